@@ -9,6 +9,7 @@ from typing import Literal
 
 from .formula.callees import stem_of
 from .formula.formula import Expr, Formula
+from .loops.loop import Loops
 from .spec.schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
@@ -188,6 +189,14 @@ class Variant:
         return tuple(name for name in names if self.signature.argument(name).type.is_list)
 
     @property
+    def tensors(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.signature.arguments if a.type.is_tensor)
+
+    @property
+    def numbers(self) -> tuple[Argument, ...]:
+        return tuple(a for a in self.signature.arguments if a.type.is_number)
+
+    @property
     def written(self) -> tuple[Argument, ...]:
         """Arguments that the op itself changes: ``Tensor(a!)``."""
         return tuple(a for a in self.signature.arguments if a.type.written)
@@ -299,6 +308,7 @@ class Table:
     package: str = "gradsmith.generated"  # that its modules are in
     library: Table | None = None  # gradsmith's own table, when this one is external
     holomorphic: frozenset[str] = frozenset()  # bases of the ops that are, see linearity.py
+    loops: dict[str, Loops] = field(default_factory=dict, hash=False)  # of the variants, by C entry
 
     def of_family(self, family: str) -> tuple[Op, ...]:
         return tuple(op for op in self.ops if op.family == family)

@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 STATE_FILE = Path("build/state.json")
 
 _INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
-_DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n]*?(\w+)\([^\n]*[^:\s][ \t]*\n")
+_DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n(]*?(\w+)\([^()]*\)[^\n:#]*(?:#[^\n]*)?\n")
 _WORD = re.compile(rb"\w+")
 
 
 class Declarations(NamedTuple):
-    """A .pxd file taken apart: its one-line functions by name, and all the rest."""
+    """A .pxd file taken apart: its functions without a body by name, and all the rest."""
 
     functions: list[tuple[bytes, bytes]]
     rest: bytes
@@ -57,9 +57,9 @@ class Sources:
     def cython_digest(self, source: str, dependencies: list[str]) -> str:
         """Digest of a .pyx and the .pxd files that it cimports.
 
-        The .pxd of a family grows with each op.  A function declared there in
-        one line matters only to a module that mentions its name, so the others
-        do not count: adding an op compiles its own family alone.
+        The .pxd of a family grows with each op.  A function declared there
+        matters only to a module that mentions its name, so the others do not
+        count: adding an op compiles its own family alone.
         """
         text = self.text(source)
         declared = [self._declarations_of(path) for path in dependencies]

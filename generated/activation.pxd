@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_sigmoid(TensorBase self)
 cdef TensorBase op_relu(TensorBase self)
 cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output)
@@ -12,9 +11,9 @@ cdef TensorBase op_gelu(TensorBase self, object approximate)
 cdef TensorBase op_gelu_erf(TensorBase self)
 cdef TensorBase op_gelu_tanh(TensorBase self)
 cdef TensorBase op_silu(TensorBase self)
+cdef TensorBase inplace_sigmoid(TensorBase self)
 
 cdef object call_sigmoid(self)
-cdef object call_sigmoid_(self)
 cdef object call_relu(self)
 cdef object call_relu_(self)
 cdef object call_threshold_backward(self, output)

@@ -2,48 +2,19 @@
 """The activation family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arrays.array cimport FusedKernel
-from gradsmith.runtime.calls.arguments cimport (
-    as_floating,
-    as_number,
-    as_promoted,
-    as_str,
-    check_real,
-    check_tensor,
-    copy_into,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_floating, as_number, as_promoted, as_str, begin_op, begin_replaceable_op, by_ops,
+    carry_tangents, check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, ended,
+    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW,
+    Node, original_of, plus, prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace,
+    write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.preparation cimport prepare_floating, prepare_numeric
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
 
 from gradsmith.generated.arithmetic cimport (
-    op_add_scalar,
-    op_add_tensor,
-    op_mul_scalar,
-    op_mul_tensor,
-    op_sub_scalar_tensor,
+    op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor,
 )
 from gradsmith.generated.bounds cimport op_maximum_scalar
 from gradsmith.generated.comparison cimport op_gt_scalar, op_le_scalar, op_where_scalar_tensor, op_where_tensor_tensor
@@ -73,42 +44,31 @@ cdef extern from "activation_kernels.h":
 
 
 # ---- sigmoid(Tensor self) -> Tensor
-# derivatives.yaml: sigmoid
 
 cdef class SigmoidBackward0(Node):
-    """Backward of ``sigmoid(Tensor self) -> Tensor``."""
+    """Backward of ``sigmoid``."""
 
     # Saves result: sigmoid need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SIGMOID_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * conj((1 - result) * result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(
             grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
         )
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_sigmoid(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result)))
+cdef object tangents_sigmoid(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_mul_tensor(op_sub_scalar_tensor(1, result), result))
 
-cdef TensorBase sigmoid_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_div_scalar_tensor(1, op_add_scalar(op_exp(op_neg(self)), 1))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object sigmoid_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_div_scalar_tensor(1, op_add_scalar(op_exp(op_neg(self)), 1))
 
 cdef TensorBase op_sigmoid(TensorBase self):
     cdef int depth = begin_replaceable_op("sigmoid", (self,)) if watching else 0
@@ -116,27 +76,23 @@ cdef TensorBase op_sigmoid(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SIGMOID_FORWARD, operands, ())
     if result is None:
-        result = sigmoid_by_ops(self)
-    cdef SigmoidBackward0 node
+        result = by_ops(sigmoid_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_sigmoid(result, self)
+        carry_tangents(result, (self,), tangents_sigmoid, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
     cdef int depth = begin_op("sigmoid_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("sigmoid_", self, op_sigmoid(self)))
-    cdef SigmoidBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = SigmoidBackward0.__new__(SigmoidBackward0)
         connect_1(node, 1, 0, self)
@@ -144,19 +100,14 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SIGMOID_FORWARD, operands, (), self):
-        write_inplace("sigmoid_", self, array_of(sigmoid_by_ops(self)))
+        write_inplace("sigmoid_", self, array_of(by_ops(sigmoid_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
 
 cdef object call_sigmoid(self):
-    self = check_tensor(self, "sigmoid", "input", 1)
-    return op_sigmoid(<TensorBase>self)
-
-cdef object call_sigmoid_(self):
-    self = check_tensor(self, "sigmoid_", "input", 1)
-    return inplace_sigmoid(<TensorBase>self)
+    return op_sigmoid(check_input(self, "sigmoid"))
 
 def sigmoid(input, *, out=None):
     """Logistic function of each element.
@@ -167,11 +118,6 @@ def sigmoid(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj((1 - result) * result)
         result: auto_element_wise
@@ -180,39 +126,28 @@ def sigmoid(input, *, out=None):
 
 
 # ---- relu(Tensor self) -> Tensor
-# derivatives.yaml: relu
 
 cdef class ReluBackward0(Node):
-    """Backward of ``relu(Tensor self) -> Tensor``."""
+    """Backward of ``relu``."""
 
     # Saves result: relu need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RELU_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: threshold_backward(grad, result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_threshold_backward(grad, result))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_relu(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_threshold_backward(self_t, result))
+cdef object tangents_relu(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_threshold_backward(self_t, result)
 
-cdef TensorBase relu_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        return op_maximum_scalar(self, 0)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object relu_by_ops(tuple given):
+    self, = given
+    return op_maximum_scalar(self, 0)
 
 cdef TensorBase op_relu(TensorBase self):
     cdef int depth = begin_replaceable_op("relu", (self,)) if watching else 0
@@ -220,27 +155,23 @@ cdef TensorBase op_relu(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RELU_FORWARD, operands, ())
     if result is None:
-        result = relu_by_ops(self)
-    cdef ReluBackward0 node
+        result = by_ops(relu_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_relu(result, self)
+        carry_tangents(result, (self,), tangents_relu, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
     cdef int depth = begin_op("relu_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("relu_", self, op_relu(self)))
-    cdef ReluBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = ReluBackward0.__new__(ReluBackward0)
         connect_1(node, 1, 0, self)
@@ -248,20 +179,20 @@ cdef TensorBase inplace_relu(TensorBase self):
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RELU_FORWARD, operands, (), self):
-        write_inplace("relu_", self, array_of(relu_by_ops(self)))
+        write_inplace("relu_", self, array_of(by_ops(relu_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
 
 cdef object call_relu(self):
-    self = check_tensor(self, "relu", "input", 1)
+    self = check_input(self, "relu")
     check_real(self, "relu")
     self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
 
 cdef object call_relu_(self):
-    self = check_tensor(self, "relu_", "input", 1)
+    self = check_input(self, "relu_")
     check_real(self, "relu_")
     self = prepare_numeric("relu_", self)
     return inplace_relu(<TensorBase>self)
@@ -276,11 +207,6 @@ def relu(input, inplace=False):
     inplace : bool, default False
         Write the result into the input.
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: threshold_backward(grad, result)
         result: auto_element_wise
@@ -291,47 +217,37 @@ def relu(input, inplace=False):
 
 
 # ---- threshold_backward(Tensor self, Tensor output) -> Tensor
-# derivatives.yaml: threshold_backward
 
 cdef class ThresholdBackwardBackward0(Node):
-    """Backward of ``threshold_backward(Tensor self, Tensor output) -> Tensor``."""
+    """Backward of ``threshold_backward``."""
 
     # Saves output for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase output
-        if wants(wanted, 0):    # self: threshold_backward(grad, output)
+        if wants(wanted, 0):    # self
             output = unpack(self, 0)
             set_grad_input(grad_inputs, 0, op_threshold_backward(grad, output))
-        if wants(wanted, 1):    # output: zeros_like(grad)
+        if wants(wanted, 1):    # output
             set_grad_input(grad_inputs, 1, zeros_like(grad))
 
     _saved_output, _raw_saved_output = saved_tensor(0)
 
-cdef int tangents_threshold_backward(TensorBase result, TensorBase self, TensorBase output) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, output_t, result_t
-    cdef LevelWalk walk = walk_levels((self, output))
-    while walk.next():
-        self_t = walk.tangent(self)
-        output_t = walk.tangent(output)
-        result_t = None
-        if self_t is not None:
-            result_t = op_threshold_backward(self_t, output)
-        if output_t is not None:
-            result_t = plus(result_t, zeros_like(output_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_threshold_backward(tuple tangents, tuple given):    # auto_element_wise
+    self_t, output_t = tangents
+    output, = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_threshold_backward(self_t, output)
+    if output_t is not None:
+        result_t = plus(result_t, zeros_like(output_t))
+    return result_t
 
-cdef TensorBase threshold_backward_by_ops(TensorBase self, TensorBase output):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, output = as_promoted((self, output))
-        return op_where_scalar_tensor(op_le_scalar(output, 0), 0, self)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object threshold_backward_by_ops(tuple given):
+    self, output = given
+    self, output = as_promoted((self, output))
+    return op_where_scalar_tensor(op_le_scalar(output, 0), 0, self)
 
 cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
     cdef int depth = begin_replaceable_op("threshold_backward", (self, output)) if watching else 0
@@ -342,8 +258,8 @@ cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
         &THRESHOLD_BACKWARD_FORWARD, operands, ()
     )
     if result is None:
-        result = threshold_backward_by_ops(self, output)
-    cdef ThresholdBackwardBackward0 node
+        result = by_ops(threshold_backward_by_ops, (self, output))
+    cdef Node node
     if requires_grad_2(self, output):
         node = ThresholdBackwardBackward0.__new__(ThresholdBackwardBackward0)
         connect_2(node, 1, 0, self, output)
@@ -351,11 +267,11 @@ cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
             save_input(node, 0, output)
         set_history(result, node)
     if has_tangent_2(self, output):
-        tangents_threshold_backward(result, self, output)
+        carry_tangents(result, (self, output), tangents_threshold_backward, (output,))
     return ended(depth, result)
 
 cdef object call_threshold_backward(self, output):
-    self = check_tensor(self, "threshold_backward", "input", 1)
+    self = check_input(self, "threshold_backward")
     output = check_tensor(output, "threshold_backward", "output", 2)
     check_real(self, "threshold_backward")
     check_real(output, "threshold_backward")
@@ -370,9 +286,6 @@ def threshold_backward(input, output):
     input : Tensor
     output : Tensor
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -384,22 +297,19 @@ def threshold_backward(input, output):
 
 
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml: softplus
 
 cdef class SoftplusBackward0(Node):
-    """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
+    """Backward of ``softplus``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, product_of_self
-        cdef object beta, threshold
-        # self (derived): where(self * beta > threshold, grad, grad * sigmoid(self * beta))
-        self_ = unpack(self, 0)
-        beta = value_of(self, 0)
-        threshold = value_of(self, 1)
+        cdef TensorBase product_of_self
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object beta = value_of(self, 0)
+        cdef object threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
         set_grad_input(
             grad_inputs,
@@ -413,34 +323,23 @@ cdef class SoftplusBackward0(Node):
     _saved_beta = saved_value(0)
     _saved_threshold = saved_value(1)
 
-cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_where_tensor_tensor(
-                op_gt_scalar(op_mul_scalar(self, beta), threshold),
-                self_t,
-                op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta))),
-            ),
-        )
+cdef object tangents_softplus(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, beta, threshold = given
+    return op_where_tensor_tensor(
+        op_gt_scalar(op_mul_scalar(self, beta), threshold),
+        self_t,
+        op_mul_tensor(self_t, op_sigmoid(op_mul_scalar(self, beta))),
+    )
 
-cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_where_tensor_tensor(
-            op_gt_scalar(op_mul_scalar(self, beta), threshold),
-            self,
-            op_div_tensor_scalar(op_log1p(op_exp(op_mul_scalar(self, beta))), beta),
-        )
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object softplus_by_ops(tuple given):
+    self, beta, threshold = given
+    self = as_floating(self)
+    return op_where_tensor_tensor(
+        op_gt_scalar(op_mul_scalar(self, beta), threshold),
+        self,
+        op_div_tensor_scalar(op_log1p(op_exp(op_mul_scalar(self, beta))), beta),
+    )
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
@@ -450,8 +349,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         &SOFTPLUS_FORWARD, operands, (beta, threshold)
     )
     if result is None:
-        result = softplus_by_ops(self, beta, threshold)
-    cdef SoftplusBackward0 node
+        result = by_ops(softplus_by_ops, (self, beta, threshold))
+    cdef Node node
     if requires_grad_1(self):
         node = SoftplusBackward0.__new__(SoftplusBackward0)
         connect_1(node, 1, 2, self)
@@ -460,11 +359,11 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_value(node, 1, threshold)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_softplus(result, self, beta, threshold)
+        carry_tangents(result, (self,), tangents_softplus, (self, beta, threshold))
     return ended(depth, result)
 
 cdef object call_softplus(self, beta, threshold):
-    self = check_tensor(self, "softplus", "input", 1)
+    self = check_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")
@@ -482,11 +381,6 @@ def softplus(input, beta=1, threshold=20, *, out=None):
     threshold : number, default 20
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: where(self * beta > threshold, grad, grad * sigmoid(self * beta))
         result: auto_element_wise
@@ -495,7 +389,6 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 
 
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
-# derivatives.yaml: gelu
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int depth = begin_op("gelu", (self, approximate)) if watching else 0
@@ -503,7 +396,7 @@ cdef TensorBase op_gelu(TensorBase self, object approximate):
     return ended(depth, result)
 
 cdef object call_gelu(self, approximate):
-    self = check_tensor(self, "gelu", "input", 1)
+    self = check_input(self, "gelu")
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
     self = prepare_floating("gelu", self)
@@ -518,30 +411,21 @@ def gelu(input, *, approximate="none", out=None):
     input : Tensor
     approximate : str, default 'none'
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("gelu", out, call_gelu(input, approximate))
 
 
 # ---- gelu_erf(Tensor self) -> Tensor
-# derivatives.yaml: gelu_erf
 
 cdef class GeluErfBackward0(Node):
-    """Backward of ``gelu_erf(Tensor self) -> Tensor``."""
+    """Backward of ``gelu_erf``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, GELU_ERF_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self (derived): grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 *
-        # self * self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -559,36 +443,23 @@ cdef class GeluErfBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_gelu_erf(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
+cdef object tangents_gelu_erf(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(
+        self_t,
+        op_add_tensor(
+            op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5),
             op_mul_tensor(
-                self_t,
-                op_add_tensor(
-                    op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5),
-                    op_mul_tensor(
-                        op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))
-                    ),
-                ),
+                op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))
             ),
-        )
+        ),
+    )
 
-cdef TensorBase gelu_erf_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_mul_tensor(
-            op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1)
-        )
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object gelu_erf_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1))
 
 cdef TensorBase op_gelu_erf(TensorBase self):
     cdef int depth = begin_replaceable_op("gelu_erf", (self,)) if watching else 0
@@ -596,19 +467,19 @@ cdef TensorBase op_gelu_erf(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_ERF_FORWARD, operands, ())
     if result is None:
-        result = gelu_erf_by_ops(self)
-    cdef GeluErfBackward0 node
+        result = by_ops(gelu_erf_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = GeluErfBackward0.__new__(GeluErfBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_gelu_erf(result, self)
+        carry_tangents(result, (self,), tangents_gelu_erf, (self,))
     return ended(depth, result)
 
 cdef object call_gelu_erf(self):
-    self = check_tensor(self, "gelu_erf", "input", 1)
+    self = check_input(self, "gelu_erf")
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
 
@@ -620,11 +491,6 @@ def gelu_erf(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         result: auto_element_wise
@@ -633,21 +499,17 @@ def gelu_erf(input):
 
 
 # ---- gelu_tanh(Tensor self) -> Tensor
-# derivatives.yaml: gelu_tanh
 
 cdef class GeluTanhBackward0(Node):
-    """Backward of ``gelu_tanh(Tensor self) -> Tensor``."""
+    """Backward of ``gelu_tanh``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, GELU_TANH_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, tanh_part
-        # self (derived): grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) +
-        # 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self +
-        # 0.044715 * self * self * self)))))
-        self_ = unpack(self, 0)
+        cdef TensorBase tanh_part
+        cdef TensorBase self_ = unpack(self, 0)
         tanh_part = op_tanh(
             op_mul_scalar(
                 op_add_tensor(self_, op_mul_tensor(op_mul_tensor(op_mul_scalar(self_, 0.044715), self_), self_)),
@@ -674,75 +536,63 @@ cdef class GeluTanhBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_gelu_tanh(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
+cdef object tangents_gelu_tanh(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(
+        self_t,
+        op_add_tensor(
+            op_mul_scalar(
+                op_add_scalar(
+                    op_tanh(
+                        op_mul_scalar(
+                            op_add_tensor(
+                                self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
+                            ),
+                            0.7978845608028654,
+                        ),
+                    ),
+                    1,
+                ),
+                0.5,
+            ),
             op_mul_tensor(
-                self_t,
-                op_add_tensor(
-                    op_mul_scalar(
-                        op_add_scalar(
-                            op_tanh(
-                                op_mul_scalar(
-                                    op_add_tensor(
-                                        self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
-                                    ),
-                                    0.7978845608028654,
+                op_mul_tensor(
+                    op_mul_scalar(self, 0.3989422804014327),
+                    op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1),
+                ),
+                op_sub_scalar_tensor(
+                    1,
+                    op_square(
+                        op_tanh(
+                            op_mul_scalar(
+                                op_add_tensor(
+                                    self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
                                 ),
-                            ),
-                            1,
-                        ),
-                        0.5,
-                    ),
-                    op_mul_tensor(
-                        op_mul_tensor(
-                            op_mul_scalar(self, 0.3989422804014327),
-                            op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1),
-                        ),
-                        op_sub_scalar_tensor(
-                            1,
-                            op_square(
-                                op_tanh(
-                                    op_mul_scalar(
-                                        op_add_tensor(
-                                            self,
-                                            op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self),
-                                        ),
-                                        0.7978845608028654,
-                                    ),
-                                ),
+                                0.7978845608028654,
                             ),
                         ),
                     ),
                 ),
             ),
-        )
+        ),
+    )
 
-cdef TensorBase gelu_tanh_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_mul_tensor(
-            op_mul_scalar(self, 0.5),
-            op_add_scalar(
-                op_tanh(
-                    op_mul_scalar(
-                        op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)),
-                        0.7978845608028654,
-                    ),
+cdef object gelu_tanh_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_mul_tensor(
+        op_mul_scalar(self, 0.5),
+        op_add_scalar(
+            op_tanh(
+                op_mul_scalar(
+                    op_add_tensor(self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)),
+                    0.7978845608028654,
                 ),
-                1,
             ),
-        )
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+            1,
+        ),
+    )
 
 cdef TensorBase op_gelu_tanh(TensorBase self):
     cdef int depth = begin_replaceable_op("gelu_tanh", (self,)) if watching else 0
@@ -750,19 +600,19 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_TANH_FORWARD, operands, ())
     if result is None:
-        result = gelu_tanh_by_ops(self)
-    cdef GeluTanhBackward0 node
+        result = by_ops(gelu_tanh_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = GeluTanhBackward0.__new__(GeluTanhBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_gelu_tanh(result, self)
+        carry_tangents(result, (self,), tangents_gelu_tanh, (self,))
     return ended(depth, result)
 
 cdef object call_gelu_tanh(self):
-    self = check_tensor(self, "gelu_tanh", "input", 1)
+    self = check_input(self, "gelu_tanh")
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
 
@@ -774,11 +624,6 @@ def gelu_tanh(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) +
         0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self +
@@ -789,19 +634,17 @@ def gelu_tanh(input):
 
 
 # ---- silu(Tensor self) -> Tensor
-# derivatives.yaml: silu
 
 cdef class SiluBackward0(Node):
-    """Backward of ``silu(Tensor self) -> Tensor``."""
+    """Backward of ``silu``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SILU_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, sigmoid_of_self
-        # self (derived): grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))
-        self_ = unpack(self, 0)
+        cdef TensorBase sigmoid_of_self
+        cdef TensorBase self_ = unpack(self, 0)
         sigmoid_of_self = op_sigmoid(self_)
         set_grad_input(
             grad_inputs,
@@ -819,31 +662,20 @@ cdef class SiluBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_silu(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_mul_tensor(
-                self_t,
-                op_mul_tensor(
-                    op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1)
-                ),
-            ),
-        )
+cdef object tangents_silu(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(
+        self_t,
+        op_mul_tensor(
+            op_sigmoid(self), op_add_scalar(op_mul_tensor(self, op_sub_scalar_tensor(1, op_sigmoid(self))), 1)
+        ),
+    )
 
-cdef TensorBase silu_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_mul_tensor(self, op_sigmoid(self))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object silu_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_mul_tensor(self, op_sigmoid(self))
 
 cdef TensorBase op_silu(TensorBase self):
     cdef int depth = begin_replaceable_op("silu", (self,)) if watching else 0
@@ -851,25 +683,23 @@ cdef TensorBase op_silu(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SILU_FORWARD, operands, ())
     if result is None:
-        result = silu_by_ops(self)
-    cdef SiluBackward0 node
+        result = by_ops(silu_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = SiluBackward0.__new__(SiluBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_silu(result, self)
+        carry_tangents(result, (self,), tangents_silu, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_silu(TensorBase self):
     check_inplace("silu_", self)
     cdef int depth = begin_op("silu_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("silu_", self, op_silu(original_of(self))))
-    cdef SiluBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SiluBackward0.__new__(SiluBackward0)
         connect_1(node, 1, 0, self)
@@ -878,17 +708,17 @@ cdef TensorBase inplace_silu(TensorBase self):
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SILU_FORWARD, operands, (), self):
-        write_inplace("silu_", self, array_of(silu_by_ops(self)))
+        write_inplace("silu_", self, array_of(by_ops(silu_by_ops, (self,))))
     finish_inplace(self, history)
     return ended(depth, self)
 
 cdef object call_silu(self):
-    self = check_tensor(self, "silu", "input", 1)
+    self = check_input(self, "silu")
     self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 
 cdef object call_silu_(self):
-    self = check_tensor(self, "silu_", "input", 1)
+    self = check_input(self, "silu_")
     self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)
 
@@ -901,11 +731,6 @@ def silu(input, inplace=False):
     input : Tensor
     inplace : bool, default False
         Write the result into the input.
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad * conj(sigmoid(self) * (1 + self * (1 - sigmoid(self))))

@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other)
 cdef TensorBase op_add_scalar(TensorBase self, object other)
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha)
@@ -19,11 +18,11 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other)
 
 cdef object call_add(self, other)
 cdef object call_add_alpha(self, other, alpha)
-cdef object call_add_(self, other)
-cdef object call_add_alpha_(self, other, alpha)
+cdef object call_add_(TensorBase self, other)
+cdef object call_add_alpha_(TensorBase self, other, alpha)
 cdef object call_sub(self, other)
 cdef object call_sub_alpha(self, other, alpha)
-cdef object call_sub_(self, other)
-cdef object call_sub_alpha_(self, other, alpha)
+cdef object call_sub_(TensorBase self, other)
+cdef object call_sub_alpha_(TensorBase self, other, alpha)
 cdef object call_mul(self, other)
-cdef object call_mul_(self, other)
+cdef object call_mul_(TensorBase self, other)

@@ -2,51 +2,17 @@
 """The arithmetic family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arrays.array cimport (
-    ADD,
-    MULTIPLY,
-    SUBTRACT,
-    FusedKernel,
-    binary,
-    binary_into,
-    binary_scalar,
-    binary_scalar_into,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, begin_op, begin_replaceable_op, binary,
+    binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace, connect_1, connect_2,
+    copy_into, drop_value, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
+    has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus, prepare_addend, prepare_factor,
+    prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.arguments cimport (
-    as_first_operand,
-    as_number,
-    as_operand,
-    as_promoted,
-    check_tensor,
-    copy_into,
-    is_tensor,
-    number_as_tensor,
-)
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.preparation cimport prepare_addend, prepare_factor, prepare_subtrahend
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, unpack, unpack_number
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, swap_ceiling
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor, saved_value
-from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap_owned
+from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, SUBTRACT
 
 from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.generated.unary cimport op_conj, op_neg
@@ -70,7 +36,6 @@ cdef extern from "arithmetic_kernels.h":
 
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: add
 
 cdef class AddBackward0(Node):
     """Backward of ``add(Tensor self, Tensor other) -> Tensor``."""
@@ -78,45 +43,38 @@ cdef class AddBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # other: grad
+        if wants(wanted, 1):    # other
             set_grad_input(grad_inputs, 1, grad)
 
-cdef int tangents_add_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = self_t
-        if other_t is not None:
-            result_t = plus(result_t, other_t)
-        walk.set_tangent(result, result_t)
+cdef object tangents_add_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    result_t = None
+    if self_t is not None:
+        result_t = self_t
+    if other_t is not None:
+        result_t = plus(result_t, other_t)
+    return result_t
 
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(ADD, self.array, other.array))
-    cdef AddBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_add_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_add_tensor, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     check_inplace("add_", self)
     cdef int depth = begin_op("add_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("add_", self, op_add_tensor(self, other)))
-    cdef AddBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = AddBackward0.__new__(AddBackward0)
         connect_2(node, 0, 0, self, other)
@@ -130,42 +88,35 @@ cdef class AddScalarBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
     cpdef str name(self):
         return "AddBackward0"
 
-cdef int tangents_add_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, self_t)
+cdef object tangents_add_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return self_t
 
 cdef TensorBase op_add_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(ADD, self.array, other, False)
     )
-    cdef AddScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_add_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_add_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     check_inplace("add_", self)
     cdef int depth = begin_op("add_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("add_", self, op_add_scalar(self, other)))
-    cdef AddScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = AddScalarBackward0.__new__(AddScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -176,7 +127,6 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml: add.alpha
 
 cdef class AddBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -187,37 +137,28 @@ cdef class AddBackward1(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if wants(wanted, 0):    # self (derived): grad
+        if wants(wanted, 0):    # self (derived)
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # other (derived): grad * conj(alpha)
+        if wants(wanted, 1):    # other (derived)
             alpha = value_of(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(alpha)))
 
     _saved_alpha = saved_value(0)
 
-cdef int tangents_add_alpha_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = self_t
-        if other_t is not None:
-            result_t = plus(result_t, op_mul_scalar(other_t, alpha))
-        walk.set_tangent(result, result_t)
+cdef object tangents_add_alpha_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    alpha, = given
+    result_t = None
+    if self_t is not None:
+        result_t = self_t
+    if other_t is not None:
+        result_t = plus(result_t, op_mul_scalar(other_t, alpha))
+    return result_t
 
-cdef TensorBase add_alpha_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        return op_add_tensor(self, op_mul_scalar(other, alpha))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object add_alpha_tensor_by_ops(tuple given):
+    self, other, alpha = given
+    self, other = as_promoted((self, other))
+    return op_add_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
@@ -228,8 +169,8 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
         &ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,)
     )
     if result is None:
-        result = add_alpha_tensor_by_ops(self, other, alpha)
-    cdef AddBackward1 node
+        result = by_ops(add_alpha_tensor_by_ops, (self, other, alpha))
+    cdef Node node
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
         connect_2(node, 0, 1, self, other)
@@ -237,17 +178,15 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
             set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_add_alpha_tensor(result, self, other, alpha)
+        carry_tangents(result, (self, other), tangents_add_alpha_tensor, (alpha,))
     return ended(depth, result)
 
 cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("add_", self)
     cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("add_", self, op_add_alpha_tensor(self, other, alpha)))
-    cdef AddBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = AddBackward1.__new__(AddBackward1)
         connect_2(node, 0, 1, self, other)
@@ -258,7 +197,7 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
     if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
-        write_inplace("add_", self, array_of(add_alpha_tensor_by_ops(self, other, alpha)))
+        write_inplace("add_", self, array_of(by_ops(add_alpha_tensor_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -267,29 +206,19 @@ cdef class AddScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self (derived): grad
         set_grad_input(grad_inputs, 0, grad)
 
     cpdef str name(self):
         return "AddBackward1"
 
-cdef int tangents_add_alpha_scalar(TensorBase result, TensorBase self, object other, object alpha) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, self_t)
+cdef object tangents_add_alpha_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return self_t
 
-cdef TensorBase add_alpha_scalar_by_ops(TensorBase self, object other, object alpha):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        return op_add_scalar(self, alpha * other)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object add_alpha_scalar_by_ops(tuple given):
+    self, other, alpha = given
+    self, other = as_promoted((self, other))
+    return op_add_scalar(self, alpha * other)
 
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
     cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
@@ -299,24 +228,22 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
         &ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha)
     )
     if result is None:
-        result = add_alpha_scalar_by_ops(self, other, alpha)
-    cdef AddScalarBackward1 node
+        result = by_ops(add_alpha_scalar_by_ops, (self, other, alpha))
+    cdef Node node
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_add_alpha_scalar(result, self, other, alpha)
+        carry_tangents(result, (self,), tangents_add_alpha_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object alpha):
     check_inplace("add_", self)
     cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("add_", self, op_add_alpha_scalar(self, other, alpha)))
-    cdef AddScalarBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = AddScalarBackward1.__new__(AddScalarBackward1)
         connect_1(node, 0, 0, self)
@@ -324,7 +251,7 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
-        write_inplace("add_", self, array_of(add_alpha_scalar_by_ops(self, other, alpha)))
+        write_inplace("add_", self, array_of(by_ops(add_alpha_scalar_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -345,22 +272,20 @@ cdef object call_add_alpha(self, other, alpha):
         return op_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
     return op_add_alpha_scalar(<TensorBase>self, other, alpha)
 
-cdef object call_add_(self, other):
-    self = check_tensor(self, "add_", "input", 1)
+cdef object call_add_(TensorBase self, other):
     other = as_operand(other, "add_", "other", 2)
     if is_tensor(other):
-        return inplace_add_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_add_scalar(<TensorBase>self, other)
+        return inplace_add_tensor(self, <TensorBase>other)
+    return inplace_add_scalar(self, other)
 
-cdef object call_add_alpha_(self, other, alpha):
-    self = check_tensor(self, "add_", "input", 1)
+cdef object call_add_alpha_(TensorBase self, other, alpha):
     other = as_operand(other, "add_", "other", 2)
     alpha = as_number(alpha, "add_", "alpha", 3)
     other = prepare_addend("add_", self, other, alpha)
     alpha = prepare_factor("add_", self, other, alpha)
     if is_tensor(other):
-        return inplace_add_alpha_tensor(<TensorBase>self, <TensorBase>other, alpha)
-    return inplace_add_alpha_scalar(<TensorBase>self, other, alpha)
+        return inplace_add_alpha_tensor(self, <TensorBase>other, alpha)
+    return inplace_add_alpha_scalar(self, other, alpha)
 
 def add(input, other, *, alpha=None, out=None):
     """Sum of two tensors, element by element.
@@ -375,9 +300,6 @@ def add(input, other, *, alpha=None, out=None):
     other : Tensor or number
     alpha : number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -397,7 +319,6 @@ def add(input, other, *, alpha=None, out=None):
 
 
 # ---- sub(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: sub
 
 cdef class SubBackward0(Node):
     """Backward of ``sub(Tensor self, Tensor other) -> Tensor``."""
@@ -407,47 +328,40 @@ cdef class SubBackward0(Node):
         if apply_fused(self, SUB_TENSOR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # other: -grad
+        if wants(wanted, 1):    # other
             set_grad_input(grad_inputs, 1, op_neg(grad))
 
-cdef int tangents_sub_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = self_t
-        if other_t is not None:
-            result_t = plus(result_t, op_neg(other_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_sub_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    result_t = None
+    if self_t is not None:
+        result_t = self_t
+    if other_t is not None:
+        result_t = plus(result_t, op_neg(other_t))
+    return result_t
 
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(SUBTRACT, self.array, other.array)
     )
-    cdef SubBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_sub_tensor_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_sub_tensor_tensor, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("sub_", self)
     cdef int depth = begin_op("sub_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_tensor(self, other)))
-    cdef SubBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = SubBackward0.__new__(SubBackward0)
         connect_2(node, 0, 0, self, other)
@@ -461,42 +375,35 @@ cdef class SubTensorScalarBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
     cpdef str name(self):
         return "SubBackward0"
 
-cdef int tangents_sub_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, self_t)
+cdef object tangents_sub_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return self_t
 
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(SUBTRACT, self.array, other, False)
     )
-    cdef SubTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sub_tensor_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_sub_tensor_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     check_inplace("sub_", self)
     cdef int depth = begin_op("sub_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_scalar(self, other)))
-    cdef SubTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -512,37 +419,31 @@ cdef class SubScalarTensorBackward0(Node):
         if apply_fused(self, SUB_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        # other: -grad
         set_grad_input(grad_inputs, 0, op_neg(grad))
 
     cpdef str name(self):
         return "SubBackward0"
 
-cdef int tangents_sub_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, op_neg(other_t))
+cdef object tangents_sub_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    return op_neg(other_t)
 
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(SUBTRACT, other.array, self, True)
     )
-    cdef SubScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(other):
         node = SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
         connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_sub_scalar_tensor(result, self, other)
+        carry_tangents(result, (other,), tangents_sub_scalar_tensor, ())
     return ended(depth, result)
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
-# derivatives.yaml: sub.alpha
 
 cdef class SubBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -553,37 +454,28 @@ cdef class SubBackward1(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef object alpha
-        if wants(wanted, 0):    # self (derived): grad
+        if wants(wanted, 0):    # self (derived)
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # other (derived): -grad * conj(alpha)
+        if wants(wanted, 1):    # other (derived)
             alpha = value_of(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_scalar(op_neg(grad), conj_number(alpha)))
 
     _saved_alpha = saved_value(0)
 
-cdef int tangents_sub_alpha_tensor_tensor(TensorBase result, TensorBase self, TensorBase other, object alpha) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = self_t
-        if other_t is not None:
-            result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
-        walk.set_tangent(result, result_t)
+cdef object tangents_sub_alpha_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    alpha, = given
+    result_t = None
+    if self_t is not None:
+        result_t = self_t
+    if other_t is not None:
+        result_t = plus(result_t, op_mul_scalar(op_neg(other_t), alpha))
+    return result_t
 
-cdef TensorBase sub_alpha_tensor_tensor_by_ops(TensorBase self, TensorBase other, object alpha):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        return op_sub_tensor_tensor(self, op_mul_scalar(other, alpha))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object sub_alpha_tensor_tensor_by_ops(tuple given):
+    self, other, alpha = given
+    self, other = as_promoted((self, other))
+    return op_sub_tensor_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
@@ -594,8 +486,8 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
         &SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,)
     )
     if result is None:
-        result = sub_alpha_tensor_tensor_by_ops(self, other, alpha)
-    cdef SubBackward1 node
+        result = by_ops(sub_alpha_tensor_tensor_by_ops, (self, other, alpha))
+    cdef Node node
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
         connect_2(node, 0, 1, self, other)
@@ -603,17 +495,15 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
             set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_sub_alpha_tensor_tensor(result, self, other, alpha)
+        carry_tangents(result, (self, other), tangents_sub_alpha_tensor_tensor, (alpha,))
     return ended(depth, result)
 
 cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("sub_", self)
     cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha)))
-    cdef SubBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = SubBackward1.__new__(SubBackward1)
         connect_2(node, 0, 1, self, other)
@@ -624,7 +514,7 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
     if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
-        write_inplace("sub_", self, array_of(sub_alpha_tensor_tensor_by_ops(self, other, alpha)))
+        write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_tensor_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -633,29 +523,19 @@ cdef class SubTensorScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self (derived): grad
         set_grad_input(grad_inputs, 0, grad)
 
     cpdef str name(self):
         return "SubBackward1"
 
-cdef int tangents_sub_alpha_tensor_scalar(TensorBase result, TensorBase self, object other, object alpha) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, self_t)
+cdef object tangents_sub_alpha_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return self_t
 
-cdef TensorBase sub_alpha_tensor_scalar_by_ops(TensorBase self, object other, object alpha):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        return op_sub_tensor_scalar(self, alpha * other)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object sub_alpha_tensor_scalar_by_ops(tuple given):
+    self, other, alpha = given
+    self, other = as_promoted((self, other))
+    return op_sub_tensor_scalar(self, alpha * other)
 
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
@@ -665,24 +545,22 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
         &SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha)
     )
     if result is None:
-        result = sub_alpha_tensor_scalar_by_ops(self, other, alpha)
-    cdef SubTensorScalarBackward1 node
+        result = by_ops(sub_alpha_tensor_scalar_by_ops, (self, other, alpha))
+    cdef Node node
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sub_alpha_tensor_scalar(result, self, other, alpha)
+        carry_tangents(result, (self,), tangents_sub_alpha_tensor_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     check_inplace("sub_", self)
     cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha)))
-    cdef SubTensorScalarBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         connect_1(node, 0, 0, self)
@@ -690,7 +568,7 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
-        write_inplace("sub_", self, array_of(sub_alpha_tensor_scalar_by_ops(self, other, alpha)))
+        write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_scalar_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -701,9 +579,7 @@ cdef class SubScalarTensorBackward1(Node):
         if apply_fused(self, SUB_ALPHA_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object alpha
-        # other (derived): -grad * conj(alpha)
-        alpha = value_of(self, 0)
+        cdef object alpha = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_scalar(op_neg(grad), conj_number(alpha)))
 
     cpdef str name(self):
@@ -711,23 +587,15 @@ cdef class SubScalarTensorBackward1(Node):
 
     _saved_alpha = saved_value(0)
 
-cdef int tangents_sub_alpha_scalar_tensor(TensorBase result, object self, TensorBase other, object alpha) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, op_mul_scalar(op_neg(other_t), alpha))
+cdef object tangents_sub_alpha_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    alpha, = given
+    return op_mul_scalar(op_neg(other_t), alpha)
 
-cdef TensorBase sub_alpha_scalar_tensor_by_ops(object self, TensorBase other, object alpha):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        return op_sub_scalar_tensor(self, op_mul_scalar(other, alpha))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object sub_alpha_scalar_tensor_by_ops(tuple given):
+    self, other, alpha = given
+    self, other = as_promoted((self, other))
+    return op_sub_scalar_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
     cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
@@ -737,15 +605,15 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
         &SUB_ALPHA_SCALAR_TENSOR_FORWARD, operands, (self, alpha)
     )
     if result is None:
-        result = sub_alpha_scalar_tensor_by_ops(self, other, alpha)
-    cdef SubScalarTensorBackward1 node
+        result = by_ops(sub_alpha_scalar_tensor_by_ops, (self, other, alpha))
+    cdef Node node
     if requires_grad_1(other):
         node = SubScalarTensorBackward1.__new__(SubScalarTensorBackward1)
         connect_1(node, 0, 1, other)
         set_value(node, 0, alpha)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_sub_alpha_scalar_tensor(result, self, other, alpha)
+        carry_tangents(result, (other,), tangents_sub_alpha_scalar_tensor, (alpha,))
     return ended(depth, result)
 
 cdef object call_sub(self, other):
@@ -774,21 +642,19 @@ cdef object call_sub_alpha(self, other, alpha):
     self = number_as_tensor(self, other)
     return op_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
-cdef object call_sub_(self, other):
-    self = check_tensor(self, "sub_", "input", 1)
+cdef object call_sub_(TensorBase self, other):
     other = as_operand(other, "sub_", "other", 2)
     if is_tensor(other):
-        return inplace_sub_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_sub_tensor_scalar(<TensorBase>self, other)
+        return inplace_sub_tensor_tensor(self, <TensorBase>other)
+    return inplace_sub_tensor_scalar(self, other)
 
-cdef object call_sub_alpha_(self, other, alpha):
-    self = check_tensor(self, "sub_", "input", 1)
+cdef object call_sub_alpha_(TensorBase self, other, alpha):
     other = as_operand(other, "sub_", "other", 2)
     alpha = as_number(alpha, "sub_", "alpha", 3)
     other = prepare_subtrahend("sub_", self, other, alpha)
     if is_tensor(other):
-        return inplace_sub_alpha_tensor_tensor(<TensorBase>self, <TensorBase>other, alpha)
-    return inplace_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
+        return inplace_sub_alpha_tensor_tensor(self, <TensorBase>other, alpha)
+    return inplace_sub_alpha_tensor_scalar(self, other, alpha)
 
 def sub(input, other, *, alpha=None, out=None):
     """Difference of two tensors, element by element.
@@ -803,9 +669,6 @@ def sub(input, other, *, alpha=None, out=None):
     other : Tensor or number
     alpha : number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -827,7 +690,6 @@ subtract = sub
 
 
 # ---- mul(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: mul
 
 cdef class MulBackward0(Node):
     """Backward of ``mul(Tensor self, Tensor other) -> Tensor``."""
@@ -839,36 +701,32 @@ cdef class MulBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
-        if wants(wanted, 0):    # self: grad * conj(other)
+        if wants(wanted, 0):    # self
             other = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(other)))
-        if wants(wanted, 1):    # other: grad * conj(self)
+        if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_mul_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_mul_tensor(self_t, other)
-        if other_t is not None:
-            result_t = plus(result_t, op_mul_tensor(other_t, self))
-        walk.set_tangent(result, result_t)
+cdef object tangents_mul_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, other)
+    if other_t is not None:
+        result_t = plus(result_t, op_mul_tensor(other_t, self))
+    return result_t
 
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MULTIPLY, self.array, other.array)
     )
-    cdef MulBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
         connect_2(node, 2, 0, self, other)
@@ -878,17 +736,15 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
             save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_mul_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_mul_tensor, (self, other))
     return ended(depth, result)
 
 cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     check_inplace("mul_", self)
     cdef int depth = begin_op("mul_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("mul_", self, op_mul_tensor(original_of(self), other)))
-    cdef MulBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = MulBackward0.__new__(MulBackward0)
         connect_2(node, 2, 0, self, other)
@@ -908,9 +764,7 @@ cdef class MulScalarBackward0(Node):
         if apply_fused(self, MUL_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object other
-        # self: grad * conj(other)
-        other = unpack_number(self, 0)
+        cdef object other = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_scalar(grad, conj_number(other)))
 
     cdef void release_saved(self) noexcept:
@@ -922,37 +776,32 @@ cdef class MulScalarBackward0(Node):
 
     _saved_other = saved_number(0)
 
-cdef int tangents_mul_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_scalar(self_t, other))
+cdef object tangents_mul_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    other, = given
+    return op_mul_scalar(self_t, other)
 
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MULTIPLY, self.array, other, False)
     )
-    cdef MulScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_mul_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_mul_scalar, (other,))
     return ended(depth, result)
 
 cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     check_inplace("mul_", self)
     cdef int depth = begin_op("mul_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("mul_", self, op_mul_scalar(self, other)))
-    cdef MulScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = MulScalarBackward0.__new__(MulScalarBackward0)
         connect_1(node, 0, 1, self)
@@ -969,12 +818,11 @@ cdef object call_mul(self, other):
         return op_mul_tensor(<TensorBase>self, <TensorBase>other)
     return op_mul_scalar(<TensorBase>self, other)
 
-cdef object call_mul_(self, other):
-    self = check_tensor(self, "mul_", "input", 1)
+cdef object call_mul_(TensorBase self, other):
     other = as_operand(other, "mul_", "other", 2)
     if is_tensor(other):
-        return inplace_mul_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_mul_scalar(<TensorBase>self, other)
+        return inplace_mul_tensor(self, <TensorBase>other)
+    return inplace_mul_scalar(self, other)
 
 def mul(input, other, *, out=None):
     """Product of two tensors, element by element.
@@ -985,9 +833,6 @@ def mul(input, other, *, out=None):
     input : Tensor
     other : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other)
 cdef TensorBase op_maximum_scalar(TensorBase self, object other)
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other)
@@ -22,12 +21,12 @@ cdef object call_maximum(self, other)
 cdef object call_minimum(self, other)
 cdef object call_clamp(self, min, max)
 cdef object call_clamp_open(self, min, max)
-cdef object call_clamp_(self, min, max)
-cdef object call_clamp_open_(self, min, max)
+cdef object call_clamp_(TensorBase self, min, max)
+cdef object call_clamp_open_(TensorBase self, min, max)
 cdef object bind_clamp(tuple args, dict kwargs)
 cdef object method_bind_clamp(tuple args, dict kwargs)
 cdef object bind_clamp_(tuple args, dict kwargs)
 cdef object call_clamp_min(self, min)
-cdef object call_clamp_min_(self, min)
+cdef object call_clamp_min_(TensorBase self, min)
 cdef object call_clamp_max(self, max)
-cdef object call_clamp_max_(self, max)
+cdef object call_clamp_max_(TensorBase self, max)

@@ -2,74 +2,29 @@
 """The bounds family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arrays.array cimport (
-    MAXIMUM,
-    MINIMUM,
-    FusedKernel,
-    binary,
-    binary_into,
-    binary_scalar,
-    binary_scalar_into,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_operand, as_promoted, begin_op, begin_replaceable_op, binary, binary_into, binary_scalar,
+    binary_scalar_into, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2, connect_3,
+    copy_into, drop_value, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, grad_enabled,
+    gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor, Node, original_of, Overloads, plus,
+    prepare_clampable, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    save_input, saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unpack, unpack_number, wants, watching, wrap_owned, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.arguments cimport as_operand, as_promoted, check_real, check_tensor, copy_into, is_tensor
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.preparation cimport prepare_clampable
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value
-from gradsmith.runtime.graph.saved_variable cimport save_input, unpack, unpack_number
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2, has_tangent_3, swap_ceiling
-from gradsmith.runtime.history.history cimport (
-    connect_1,
-    connect_2,
-    connect_3,
-    requires_grad_1,
-    requires_grad_2,
-    requires_grad_3,
-    set_history,
-)
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap_owned
+from gradsmith.runtime.arrays.array cimport MAXIMUM, MINIMUM
 
 from gradsmith.generated.comparison cimport (
-    op_bitwise_and_tensor,
-    op_bitwise_or_tensor,
-    op_eq_scalar,
-    op_eq_tensor,
-    op_ge_scalar,
-    op_ge_tensor,
-    op_gt_scalar,
-    op_gt_tensor,
-    op_le_scalar,
-    op_le_tensor,
-    op_lt_scalar,
-    op_lt_tensor,
-    op_where_scalar_tensor,
-    op_where_tensor_scalar,
-    op_where_tensor_tensor,
+    op_bitwise_and_tensor, op_bitwise_or_tensor, op_eq_scalar, op_eq_tensor, op_ge_scalar, op_ge_tensor, op_gt_scalar,
+    op_gt_tensor, op_le_scalar, op_le_tensor, op_lt_scalar, op_lt_tensor, op_where_scalar_tensor,
+    op_where_tensor_scalar, op_where_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport clamp_open
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 
 cdef extern from "bounds_kernels.h":
     const FusedKernel *const MAXIMUM_TENSOR_BACKWARD[2]
@@ -91,7 +46,6 @@ cdef extern from "bounds_kernels.h":
 
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: maximum
 
 cdef class MaximumBackward0(Node):
     """Backward of ``maximum(Tensor self, Tensor other) -> Tensor``."""
@@ -107,7 +61,7 @@ cdef class MaximumBackward0(Node):
         other = unpack(self, 1)
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
-        if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self < other, 0, grad))
+        if wants(wanted, 0):    # self
             set_grad_input(
                 grad_inputs,
                 0,
@@ -115,7 +69,7 @@ cdef class MaximumBackward0(Node):
                     equal_of_self_other, quotient_part, op_where_scalar_tensor(op_lt_tensor(self_, other), 0, grad)
                 ),
             )
-        if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self > other, 0, grad))
+        if wants(wanted, 1):    # other
             set_grad_input(
                 grad_inputs,
                 1,
@@ -127,37 +81,33 @@ cdef class MaximumBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_maximum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_tensor(
+cdef object tangents_maximum_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_tensor(
+            op_eq_tensor(self, other),
+            op_div_tensor_scalar(self_t, 2),
+            op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t),
+        )
+    if other_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_tensor(
                 op_eq_tensor(self, other),
-                op_div_tensor_scalar(self_t, 2),
-                op_where_scalar_tensor(op_lt_tensor(self, other), 0, self_t),
-            )
-        if other_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_tensor(
-                    op_eq_tensor(self, other),
-                    op_div_tensor_scalar(other_t, 2),
-                    op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t),
-                ),
-            )
-        walk.set_tangent(result, result_t)
+                op_div_tensor_scalar(other_t, 2),
+                op_where_scalar_tensor(op_gt_tensor(self, other), 0, other_t),
+            ),
+        )
+    return result_t
 
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MAXIMUM, self.array, other.array)
     )
-    cdef MaximumBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = MaximumBackward0.__new__(MaximumBackward0)
         connect_2(node, 2, 0, self, other)
@@ -165,7 +115,7 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_maximum_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_maximum_tensor, (self, other))
     return ended(depth, result)
 
 cdef class MaximumScalarBackward0(Node):
@@ -176,11 +126,8 @@ cdef class MaximumScalarBackward0(Node):
         if apply_fused(self, MAXIMUM_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object other
-        # self: where(self == other, grad / 2, where(self < other, 0, grad))
-        self_ = unpack(self, 0)
-        other = unpack_number(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object other = unpack_number(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -201,27 +148,21 @@ cdef class MaximumScalarBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other = saved_number(0)
 
-cdef int tangents_maximum_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_where_tensor_tensor(
-                op_eq_scalar(self, other),
-                op_div_tensor_scalar(self_t, 2),
-                op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t),
-            ),
-        )
+cdef object tangents_maximum_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, other = given
+    return op_where_tensor_tensor(
+        op_eq_scalar(self, other),
+        op_div_tensor_scalar(self_t, 2),
+        op_where_scalar_tensor(op_lt_scalar(self, other), 0, self_t),
+    )
 
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MAXIMUM, self.array, other, False)
     )
-    cdef MaximumScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MaximumScalarBackward0.__new__(MaximumScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -229,11 +170,11 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_maximum_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_maximum_scalar, (self, other))
     return ended(depth, result)
 
 cdef object call_maximum(self, other):
-    self = check_tensor(self, "maximum", "input", 1)
+    self = check_input(self, "maximum")
     other = as_operand(other, "maximum", "other", 2)
     check_real(self, "maximum")
     check_real(other, "maximum")
@@ -251,9 +192,6 @@ def maximum(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -265,7 +203,6 @@ def maximum(input, other, *, out=None):
 
 
 # ---- minimum(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: minimum
 
 cdef class MinimumBackward0(Node):
     """Backward of ``minimum(Tensor self, Tensor other) -> Tensor``."""
@@ -281,7 +218,7 @@ cdef class MinimumBackward0(Node):
         other = unpack(self, 1)
         quotient_part = op_div_tensor_scalar(grad, 2)
         equal_of_self_other = op_eq_tensor(self_, other)
-        if wants(wanted, 0):    # self: where(self == other, grad / 2, where(self > other, 0, grad))
+        if wants(wanted, 0):    # self
             set_grad_input(
                 grad_inputs,
                 0,
@@ -289,7 +226,7 @@ cdef class MinimumBackward0(Node):
                     equal_of_self_other, quotient_part, op_where_scalar_tensor(op_gt_tensor(self_, other), 0, grad)
                 ),
             )
-        if wants(wanted, 1):    # other: where(self == other, grad / 2, where(self < other, 0, grad))
+        if wants(wanted, 1):    # other
             set_grad_input(
                 grad_inputs,
                 1,
@@ -301,37 +238,33 @@ cdef class MinimumBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_minimum_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_tensor(
+cdef object tangents_minimum_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_tensor(
+            op_eq_tensor(self, other),
+            op_div_tensor_scalar(self_t, 2),
+            op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t),
+        )
+    if other_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_tensor(
                 op_eq_tensor(self, other),
-                op_div_tensor_scalar(self_t, 2),
-                op_where_scalar_tensor(op_gt_tensor(self, other), 0, self_t),
-            )
-        if other_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_tensor(
-                    op_eq_tensor(self, other),
-                    op_div_tensor_scalar(other_t, 2),
-                    op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t),
-                ),
-            )
-        walk.set_tangent(result, result_t)
+                op_div_tensor_scalar(other_t, 2),
+                op_where_scalar_tensor(op_lt_tensor(self, other), 0, other_t),
+            ),
+        )
+    return result_t
 
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MINIMUM, self.array, other.array)
     )
-    cdef MinimumBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = MinimumBackward0.__new__(MinimumBackward0)
         connect_2(node, 2, 0, self, other)
@@ -339,7 +272,7 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_minimum_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_minimum_tensor, (self, other))
     return ended(depth, result)
 
 cdef class MinimumScalarBackward0(Node):
@@ -350,11 +283,8 @@ cdef class MinimumScalarBackward0(Node):
         if apply_fused(self, MINIMUM_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object other
-        # self: where(self == other, grad / 2, where(self > other, 0, grad))
-        self_ = unpack(self, 0)
-        other = unpack_number(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object other = unpack_number(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -375,27 +305,21 @@ cdef class MinimumScalarBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other = saved_number(0)
 
-cdef int tangents_minimum_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_where_tensor_tensor(
-                op_eq_scalar(self, other),
-                op_div_tensor_scalar(self_t, 2),
-                op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t),
-            ),
-        )
+cdef object tangents_minimum_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, other = given
+    return op_where_tensor_tensor(
+        op_eq_scalar(self, other),
+        op_div_tensor_scalar(self_t, 2),
+        op_where_scalar_tensor(op_gt_scalar(self, other), 0, self_t),
+    )
 
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MINIMUM, self.array, other, False)
     )
-    cdef MinimumScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MinimumScalarBackward0.__new__(MinimumScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -403,11 +327,11 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_minimum_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_minimum_scalar, (self, other))
     return ended(depth, result)
 
 cdef object call_minimum(self, other):
-    self = check_tensor(self, "minimum", "input", 1)
+    self = check_input(self, "minimum")
     other = as_operand(other, "minimum", "other", 2)
     check_real(self, "minimum")
     check_real(other, "minimum")
@@ -425,9 +349,6 @@ def minimum(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -439,7 +360,6 @@ def minimum(input, other, *, out=None):
 
 
 # ---- clamp(Tensor self, Tensor|Scalar min, Tensor|Scalar max) -> Tensor
-# derivatives.yaml: clamp
 
 cdef class ClampBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Tensor max) -> Tensor``."""
@@ -451,7 +371,7 @@ cdef class ClampBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None, max = None
-        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack(self, 2)
@@ -462,7 +382,7 @@ cdef class ClampBackward0(Node):
                     op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_tensor(self_, max)), grad, 0
                 ),
             )
-        if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
+        if wants(wanted, 1):    # min
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -476,7 +396,7 @@ cdef class ClampBackward0(Node):
                     op_bitwise_and_tensor(op_lt_tensor(self_, min), op_lt_tensor(min, max)), grad, 0
                 ),
             )
-        if wants(wanted, 2):    # max: where((self > max) | (max < min), grad, 0)
+        if wants(wanted, 2):    # max
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -493,42 +413,30 @@ cdef class ClampBackward0(Node):
     _saved_min, _raw_saved_min = saved_tensor(1)
     _saved_max, _raw_saved_max = saved_tensor(2)
 
-cdef int tangents_clamp_tensor_tensor(TensorBase result, TensorBase self, TensorBase min, TensorBase max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, min_t, max_t, result_t
-    cdef LevelWalk walk = walk_levels((self, min, max))
-    while walk.next():
-        self_t = walk.tangent(self)
-        min_t = walk.tangent(min)
-        max_t = walk.tangent(max)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(
-                op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_tensor(self, max)), self_t, 0
-            )
-        if min_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_scalar(
-                    op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0
-                ),
-            )
-        if max_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0),
-            )
-        walk.set_tangent(result, result_t)
+cdef object tangents_clamp_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, min_t, max_t = tangents
+    self, min, max = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(
+            op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_tensor(self, max)), self_t, 0
+        )
+    if min_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_tensor(min, max)), min_t, 0),
+        )
+    if max_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_tensor(max, min)), max_t, 0),
+        )
+    return result_t
 
-cdef TensorBase clamp_tensor_tensor_by_ops(TensorBase self, TensorBase min, TensorBase max):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, min, max = as_promoted((self, min, max))
-        return op_minimum_tensor(op_maximum_tensor(self, min), max)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object clamp_tensor_tensor_by_ops(tuple given):
+    self, min, max = given
+    self, min, max = as_promoted((self, min, max))
+    return op_minimum_tensor(op_maximum_tensor(self, min), max)
 
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
@@ -540,8 +448,8 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
         &CLAMP_TENSOR_TENSOR_FORWARD, operands, ()
     )
     if result is None:
-        result = clamp_tensor_tensor_by_ops(self, min, max)
-    cdef ClampBackward0 node
+        result = by_ops(clamp_tensor_tensor_by_ops, (self, min, max))
+    cdef Node node
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
         connect_3(node, 3, 0, self, min, max)
@@ -550,17 +458,15 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
         save_input(node, 2, max)
         set_history(result, node)
     if has_tangent_3(self, min, max):
-        tangents_clamp_tensor_tensor(result, self, min, max)
+        carry_tangents(result, (self, min, max), tangents_clamp_tensor_tensor, (self, min, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     check_inplace("clamp_", self)
     cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_3(self, min, max):
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max)))
-    cdef ClampBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_3(self, min, max):
         node = ClampBackward0.__new__(ClampBackward0)
         connect_3(node, 3, 0, self, min, max)
@@ -573,7 +479,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
     if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
-        write_inplace("clamp_", self, array_of(clamp_tensor_tensor_by_ops(self, min, max)))
+        write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_tensor_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -588,7 +494,7 @@ cdef class ClampTensorScalarBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None
         cdef object max
-        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             max = unpack_number(self, 0)
@@ -599,7 +505,7 @@ cdef class ClampTensorScalarBackward0(Node):
                     op_bitwise_and_tensor(op_ge_tensor(self_, min), op_le_scalar(self_, max)), grad, 0
                 ),
             )
-        if wants(wanted, 1):    # min: where((self < min) & (min < max), grad, 0)
+        if wants(wanted, 1):    # min
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -624,36 +530,25 @@ cdef class ClampTensorScalarBackward0(Node):
     _saved_min, _raw_saved_min = saved_tensor(1)
     _saved_max = saved_number(0)
 
-cdef int tangents_clamp_tensor_scalar(TensorBase result, TensorBase self, TensorBase min, object max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, min_t, result_t
-    cdef LevelWalk walk = walk_levels((self, min))
-    while walk.next():
-        self_t = walk.tangent(self)
-        min_t = walk.tangent(min)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(
-                op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0
-            )
-        if min_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_scalar(
-                    op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0
-                ),
-            )
-        walk.set_tangent(result, result_t)
+cdef object tangents_clamp_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, min_t = tangents
+    self, min, max = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(
+            op_bitwise_and_tensor(op_ge_tensor(self, min), op_le_scalar(self, max)), self_t, 0
+        )
+    if min_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_scalar(op_bitwise_and_tensor(op_lt_tensor(self, min), op_lt_scalar(min, max)), min_t, 0),
+        )
+    return result_t
 
-cdef TensorBase clamp_tensor_scalar_by_ops(TensorBase self, TensorBase min, object max):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, min, max = as_promoted((self, min, max))
-        return op_minimum_scalar(op_maximum_tensor(self, min), max)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object clamp_tensor_scalar_by_ops(tuple given):
+    self, min, max = given
+    self, min, max = as_promoted((self, min, max))
+    return op_minimum_scalar(op_maximum_tensor(self, min), max)
 
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
@@ -664,8 +559,8 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
         &CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,)
     )
     if result is None:
-        result = clamp_tensor_scalar_by_ops(self, min, max)
-    cdef ClampTensorScalarBackward0 node
+        result = by_ops(clamp_tensor_scalar_by_ops, (self, min, max))
+    cdef Node node
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
         connect_2(node, 2, 1, self, min)
@@ -674,17 +569,15 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
         set_value(node, 0, max)
         set_history(result, node)
     if has_tangent_2(self, min):
-        tangents_clamp_tensor_scalar(result, self, min, max)
+        carry_tangents(result, (self, min), tangents_clamp_tensor_scalar, (self, min, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     check_inplace("clamp_", self)
     cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max)))
-    cdef ClampTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, min):
         node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
         connect_2(node, 2, 1, self, min)
@@ -696,7 +589,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
-        write_inplace("clamp_", self, array_of(clamp_tensor_scalar_by_ops(self, min, max)))
+        write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_scalar_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -711,7 +604,7 @@ cdef class ClampScalarTensorBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, max = None
         cdef object min
-        if wants(wanted, 0):    # self: where((self >= min) & (self <= max), grad, 0)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             min = unpack_number(self, 0)
@@ -722,7 +615,7 @@ cdef class ClampScalarTensorBackward0(Node):
                     op_bitwise_and_tensor(op_ge_scalar(self_, min), op_le_tensor(self_, max)), grad, 0
                 ),
             )
-        if wants(wanted, 1):    # max: where((self > max) | (max < min), grad, 0)
+        if wants(wanted, 1):    # max
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
@@ -745,34 +638,25 @@ cdef class ClampScalarTensorBackward0(Node):
     _saved_max, _raw_saved_max = saved_tensor(1)
     _saved_min = saved_number(0)
 
-cdef int tangents_clamp_scalar_tensor(TensorBase result, TensorBase self, object min, TensorBase max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, max_t, result_t
-    cdef LevelWalk walk = walk_levels((self, max))
-    while walk.next():
-        self_t = walk.tangent(self)
-        max_t = walk.tangent(max)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(
-                op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0
-            )
-        if max_t is not None:
-            result_t = plus(
-                result_t,
-                op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0),
-            )
-        walk.set_tangent(result, result_t)
+cdef object tangents_clamp_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, max_t = tangents
+    self, min, max = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(
+            op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_tensor(self, max)), self_t, 0
+        )
+    if max_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_scalar(op_bitwise_or_tensor(op_gt_tensor(self, max), op_lt_scalar(max, min)), max_t, 0),
+        )
+    return result_t
 
-cdef TensorBase clamp_scalar_tensor_by_ops(TensorBase self, object min, TensorBase max):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, min, max = as_promoted((self, min, max))
-        return op_minimum_tensor(op_maximum_scalar(self, min), max)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object clamp_scalar_tensor_by_ops(tuple given):
+    self, min, max = given
+    self, min, max = as_promoted((self, min, max))
+    return op_minimum_tensor(op_maximum_scalar(self, min), max)
 
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
@@ -783,8 +667,8 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
         &CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,)
     )
     if result is None:
-        result = clamp_scalar_tensor_by_ops(self, min, max)
-    cdef ClampScalarTensorBackward0 node
+        result = by_ops(clamp_scalar_tensor_by_ops, (self, min, max))
+    cdef Node node
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
         connect_2(node, 2, 1, self, max)
@@ -793,17 +677,15 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
         set_value(node, 0, min)
         set_history(result, node)
     if has_tangent_2(self, max):
-        tangents_clamp_scalar_tensor(result, self, min, max)
+        carry_tangents(result, (self, max), tangents_clamp_scalar_tensor, (self, min, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     check_inplace("clamp_", self)
     cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max)))
-    cdef ClampScalarTensorBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, max):
         node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
         connect_2(node, 2, 1, self, max)
@@ -815,7 +697,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
     if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
-        write_inplace("clamp_", self, array_of(clamp_scalar_tensor_by_ops(self, min, max)))
+        write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_tensor_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -827,12 +709,9 @@ cdef class ClampScalarScalarBackward0(Node):
         if apply_fused(self, CLAMP_SCALAR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object min, max
-        # self: where((self >= min) & (self <= max), grad, 0)
-        self_ = unpack(self, 0)
-        min = unpack_number(self, 0)
-        max = unpack_number(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object min = unpack_number(self, 0)
+        cdef object max = unpack_number(self, 1)
         set_grad_input(
             grad_inputs,
             0,
@@ -851,26 +730,15 @@ cdef class ClampScalarScalarBackward0(Node):
     _saved_min = saved_number(0)
     _saved_max = saved_number(1)
 
-cdef int tangents_clamp_scalar_scalar(TensorBase result, TensorBase self, object min, object max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0),
-        )
+cdef object tangents_clamp_scalar_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, min, max = given
+    return op_where_tensor_scalar(op_bitwise_and_tensor(op_ge_scalar(self, min), op_le_scalar(self, max)), self_t, 0)
 
-cdef TensorBase clamp_scalar_scalar_by_ops(TensorBase self, object min, object max):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, min, max = as_promoted((self, min, max))
-        return op_minimum_scalar(op_maximum_scalar(self, min), max)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object clamp_scalar_scalar_by_ops(tuple given):
+    self, min, max = given
+    self, min, max = as_promoted((self, min, max))
+    return op_minimum_scalar(op_maximum_scalar(self, min), max)
 
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
     cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
@@ -880,8 +748,8 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         &CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max)
     )
     if result is None:
-        result = clamp_scalar_scalar_by_ops(self, min, max)
-    cdef ClampScalarScalarBackward0 node
+        result = by_ops(clamp_scalar_scalar_by_ops, (self, min, max))
+    cdef Node node
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
         connect_1(node, 1, 2, self)
@@ -890,17 +758,15 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         set_value(node, 1, max)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_clamp_scalar_scalar(result, self, min, max)
+        carry_tangents(result, (self,), tangents_clamp_scalar_scalar, (self, min, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
     cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max)))
-    cdef ClampScalarScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
         connect_1(node, 1, 2, self)
@@ -911,13 +777,12 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
-        write_inplace("clamp_", self, array_of(clamp_scalar_scalar_by_ops(self, min, max)))
+        write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_scalar_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
-# derivatives.yaml: clamp.open
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int depth = begin_op("clamp", (self, min, max)) if watching else 0
@@ -930,7 +795,7 @@ cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     return copy_into("clamp_", self, clamp_open(original, min, max))
 
 cdef object call_clamp(self, min, max):
-    self = check_tensor(self, "clamp", "input", 1)
+    self = check_input(self, "clamp")
     min = as_operand(min, "clamp", "min", 2)
     max = as_operand(max, "clamp", "max", 3)
     check_real(self, "clamp")
@@ -946,13 +811,12 @@ cdef object call_clamp(self, min, max):
     return op_clamp_scalar_scalar(<TensorBase>self, min, max)
 
 cdef object call_clamp_open(self, min, max):
-    self = check_tensor(self, "clamp", "input", 1)
+    self = check_input(self, "clamp")
     check_real(self, "clamp")
     self = prepare_clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
-cdef object call_clamp_(self, min, max):
-    self = check_tensor(self, "clamp_", "input", 1)
+cdef object call_clamp_(TensorBase self, min, max):
     min = as_operand(min, "clamp_", "min", 2)
     max = as_operand(max, "clamp_", "max", 3)
     check_real(self, "clamp_")
@@ -960,78 +824,51 @@ cdef object call_clamp_(self, min, max):
     check_real(max, "clamp_")
     self = prepare_clampable("clamp_", self, min, max)
     if is_tensor(min) and is_tensor(max):
-        return inplace_clamp_tensor_tensor(<TensorBase>self, <TensorBase>min, <TensorBase>max)
+        return inplace_clamp_tensor_tensor(self, <TensorBase>min, <TensorBase>max)
     if is_tensor(min):
-        return inplace_clamp_tensor_scalar(<TensorBase>self, <TensorBase>min, max)
+        return inplace_clamp_tensor_scalar(self, <TensorBase>min, max)
     if is_tensor(max):
-        return inplace_clamp_scalar_tensor(<TensorBase>self, min, <TensorBase>max)
-    return inplace_clamp_scalar_scalar(<TensorBase>self, min, max)
+        return inplace_clamp_scalar_tensor(self, min, <TensorBase>max)
+    return inplace_clamp_scalar_scalar(self, min, max)
 
-cdef object call_clamp_open_(self, min, max):
-    self = check_tensor(self, "clamp_", "input", 1)
+cdef object call_clamp_open_(TensorBase self, min, max):
     check_real(self, "clamp_")
     self = prepare_clampable("clamp_", self, min, max)
-    return inplace_clamp_open(<TensorBase>self, min, max)
+    return inplace_clamp_open(self, min, max)
 
 cdef Overloads CLAMP_OVERLOADS = Overloads("clamp", (
-    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "Tensor|Scalar", REQUIRED, False),
-        ("max", "Tensor|Scalar", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, object min=None, object max=None, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "object", None, False),
-        ("max", "object", None, False),
-        ("out", "Tensor?", None, True),
-    )),
+    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max, *, Tensor? out=None)", None),
+    Overload("(Tensor input, object min=None, object max=None, *, Tensor? out=None)", None, None, None),
 ))
 
 cdef object bind_clamp(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = CLAMP_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max, *, Tensor? out=None)
+    if choice == 0:
         return give_out("clamp", found[3], call_clamp(found[0], found[1], found[2]))
     return give_out("clamp", found[3], call_clamp_open(found[0], found[1], found[2]))
 
 cdef Overloads CLAMP_METHODS = Overloads("clamp", (
-    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "Tensor|Scalar", REQUIRED, False),
-        ("max", "Tensor|Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, object min=None, object max=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "object", None, False),
-        ("max", "object", None, False),
-    )),
+    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)"),
+    Overload("(Tensor input, object min=None, object max=None)", None, None),
 ))
 
 cdef object method_bind_clamp(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = CLAMP_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max)
+    if choice == 0:
         return call_clamp(found[0], found[1], found[2])
     return call_clamp_open(found[0], found[1], found[2])
 
 cdef Overloads CLAMP__OVERLOADS = Overloads("clamp_", (
-    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "Tensor|Scalar", REQUIRED, False),
-        ("max", "Tensor|Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, object min=None, object max=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("min", "object", None, False),
-        ("max", "object", None, False),
-    )),
+    Overload("(Tensor input, Tensor|Scalar min, Tensor|Scalar max)"),
+    Overload("(Tensor input, object min=None, object max=None)", None, None),
 ))
 
 cdef object bind_clamp_(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = CLAMP__OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, Tensor|Scalar min, Tensor|Scalar max)
+    if choice == 0:
         return call_clamp_(found[0], found[1], found[2])
     return call_clamp_open_(found[0], found[1], found[2])
 
@@ -1042,9 +879,6 @@ def clamp(*args, **kwargs):
         Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes.
     ``clamp.open(Tensor self, object min=None, object max=None) -> Tensor``
         Each element, but no smaller than `min` or no greater than `max`, of which one may be missing.
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -1061,7 +895,6 @@ clip = clamp
 
 
 # ---- clamp_min(Tensor self, Tensor|Scalar min) -> Tensor
-# derivatives.yaml: clamp_min
 
 cdef class ClampMinBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Tensor min) -> Tensor``."""
@@ -1073,11 +906,11 @@ cdef class ClampMinBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, min = None
-        if wants(wanted, 0):    # self: where(self >= min, grad, 0)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             min = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_ge_tensor(self_, min), grad, 0))
-        if wants(wanted, 1):    # min: where(self < min, grad, 0)
+        if wants(wanted, 1):    # min
             if self_ is None:
                 self_ = unpack(self, 0)
             if min is None:
@@ -1087,24 +920,20 @@ cdef class ClampMinBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_min, _raw_saved_min = saved_tensor(1)
 
-cdef int tangents_clamp_min_tensor(TensorBase result, TensorBase self, TensorBase min) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, min_t, result_t
-    cdef LevelWalk walk = walk_levels((self, min))
-    while walk.next():
-        self_t = walk.tangent(self)
-        min_t = walk.tangent(min)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
-        if min_t is not None:
-            result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
-        walk.set_tangent(result, result_t)
+cdef object tangents_clamp_min_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, min_t = tangents
+    self, min = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(op_ge_tensor(self, min), self_t, 0)
+    if min_t is not None:
+        result_t = plus(result_t, op_where_tensor_scalar(op_lt_tensor(self, min), min_t, 0))
+    return result_t
 
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MAXIMUM, self.array, min.array))
-    cdef ClampMinBackward0 node
+    cdef Node node
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
         connect_2(node, 2, 0, self, min)
@@ -1112,17 +941,15 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
         save_input(node, 1, min)
         set_history(result, node)
     if has_tangent_2(self, min):
-        tangents_clamp_min_tensor(result, self, min)
+        carry_tangents(result, (self, min), tangents_clamp_min_tensor, (self, min))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     check_inplace("clamp_min_", self)
     cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, min):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min)))
-    cdef ClampMinBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, min):
         node = ClampMinBackward0.__new__(ClampMinBackward0)
         connect_2(node, 2, 0, self, min)
@@ -1141,11 +968,8 @@ cdef class ClampMinScalarBackward0(Node):
         if apply_fused(self, CLAMP_MIN_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object min
-        # self: where(self >= min, grad, 0)
-        self_ = unpack(self, 0)
-        min = unpack_number(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object min = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_ge_scalar(self_, min), grad, 0))
 
     cdef void release_saved(self) noexcept:
@@ -1158,20 +982,17 @@ cdef class ClampMinScalarBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_min = saved_number(0)
 
-cdef int tangents_clamp_min_scalar(TensorBase result, TensorBase self, object min) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0))
+cdef object tangents_clamp_min_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, min = given
+    return op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0)
 
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
     cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MAXIMUM, self.array, min, False)
     )
-    cdef ClampMinScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1179,17 +1000,15 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
         set_value(node, 0, min)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_clamp_min_scalar(result, self, min)
+        carry_tangents(result, (self,), tangents_clamp_min_scalar, (self, min))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     check_inplace("clamp_min_", self)
     cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min)))
-    cdef ClampMinScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1201,7 +1020,7 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     return ended(depth, self)
 
 cdef object call_clamp_min(self, min):
-    self = check_tensor(self, "clamp_min", "input", 1)
+    self = check_input(self, "clamp_min")
     min = as_operand(min, "clamp_min", "min", 2)
     check_real(self, "clamp_min")
     check_real(min, "clamp_min")
@@ -1210,15 +1029,14 @@ cdef object call_clamp_min(self, min):
         return op_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return op_clamp_min_scalar(<TensorBase>self, min)
 
-cdef object call_clamp_min_(self, min):
-    self = check_tensor(self, "clamp_min_", "input", 1)
+cdef object call_clamp_min_(TensorBase self, min):
     min = as_operand(min, "clamp_min_", "min", 2)
     check_real(self, "clamp_min_")
     check_real(min, "clamp_min_")
     self = prepare_clampable("clamp_min_", self, min)
     if is_tensor(min):
-        return inplace_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
-    return inplace_clamp_min_scalar(<TensorBase>self, min)
+        return inplace_clamp_min_tensor(self, <TensorBase>min)
+    return inplace_clamp_min_scalar(self, min)
 
 def clamp_min(input, min, *, out=None):
     """Each element, but no smaller than `min`.
@@ -1229,9 +1047,6 @@ def clamp_min(input, min, *, out=None):
     input : Tensor
     min : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -1244,7 +1059,6 @@ def clamp_min(input, min, *, out=None):
 
 
 # ---- clamp_max(Tensor self, Tensor|Scalar max) -> Tensor
-# derivatives.yaml: clamp_max
 
 cdef class ClampMaxBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Tensor max) -> Tensor``."""
@@ -1256,11 +1070,11 @@ cdef class ClampMaxBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, max = None
-        if wants(wanted, 0):    # self: where(self <= max, grad, 0)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             max = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_le_tensor(self_, max), grad, 0))
-        if wants(wanted, 1):    # max: where(self > max, grad, 0)
+        if wants(wanted, 1):    # max
             if self_ is None:
                 self_ = unpack(self, 0)
             if max is None:
@@ -1270,24 +1084,20 @@ cdef class ClampMaxBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_max, _raw_saved_max = saved_tensor(1)
 
-cdef int tangents_clamp_max_tensor(TensorBase result, TensorBase self, TensorBase max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, max_t, result_t
-    cdef LevelWalk walk = walk_levels((self, max))
-    while walk.next():
-        self_t = walk.tangent(self)
-        max_t = walk.tangent(max)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
-        if max_t is not None:
-            result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
-        walk.set_tangent(result, result_t)
+cdef object tangents_clamp_max_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, max_t = tangents
+    self, max = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(op_le_tensor(self, max), self_t, 0)
+    if max_t is not None:
+        result_t = plus(result_t, op_where_tensor_scalar(op_gt_tensor(self, max), max_t, 0))
+    return result_t
 
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MINIMUM, self.array, max.array))
-    cdef ClampMaxBackward0 node
+    cdef Node node
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
         connect_2(node, 2, 0, self, max)
@@ -1295,17 +1105,15 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
         save_input(node, 1, max)
         set_history(result, node)
     if has_tangent_2(self, max):
-        tangents_clamp_max_tensor(result, self, max)
+        carry_tangents(result, (self, max), tangents_clamp_max_tensor, (self, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     check_inplace("clamp_max_", self)
     cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, max):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max)))
-    cdef ClampMaxBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, max):
         node = ClampMaxBackward0.__new__(ClampMaxBackward0)
         connect_2(node, 2, 0, self, max)
@@ -1324,11 +1132,8 @@ cdef class ClampMaxScalarBackward0(Node):
         if apply_fused(self, CLAMP_MAX_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object max
-        # self: where(self <= max, grad, 0)
-        self_ = unpack(self, 0)
-        max = unpack_number(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object max = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(op_le_scalar(self_, max), grad, 0))
 
     cdef void release_saved(self) noexcept:
@@ -1341,20 +1146,17 @@ cdef class ClampMaxScalarBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_max = saved_number(0)
 
-cdef int tangents_clamp_max_scalar(TensorBase result, TensorBase self, object max) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0))
+cdef object tangents_clamp_max_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, max = given
+    return op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0)
 
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
     cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MINIMUM, self.array, max, False)
     )
-    cdef ClampMaxScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1362,17 +1164,15 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
         set_value(node, 0, max)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_clamp_max_scalar(result, self, max)
+        carry_tangents(result, (self,), tangents_clamp_max_scalar, (self, max))
     return ended(depth, result)
 
 cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     check_inplace("clamp_max_", self)
     cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max)))
-    cdef ClampMaxScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1384,7 +1184,7 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     return ended(depth, self)
 
 cdef object call_clamp_max(self, max):
-    self = check_tensor(self, "clamp_max", "input", 1)
+    self = check_input(self, "clamp_max")
     max = as_operand(max, "clamp_max", "max", 2)
     check_real(self, "clamp_max")
     check_real(max, "clamp_max")
@@ -1393,15 +1193,14 @@ cdef object call_clamp_max(self, max):
         return op_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return op_clamp_max_scalar(<TensorBase>self, max)
 
-cdef object call_clamp_max_(self, max):
-    self = check_tensor(self, "clamp_max_", "input", 1)
+cdef object call_clamp_max_(TensorBase self, max):
     max = as_operand(max, "clamp_max_", "max", 2)
     check_real(self, "clamp_max_")
     check_real(max, "clamp_max_")
     self = prepare_clampable("clamp_max_", self, max)
     if is_tensor(max):
-        return inplace_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
-    return inplace_clamp_max_scalar(<TensorBase>self, max)
+        return inplace_clamp_max_tensor(self, <TensorBase>max)
+    return inplace_clamp_max_scalar(self, max)
 
 def clamp_max(input, max, *, out=None):
     """Each element, but no greater than `max`.
@@ -1412,9 +1211,6 @@ def clamp_max(input, max, *, out=None):
     input : Tensor
     max : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

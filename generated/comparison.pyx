@@ -3,64 +3,18 @@
 
 from cpython.ref cimport PyObject
 
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_operand, as_tensor_operand, begin_op, begin_replaceable_op, binary, binary_into,
+    binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_not_recorded, check_real,
+    check_tensor, connect_1, connect_2, end_tangents, ended, finish_inplace, FusedKernel, give_out, gradient,
+    has_tangent_1, has_tangent_2, is_tensor, Node, plus, refuse_numbers, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
+    unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings,
+)
 from gradsmith.runtime.arrays.array cimport (
-    BITWISE_AND,
-    BITWISE_OR,
-    BITWISE_XOR,
-    EQUAL,
-    GREATER,
-    GREATER_EQUAL,
-    INVERT,
-    ISFINITE,
-    ISINF,
-    ISNAN,
-    LEFT_SHIFT,
-    LESS,
-    LESS_EQUAL,
-    LOGICAL_AND,
-    LOGICAL_NOT,
-    LOGICAL_OR,
-    LOGICAL_XOR,
-    NOT_EQUAL,
-    RIGHT_SHIFT,
-    FusedKernel,
-    binary,
-    binary_into,
-    binary_scalar,
-    binary_scalar_into,
-    unary,
-    unary_into,
+    BITWISE_AND, BITWISE_OR, BITWISE_XOR, EQUAL, GREATER, GREATER_EQUAL, INVERT, ISFINITE, ISINF, ISNAN, LEFT_SHIFT,
+    LESS, LESS_EQUAL, LOGICAL_AND, LOGICAL_NOT, LOGICAL_OR, LOGICAL_XOR, NOT_EQUAL, RIGHT_SHIFT,
 )
-from gradsmith.runtime.calls.arguments cimport (
-    as_operand,
-    as_tensor_operand,
-    check_not_recorded,
-    check_real,
-    check_tensor,
-    is_tensor,
-    refuse_numbers,
-)
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, end_tangents, plus, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap, wrap_owned
 
 from gradsmith.runtime.arrays.functions cimport pointwise
 
@@ -74,7 +28,6 @@ cdef extern from "comparison_kernels.h":
 
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: eq
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("eq", (self, other)) if watching else 0
@@ -113,12 +66,11 @@ cdef object call_eq(self, other):
         return op_eq_tensor(<TensorBase>self, <TensorBase>other)
     return op_eq_scalar(<TensorBase>self, other)
 
-cdef object call_eq_(self, other):
-    self = check_tensor(self, "eq_", "input", 1)
+cdef object call_eq_(TensorBase self, other):
     other = as_operand(other, "eq_", "other", 2)
     if is_tensor(other):
-        return inplace_eq_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_eq_scalar(<TensorBase>self, other)
+        return inplace_eq_tensor(self, <TensorBase>other)
+    return inplace_eq_scalar(self, other)
 
 def eq(input, other, *, out=None):
     """Where the elements are equal.
@@ -130,16 +82,12 @@ def eq(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("eq", out, call_eq(input, other))
 
 
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: ne
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("ne", (self, other)) if watching else 0
@@ -180,12 +128,11 @@ cdef object call_ne(self, other):
         return op_ne_tensor(<TensorBase>self, <TensorBase>other)
     return op_ne_scalar(<TensorBase>self, other)
 
-cdef object call_ne_(self, other):
-    self = check_tensor(self, "ne_", "input", 1)
+cdef object call_ne_(TensorBase self, other):
     other = as_operand(other, "ne_", "other", 2)
     if is_tensor(other):
-        return inplace_ne_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_ne_scalar(<TensorBase>self, other)
+        return inplace_ne_tensor(self, <TensorBase>other)
+    return inplace_ne_scalar(self, other)
 
 def ne(input, other, *, out=None):
     """Where the elements differ.
@@ -197,9 +144,6 @@ def ne(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("ne", out, call_ne(input, other))
@@ -208,7 +152,6 @@ not_equal = ne
 
 
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: lt
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("lt", (self, other)) if watching else 0
@@ -249,14 +192,13 @@ cdef object call_lt(self, other):
         return op_lt_tensor(<TensorBase>self, <TensorBase>other)
     return op_lt_scalar(<TensorBase>self, other)
 
-cdef object call_lt_(self, other):
-    self = check_tensor(self, "lt_", "input", 1)
+cdef object call_lt_(TensorBase self, other):
     other = as_operand(other, "lt_", "other", 2)
     check_real(self, "lt_")
     check_real(other, "lt_")
     if is_tensor(other):
-        return inplace_lt_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_lt_scalar(<TensorBase>self, other)
+        return inplace_lt_tensor(self, <TensorBase>other)
+    return inplace_lt_scalar(self, other)
 
 def lt(input, other, *, out=None):
     """Where the first element is smaller.
@@ -268,9 +210,6 @@ def lt(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("lt", out, call_lt(input, other))
@@ -279,7 +218,6 @@ less = lt
 
 
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: le
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("le", (self, other)) if watching else 0
@@ -322,14 +260,13 @@ cdef object call_le(self, other):
         return op_le_tensor(<TensorBase>self, <TensorBase>other)
     return op_le_scalar(<TensorBase>self, other)
 
-cdef object call_le_(self, other):
-    self = check_tensor(self, "le_", "input", 1)
+cdef object call_le_(TensorBase self, other):
     other = as_operand(other, "le_", "other", 2)
     check_real(self, "le_")
     check_real(other, "le_")
     if is_tensor(other):
-        return inplace_le_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_le_scalar(<TensorBase>self, other)
+        return inplace_le_tensor(self, <TensorBase>other)
+    return inplace_le_scalar(self, other)
 
 def le(input, other, *, out=None):
     """Where the first element is smaller or equal.
@@ -341,9 +278,6 @@ def le(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("le", out, call_le(input, other))
@@ -352,7 +286,6 @@ less_equal = le
 
 
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: gt
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("gt", (self, other)) if watching else 0
@@ -395,14 +328,13 @@ cdef object call_gt(self, other):
         return op_gt_tensor(<TensorBase>self, <TensorBase>other)
     return op_gt_scalar(<TensorBase>self, other)
 
-cdef object call_gt_(self, other):
-    self = check_tensor(self, "gt_", "input", 1)
+cdef object call_gt_(TensorBase self, other):
     other = as_operand(other, "gt_", "other", 2)
     check_real(self, "gt_")
     check_real(other, "gt_")
     if is_tensor(other):
-        return inplace_gt_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_gt_scalar(<TensorBase>self, other)
+        return inplace_gt_tensor(self, <TensorBase>other)
+    return inplace_gt_scalar(self, other)
 
 def gt(input, other, *, out=None):
     """Where the first element is greater.
@@ -414,9 +346,6 @@ def gt(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("gt", out, call_gt(input, other))
@@ -425,7 +354,6 @@ greater = gt
 
 
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: ge
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("ge", (self, other)) if watching else 0
@@ -468,14 +396,13 @@ cdef object call_ge(self, other):
         return op_ge_tensor(<TensorBase>self, <TensorBase>other)
     return op_ge_scalar(<TensorBase>self, other)
 
-cdef object call_ge_(self, other):
-    self = check_tensor(self, "ge_", "input", 1)
+cdef object call_ge_(TensorBase self, other):
     other = as_operand(other, "ge_", "other", 2)
     check_real(self, "ge_")
     check_real(other, "ge_")
     if is_tensor(other):
-        return inplace_ge_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_ge_scalar(<TensorBase>self, other)
+        return inplace_ge_tensor(self, <TensorBase>other)
+    return inplace_ge_scalar(self, other)
 
 def ge(input, other, *, out=None):
     """Where the first element is greater or equal.
@@ -487,9 +414,6 @@ def ge(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("ge", out, call_ge(input, other))
@@ -498,7 +422,6 @@ greater_equal = ge
 
 
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: logical_and
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("logical_and", (self, other)) if watching else 0
@@ -533,18 +456,17 @@ cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     return ended(depth, self)
 
 cdef object call_logical_and(self, other):
-    self = check_tensor(self, "logical_and", "input", 1)
+    self = check_input(self, "logical_and")
     other = as_operand(other, "logical_and", "other", 2)
     if is_tensor(other):
         return op_logical_and_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_and_scalar(<TensorBase>self, other)
 
-cdef object call_logical_and_(self, other):
-    self = check_tensor(self, "logical_and_", "input", 1)
+cdef object call_logical_and_(TensorBase self, other):
     other = as_operand(other, "logical_and_", "other", 2)
     if is_tensor(other):
-        return inplace_logical_and_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_logical_and_scalar(<TensorBase>self, other)
+        return inplace_logical_and_tensor(self, <TensorBase>other)
+    return inplace_logical_and_scalar(self, other)
 
 def logical_and(input, other, *, out=None):
     """Where both elements are true; zero is false.
@@ -556,16 +478,12 @@ def logical_and(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("logical_and", out, call_logical_and(input, other))
 
 
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: logical_or
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("logical_or", (self, other)) if watching else 0
@@ -600,18 +518,17 @@ cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     return ended(depth, self)
 
 cdef object call_logical_or(self, other):
-    self = check_tensor(self, "logical_or", "input", 1)
+    self = check_input(self, "logical_or")
     other = as_operand(other, "logical_or", "other", 2)
     if is_tensor(other):
         return op_logical_or_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_or_scalar(<TensorBase>self, other)
 
-cdef object call_logical_or_(self, other):
-    self = check_tensor(self, "logical_or_", "input", 1)
+cdef object call_logical_or_(TensorBase self, other):
     other = as_operand(other, "logical_or_", "other", 2)
     if is_tensor(other):
-        return inplace_logical_or_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_logical_or_scalar(<TensorBase>self, other)
+        return inplace_logical_or_tensor(self, <TensorBase>other)
+    return inplace_logical_or_scalar(self, other)
 
 def logical_or(input, other, *, out=None):
     """Where one or both elements are true; zero is false.
@@ -623,16 +540,12 @@ def logical_or(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("logical_or", out, call_logical_or(input, other))
 
 
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: logical_xor
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("logical_xor", (self, other)) if watching else 0
@@ -667,18 +580,17 @@ cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     return ended(depth, self)
 
 cdef object call_logical_xor(self, other):
-    self = check_tensor(self, "logical_xor", "input", 1)
+    self = check_input(self, "logical_xor")
     other = as_operand(other, "logical_xor", "other", 2)
     if is_tensor(other):
         return op_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_xor_scalar(<TensorBase>self, other)
 
-cdef object call_logical_xor_(self, other):
-    self = check_tensor(self, "logical_xor_", "input", 1)
+cdef object call_logical_xor_(TensorBase self, other):
     other = as_operand(other, "logical_xor_", "other", 2)
     if is_tensor(other):
-        return inplace_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_logical_xor_scalar(<TensorBase>self, other)
+        return inplace_logical_xor_tensor(self, <TensorBase>other)
+    return inplace_logical_xor_scalar(self, other)
 
 def logical_xor(input, other, *, out=None):
     """Where one of two elements is true and the other is not; zero is false.
@@ -690,16 +602,12 @@ def logical_xor(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("logical_xor", out, call_logical_xor(input, other))
 
 
 # ---- logical_not(Tensor self) -> Tensor
-# derivatives.yaml: logical_not
 
 cdef TensorBase op_logical_not(TensorBase self):
     cdef int depth = begin_replaceable_op("logical_not", (self,)) if watching else 0
@@ -716,12 +624,7 @@ cdef TensorBase inplace_logical_not(TensorBase self):
     return ended(depth, self)
 
 cdef object call_logical_not(self):
-    self = check_tensor(self, "logical_not", "input", 1)
-    return op_logical_not(<TensorBase>self)
-
-cdef object call_logical_not_(self):
-    self = check_tensor(self, "logical_not_", "input", 1)
-    return inplace_logical_not(<TensorBase>self)
+    return op_logical_not(check_input(self, "logical_not"))
 
 def logical_not(input, *, out=None):
     """Where the element is false; zero is false.
@@ -731,17 +634,11 @@ def logical_not(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("logical_not", out, call_logical_not(input))
 
 
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: bitwise_and
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("bitwise_and", (self, other)) if watching else 0
@@ -784,14 +681,13 @@ cdef object call_bitwise_and(self, other):
         return op_bitwise_and_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_and_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_and_(self, other):
-    self = check_tensor(self, "bitwise_and_", "input", 1)
+cdef object call_bitwise_and_(TensorBase self, other):
     other = as_operand(other, "bitwise_and_", "other", 2)
     check_real(self, "bitwise_and_")
     check_real(other, "bitwise_and_")
     if is_tensor(other):
-        return inplace_bitwise_and_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_bitwise_and_scalar(<TensorBase>self, other)
+        return inplace_bitwise_and_tensor(self, <TensorBase>other)
+    return inplace_bitwise_and_scalar(self, other)
 
 def bitwise_and(input, other, *, out=None):
     """Bits set in both elements; for bool, where both are true.
@@ -803,16 +699,12 @@ def bitwise_and(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_and", out, call_bitwise_and(input, other))
 
 
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: bitwise_or
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("bitwise_or", (self, other)) if watching else 0
@@ -855,14 +747,13 @@ cdef object call_bitwise_or(self, other):
         return op_bitwise_or_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_or_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_or_(self, other):
-    self = check_tensor(self, "bitwise_or_", "input", 1)
+cdef object call_bitwise_or_(TensorBase self, other):
     other = as_operand(other, "bitwise_or_", "other", 2)
     check_real(self, "bitwise_or_")
     check_real(other, "bitwise_or_")
     if is_tensor(other):
-        return inplace_bitwise_or_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_bitwise_or_scalar(<TensorBase>self, other)
+        return inplace_bitwise_or_tensor(self, <TensorBase>other)
+    return inplace_bitwise_or_scalar(self, other)
 
 def bitwise_or(input, other, *, out=None):
     """Bits set in one or both elements; for bool, where one or both are true.
@@ -874,16 +765,12 @@ def bitwise_or(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_or", out, call_bitwise_or(input, other))
 
 
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: bitwise_xor
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("bitwise_xor", (self, other)) if watching else 0
@@ -926,14 +813,13 @@ cdef object call_bitwise_xor(self, other):
         return op_bitwise_xor_tensor(<TensorBase>self, <TensorBase>other)
     return op_bitwise_xor_scalar(<TensorBase>self, other)
 
-cdef object call_bitwise_xor_(self, other):
-    self = check_tensor(self, "bitwise_xor_", "input", 1)
+cdef object call_bitwise_xor_(TensorBase self, other):
     other = as_operand(other, "bitwise_xor_", "other", 2)
     check_real(self, "bitwise_xor_")
     check_real(other, "bitwise_xor_")
     if is_tensor(other):
-        return inplace_bitwise_xor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_bitwise_xor_scalar(<TensorBase>self, other)
+        return inplace_bitwise_xor_tensor(self, <TensorBase>other)
+    return inplace_bitwise_xor_scalar(self, other)
 
 def bitwise_xor(input, other, *, out=None):
     """Bits set in one of two elements; for bool, where they differ.
@@ -945,16 +831,12 @@ def bitwise_xor(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_xor", out, call_bitwise_xor(input, other))
 
 
 # ---- bitwise_not(Tensor self) -> Tensor
-# derivatives.yaml: bitwise_not
 
 cdef TensorBase op_bitwise_not(TensorBase self):
     cdef int depth = begin_replaceable_op("bitwise_not", (self,)) if watching else 0
@@ -971,14 +853,13 @@ cdef TensorBase inplace_bitwise_not(TensorBase self):
     return ended(depth, self)
 
 cdef object call_bitwise_not(self):
-    self = check_tensor(self, "bitwise_not", "input", 1)
+    self = check_input(self, "bitwise_not")
     check_real(self, "bitwise_not")
     return op_bitwise_not(<TensorBase>self)
 
-cdef object call_bitwise_not_(self):
-    self = check_tensor(self, "bitwise_not_", "input", 1)
+cdef object call_bitwise_not_(TensorBase self):
     check_real(self, "bitwise_not_")
-    return inplace_bitwise_not(<TensorBase>self)
+    return inplace_bitwise_not(self)
 
 def bitwise_not(input, *, out=None):
     """Every bit turned over; for bool, the opposite.
@@ -988,17 +869,11 @@ def bitwise_not(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("bitwise_not", out, call_bitwise_not(input))
 
 
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: bitwise_left_shift
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
@@ -1052,14 +927,13 @@ cdef object call_bitwise_left_shift(self, other):
         return op_bitwise_left_shift_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("bitwise_left_shift", "input")
 
-cdef object call_bitwise_left_shift_(self, other):
-    self = check_tensor(self, "bitwise_left_shift_", "input", 1)
+cdef object call_bitwise_left_shift_(TensorBase self, other):
     other = as_operand(other, "bitwise_left_shift_", "other", 2)
     check_real(self, "bitwise_left_shift_")
     check_real(other, "bitwise_left_shift_")
     if is_tensor(other):
-        return inplace_bitwise_left_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
+        return inplace_bitwise_left_shift_tensor_tensor(self, <TensorBase>other)
+    return inplace_bitwise_left_shift_tensor_scalar(self, other)
 
 def bitwise_left_shift(input, other, *, out=None):
     """Bits moved to higher places; none is left where they are moved by the width of the dtype or a negative number.
@@ -1071,16 +945,12 @@ def bitwise_left_shift(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_left_shift", out, call_bitwise_left_shift(input, other))
 
 
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: bitwise_right_shift
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
@@ -1134,14 +1004,13 @@ cdef object call_bitwise_right_shift(self, other):
         return op_bitwise_right_shift_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("bitwise_right_shift", "input")
 
-cdef object call_bitwise_right_shift_(self, other):
-    self = check_tensor(self, "bitwise_right_shift_", "input", 1)
+cdef object call_bitwise_right_shift_(TensorBase self, other):
     other = as_operand(other, "bitwise_right_shift_", "other", 2)
     check_real(self, "bitwise_right_shift_")
     check_real(other, "bitwise_right_shift_")
     if is_tensor(other):
-        return inplace_bitwise_right_shift_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
+        return inplace_bitwise_right_shift_tensor_tensor(self, <TensorBase>other)
+    return inplace_bitwise_right_shift_tensor_scalar(self, other)
 
 def bitwise_right_shift(input, other, *, out=None):
     """Bits moved to lower places; the sign is kept.
@@ -1153,16 +1022,12 @@ def bitwise_right_shift(input, other, *, out=None):
     other : Tensor or number
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_right_shift", out, call_bitwise_right_shift(input, other))
 
 
 # ---- isnan(Tensor self) -> Tensor
-# derivatives.yaml: isnan
 
 cdef TensorBase op_isnan(TensorBase self):
     cdef int depth = begin_replaceable_op("isnan", (self,)) if watching else 0
@@ -1170,8 +1035,7 @@ cdef TensorBase op_isnan(TensorBase self):
     return ended(depth, result)
 
 cdef object call_isnan(self):
-    self = check_tensor(self, "isnan", "input", 1)
-    return op_isnan(<TensorBase>self)
+    return op_isnan(check_input(self, "isnan"))
 
 def isnan(input):
     """Where an element is not a number.
@@ -1180,17 +1044,11 @@ def isnan(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_isnan(input)
 
 
 # ---- isinf(Tensor self) -> Tensor
-# derivatives.yaml: isinf
 
 cdef TensorBase op_isinf(TensorBase self):
     cdef int depth = begin_replaceable_op("isinf", (self,)) if watching else 0
@@ -1198,8 +1056,7 @@ cdef TensorBase op_isinf(TensorBase self):
     return ended(depth, result)
 
 cdef object call_isinf(self):
-    self = check_tensor(self, "isinf", "input", 1)
-    return op_isinf(<TensorBase>self)
+    return op_isinf(check_input(self, "isinf"))
 
 def isinf(input):
     """Where an element is infinite.
@@ -1208,17 +1065,11 @@ def isinf(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_isinf(input)
 
 
 # ---- isfinite(Tensor self) -> Tensor
-# derivatives.yaml: isfinite
 
 cdef TensorBase op_isfinite(TensorBase self):
     cdef int depth = begin_replaceable_op("isfinite", (self,)) if watching else 0
@@ -1226,8 +1077,7 @@ cdef TensorBase op_isfinite(TensorBase self):
     return ended(depth, result)
 
 cdef object call_isfinite(self):
-    self = check_tensor(self, "isfinite", "input", 1)
-    return op_isfinite(<TensorBase>self)
+    return op_isfinite(check_input(self, "isfinite"))
 
 def isfinite(input):
     """Where an element is neither infinite nor NaN.
@@ -1236,17 +1086,11 @@ def isfinite(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_isfinite(input)
 
 
 # ---- where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: where
 
 cdef class WhereBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Tensor other) -> Tensor``."""
@@ -1258,45 +1102,39 @@ cdef class WhereBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase condition = None
-        if wants(wanted, 0):    # self: where(condition, grad, 0)
+        if wants(wanted, 0):    # self
             condition = unpack(self, 0)
             set_grad_input(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
-        if wants(wanted, 1):    # other: where(condition, 0, grad)
+        if wants(wanted, 1):    # other
             if condition is None:
                 condition = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_where_scalar_tensor(condition, 0, grad))
 
     _saved_condition, _raw_saved_condition = saved_tensor(0)
 
-cdef int tangents_where_tensor_tensor(
-    TensorBase result, TensorBase condition, TensorBase self, TensorBase other
-) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_where_tensor_scalar(condition, self_t, 0)
-        if other_t is not None:
-            result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_where_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    condition, = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_where_tensor_scalar(condition, self_t, 0)
+    if other_t is not None:
+        result_t = plus(result_t, op_where_scalar_tensor(condition, 0, other_t))
+    return result_t
 
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), array_of(self), array_of(other))
     )
-    cdef WhereBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = WhereBackward0.__new__(WhereBackward0)
         connect_2(node, 1, 0, self, other)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_where_tensor_tensor(result, condition, self, other)
+        carry_tangents(result, (self, other), tangents_where_tensor_tensor, (condition,))
     return ended(depth, result)
 
 cdef class WhereTensorScalarBackward0(Node):
@@ -1307,9 +1145,7 @@ cdef class WhereTensorScalarBackward0(Node):
         if apply_fused(self, WHERE_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase condition
-        # self: where(condition, grad, 0)
-        condition = unpack(self, 0)
+        cdef TensorBase condition = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_where_tensor_scalar(condition, grad, 0))
 
     cpdef str name(self):
@@ -1317,27 +1153,24 @@ cdef class WhereTensorScalarBackward0(Node):
 
     _saved_condition, _raw_saved_condition = saved_tensor(0)
 
-cdef int tangents_where_tensor_scalar(TensorBase result, TensorBase condition, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_where_tensor_scalar(condition, self_t, 0))
+cdef object tangents_where_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    condition, = given
+    return op_where_tensor_scalar(condition, self_t, 0)
 
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
     cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), array_of(self), other)
     )
-    cdef WhereTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_where_tensor_scalar(result, condition, self, other)
+        carry_tangents(result, (self,), tangents_where_tensor_scalar, (condition,))
     return ended(depth, result)
 
 cdef class WhereScalarTensorBackward0(Node):
@@ -1348,9 +1181,7 @@ cdef class WhereScalarTensorBackward0(Node):
         if apply_fused(self, WHERE_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase condition
-        # other: where(condition, 0, grad)
-        condition = unpack(self, 0)
+        cdef TensorBase condition = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_where_scalar_tensor(condition, 0, grad))
 
     cpdef str name(self):
@@ -1358,27 +1189,24 @@ cdef class WhereScalarTensorBackward0(Node):
 
     _saved_condition, _raw_saved_condition = saved_tensor(0)
 
-cdef int tangents_where_scalar_tensor(TensorBase result, TensorBase condition, object self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, op_where_scalar_tensor(condition, 0, other_t))
+cdef object tangents_where_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    condition, = given
+    return op_where_scalar_tensor(condition, 0, other_t)
 
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
     cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), self, array_of(other))
     )
-    cdef WhereScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(other):
         node = WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
         connect_1(node, 1, 0, other)
         save_input(node, 0, condition)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_where_scalar_tensor(result, condition, self, other)
+        carry_tangents(result, (other,), tangents_where_scalar_tensor, (condition,))
     return ended(depth, result)
 
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
@@ -1410,9 +1238,6 @@ def where(condition, input, other, *, out=None):
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

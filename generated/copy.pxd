@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_clone(TensorBase self)
 cdef TensorBase op_clone_by_rows(TensorBase self)
 cdef TensorBase op_detach(TensorBase self)

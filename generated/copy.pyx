@@ -3,42 +3,14 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    as_bool,
-    as_device,
-    as_dtype,
-    as_dtype_or_none,
-    as_operand,
-    check_tensor,
-    copy_of,
-    device_of,
-    dtype_of,
-    is_complex,
-    is_tensor,
-    write_values,
+from gradsmith.generated.runtime cimport (
+    array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_operand, as_view, begin_op, begin_replaceable_op,
+    carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_of, device_of, dtype_of, ended,
+    finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node, Overloads,
+    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value,
+    set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants, watching,
+    wrap, write_out_docstrings, write_values,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.preparation cimport prepare_apart
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.history.view cimport as_view, share_version
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
 from gradsmith.runtime.formulas.formulas cimport is_contiguous, zeros_like
@@ -46,43 +18,36 @@ from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 
 
 # ---- clone(Tensor self) -> Tensor
-# derivatives.yaml: clone
 
 cdef class CloneBackward0(Node):
-    """Backward of ``clone(Tensor self) -> Tensor``."""
+    """Backward of ``clone``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
-cdef int tangents_clone(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_clone(self_t))
+cdef object tangents_clone(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_clone(self_t)
 
 cdef TensorBase op_clone(TensorBase self):
     cdef int depth = begin_replaceable_op("clone", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_of(array_of(self)))
-    cdef CloneBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CloneBackward0.__new__(CloneBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_clone(result, self)
+        carry_tangents(result, (self,), tangents_clone, ())
     return ended(depth, result)
 
 cdef object call_clone(self):
-    self = check_tensor(self, "clone", "input", 1)
-    return op_clone(<TensorBase>self)
+    return op_clone(check_input(self, "clone"))
 
 def clone(input):
     """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
@@ -93,11 +58,6 @@ def clone(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad
         result: auto_linear
@@ -106,39 +66,32 @@ def clone(input):
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
-# derivatives.yaml: clone_by_rows
 
 cdef class CloneByRowsBackward0(Node):
-    """Backward of ``clone_by_rows(Tensor self) -> Tensor``."""
+    """Backward of ``clone_by_rows``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
-cdef int tangents_clone_by_rows(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_clone_by_rows(self_t))
+cdef object tangents_clone_by_rows(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_clone_by_rows(self_t)
 
 cdef TensorBase op_clone_by_rows(TensorBase self):
     cdef int depth = begin_replaceable_op("clone_by_rows", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_by_rows_of(array_of(self)))
-    cdef CloneByRowsBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CloneByRowsBackward0.__new__(CloneByRowsBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_clone_by_rows(result, self)
+        carry_tangents(result, (self,), tangents_clone_by_rows, ())
     return ended(depth, result)
 
 cdef object call_clone_by_rows(self):
-    self = check_tensor(self, "clone_by_rows", "input", 1)
-    return op_clone_by_rows(<TensorBase>self)
+    return op_clone_by_rows(check_input(self, "clone_by_rows"))
 
 def clone_by_rows(input):
     """Copy in row-major order.
@@ -148,11 +101,6 @@ def clone_by_rows(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad
         result: auto_linear
@@ -161,7 +109,6 @@ def clone_by_rows(input):
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: detach
 
 cdef TensorBase op_detach(TensorBase self):
     cdef int depth = begin_op("detach", (self,)) if watching else 0
@@ -169,12 +116,10 @@ cdef TensorBase op_detach(TensorBase self):
     return ended(depth, result)
 
 cdef object call_detach(self):
-    self = check_tensor(self, "detach", "input", 1)
-    return op_detach(<TensorBase>self)
+    return op_detach(check_input(self, "detach"))
 
 cdef object call_detach_copy(self):
-    self = check_tensor(self, "detach_copy", "input", 1)
-    return copy_of(op_detach(<TensorBase>self))
+    return copy_of(op_detach(check_input(self, "detach_copy")))
 
 def detach(input):
     """The same memory without history.
@@ -187,8 +132,6 @@ def detach(input):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_detach(input)
 
@@ -200,17 +143,11 @@ def detach_copy(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("detach_copy", out, call_detach_copy(input))
 
 
 # ---- contiguous(Tensor self) -> Tensor
-# derivatives.yaml: contiguous
 
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int depth = begin_op("contiguous", (self,)) if watching else 0
@@ -218,12 +155,10 @@ cdef TensorBase op_contiguous(TensorBase self):
     return ended(depth, result)
 
 cdef object call_contiguous(self):
-    self = check_tensor(self, "contiguous", "input", 1)
-    return op_contiguous(<TensorBase>self)
+    return op_contiguous(check_input(self, "contiguous"))
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
-# derivatives.yaml: to
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
     cdef int depth = begin_op("to", (self, dtype, copy)) if watching else 0
@@ -232,7 +167,6 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 
 
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
-# derivatives.yaml: to.other
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
     cdef int depth = begin_op("to", (self, other, copy)) if watching else 0
@@ -243,7 +177,6 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 
 
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
-# derivatives.yaml: to.device
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
     cdef int depth = begin_op("to", (self, device, dtype, copy)) if watching else 0
@@ -253,88 +186,63 @@ cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint 
     return ended(depth, result)
 
 cdef object call_to(self, dtype, copy):
-    self = check_tensor(self, "to", "input", 1)
-    dtype = as_dtype(dtype, "to", "dtype", 2)
-    copy = as_bool(copy, "to", "copy", 3)
-    return op_to(<TensorBase>self, dtype, copy)
+    return op_to(check_input(self, "to"), as_dtype(dtype, "to", "dtype", 2), as_bool(copy, "to", "copy", 3))
 
 cdef object call_to_other(self, other, copy):
-    self = check_tensor(self, "to", "input", 1)
-    other = check_tensor(other, "to", "other", 2)
-    copy = as_bool(copy, "to", "copy", 3)
-    return op_to_other(<TensorBase>self, <TensorBase>other, copy)
+    return op_to_other(check_input(self, "to"), check_tensor(other, "to", "other", 2), as_bool(copy, "to", "copy", 3))
 
 cdef object call_to_device(self, device, dtype, copy):
-    self = check_tensor(self, "to", "input", 1)
-    device = as_device(device, "to", "device", 2)
-    dtype = as_dtype_or_none(dtype, "to", "dtype", 3)
-    copy = as_bool(copy, "to", "copy", 4)
-    return op_to_device(<TensorBase>self, device, dtype, copy)
+    return op_to_device(
+        check_input(self, "to"),
+        as_device(device, "to", "device", 2),
+        as_dtype_or_none(dtype, "to", "dtype", 3),
+        as_bool(copy, "to", "copy", 4),
+    )
 
 cdef Overloads TO_OVERLOADS = Overloads("to", (
-    Overload("(Tensor input, dtype dtype, *, bool copy=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dtype", "dtype", REQUIRED, False),
-        ("copy", "bool", False, True),
-    )),
-    Overload("(Tensor input, Tensor other, *, bool copy=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-        ("copy", "bool", False, True),
-    )),
-    Overload("(Tensor input, device device, dtype? dtype=None, *, bool copy=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("device", "device", REQUIRED, False),
-        ("dtype", "dtype?", None, False),
-        ("copy", "bool", False, True),
-    )),
+    Overload("(Tensor input, dtype dtype, *, bool copy=False)", False),
+    Overload("(Tensor input, Tensor other, *, bool copy=False)", False),
+    Overload("(Tensor input, device device, dtype? dtype=None, *, bool copy=False)", None, False),
 ))
 
 cdef object bind_to(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = TO_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, dtype dtype, *, bool copy=False)
+    if choice == 0:
         return call_to(found[0], found[1], found[2])
-    if choice == 1:    # (Tensor input, Tensor other, *, bool copy=False)
+    if choice == 1:
         return call_to_other(found[0], found[1], found[2])
     return call_to_device(found[0], found[1], found[2], found[3])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
-# derivatives.yaml: to_copy
 
 cdef class ToCopyBackward0(Node):
-    """Backward of ``to_copy(Tensor self, dtype dtype) -> Tensor``."""
+    """Backward of ``to_copy``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
-cdef int tangents_to_copy(TensorBase result, TensorBase self, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_to_copy(self_t, dtype))
+cdef object tangents_to_copy(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dtype, = given
+    return op_to_copy(self_t, dtype)
 
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
     cdef int depth = begin_replaceable_op("to_copy", (self, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.to_copy_of(array_of(self), dtype))
-    cdef ToCopyBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ToCopyBackward0.__new__(ToCopyBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_to_copy(result, self, dtype)
+        carry_tangents(result, (self,), tangents_to_copy, (dtype,))
     return ended(depth, result)
 
 cdef object call_to_copy(self, dtype):
-    self = check_tensor(self, "to_copy", "input", 1)
-    dtype = as_dtype(dtype, "to_copy", "dtype", 2)
-    return op_to_copy(<TensorBase>self, dtype)
+    return op_to_copy(check_input(self, "to_copy"), as_dtype(dtype, "to_copy", "dtype", 2))
 
 def to_copy(input, dtype):
     """Copy in another dtype.
@@ -344,12 +252,6 @@ def to_copy(input, dtype):
     Parameters:
     input : Tensor
     dtype : dtype
-        Dtype of the result; the input is converted to it first.
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad
@@ -359,49 +261,42 @@ def to_copy(input, dtype):
 
 
 # ---- copy_to(Tensor self, device device, dtype dtype) -> Tensor
-# derivatives.yaml: copy_to
 
 cdef class CopyToBackward0(Node):
-    """Backward of ``copy_to(Tensor self, device device, dtype dtype) -> Tensor``."""
+    """Backward of ``copy_to``."""
 
     # Saves no tensor: the device of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_device
-        # self: copy_to(grad, self.device, grad.dtype)
-        self_device = value_of(self, 0)
+        cdef object self_device = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_copy_to(grad, self_device, dtype_of(grad)))
 
     _saved_self_device = saved_value(0)
 
-cdef int tangents_copy_to(TensorBase result, TensorBase self, object device, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_copy_to(self_t, device, dtype))
+cdef object tangents_copy_to(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    device, dtype = given
+    return op_copy_to(self_t, device, dtype)
 
 cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
     cdef int depth = begin_replaceable_op("copy_to", (self, device, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.copy_to_of(array_of(self), device, dtype)
     )
-    cdef CopyToBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CopyToBackward0.__new__(CopyToBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, device_of(self))
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_copy_to(result, self, device, dtype)
+        carry_tangents(result, (self,), tangents_copy_to, (device, dtype))
     return ended(depth, result)
 
 cdef object call_copy_to(self, device, dtype):
-    self = check_tensor(self, "copy_to", "input", 1)
-    device = as_device(device, "copy_to", "device", 2)
-    dtype = as_dtype(dtype, "copy_to", "dtype", 3)
-    return op_copy_to(<TensorBase>self, device, dtype)
+    return op_copy_to(
+        check_input(self, "copy_to"), as_device(device, "copy_to", "device", 2), as_dtype(dtype, "copy_to", "dtype", 3)
+    )
 
 def copy_to(input, device, dtype):
     """Copy on a device, in a dtype.
@@ -411,14 +306,7 @@ def copy_to(input, device, dtype):
     Parameters:
     input : Tensor
     device : device or str
-        Where the result is to be.
     dtype : dtype
-        Dtype of the result; the input is converted to it first.
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: copy_to(grad, self.device, grad.dtype)
@@ -428,7 +316,6 @@ def copy_to(input, device, dtype):
 
 
 # ---- fill_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml: fill_
 
 cdef class FillBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -441,22 +328,17 @@ cdef class FillBackward0(Node):
         if wants(wanted, 1):    # value: grad
             set_grad_input(grad_inputs, 1, grad)
 
-cdef int tangents_fill__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
-    """Forward mode: value_t."""
-    cdef TensorBase value_t, result_t
-    cdef LevelWalk walk = walk_levels((self, value))
-    while walk.next():
-        value_t = walk.tangent(value)
-        result_t = None
-        if value_t is not None:
-            result_t = value_t
-        walk.set_tangent(result, result_t)
+cdef object tangents_fill__tensor(tuple tangents, tuple given):    # value_t
+    self_t, value_t = tangents
+    result_t = None
+    if value_t is not None:
+        result_t = value_t
+    return result_t
 
 cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     check_inplace("fill_", self)
     cdef int depth = begin_op("fill_", (self, value)) if watching else 0
-    cdef FillBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, value):
         node = FillBackward0.__new__(FillBackward0)
         connect_2(node, 0, 0, self, value)
@@ -464,7 +346,7 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
-        tangents_fill__tensor(self, self, value)
+        carry_tangents(self, (self, value), tangents_fill__tensor, ())
     return ended(depth, self)
 
 cdef class FillScalarBackward0(Node):
@@ -478,17 +360,13 @@ cdef class FillScalarBackward0(Node):
     cpdef str name(self):
         return "FillBackward0"
 
-cdef int tangents_fill__scalar(TensorBase result, TensorBase self, object value) except -1:
-    """Forward mode: value_t."""
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        walk.set_tangent(result, None)
+cdef object tangents_fill__scalar(tuple tangents, tuple given):    # value_t
+    return None
 
 cdef TensorBase op_fill__scalar(TensorBase self, object value):
     check_inplace("fill_", self)
     cdef int depth = begin_op("fill_", (self, value)) if watching else 0
-    cdef FillScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = FillScalarBackward0.__new__(FillScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -496,11 +374,11 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
     write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
-        tangents_fill__scalar(self, self, value)
+        carry_tangents(self, (self,), tangents_fill__scalar, ())
     return ended(depth, self)
 
 cdef object call_fill_(self, value):
-    self = check_tensor(self, "fill_", "input", 1)
+    self = check_input(self, "fill_")
     value = as_operand(value, "fill_", "value", 2)
     if is_tensor(value):
         return op_fill__tensor(<TensorBase>self, <TensorBase>value)
@@ -508,29 +386,22 @@ cdef object call_fill_(self, value):
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)
-# derivatives.yaml: zero_
 
 cdef class ZeroBackward0(Node):
-    """Backward of ``zero_(Tensor(a!) self) -> Tensor(a!)``."""
+    """Backward of ``zero_``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
 
-cdef int tangents_zero_(TensorBase result, TensorBase self) except -1:
-    """Forward mode: zeros_like(self_t)."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, zeros_like(self_t))
+cdef object tangents_zero_(tuple tangents, tuple given):    # zeros_like(self_t)
+    self_t, = tangents
+    return zeros_like(self_t)
 
 cdef TensorBase op_zero_(TensorBase self):
     check_inplace("zero_", self)
     cdef int depth = begin_op("zero_", (self,)) if watching else 0
-    cdef ZeroBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ZeroBackward0.__new__(ZeroBackward0)
         connect_1(node, 0, 0, self)
@@ -538,12 +409,11 @@ cdef TensorBase op_zero_(TensorBase self):
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
-        tangents_zero_(self, self)
+        carry_tangents(self, (self,), tangents_zero_, ())
     return ended(depth, self)
 
 cdef object call_zero_(self):
-    self = check_tensor(self, "zero_", "input", 1)
-    return op_zero_(<TensorBase>self)
+    return op_zero_(check_input(self, "zero_"))
 
 def zero_(input):
     """Set all elements to zero.
@@ -553,11 +423,6 @@ def zero_(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: zeros_like(grad)
         result: zeros_like(self_t)
@@ -566,7 +431,6 @@ def zero_(input):
 
 
 # ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
-# derivatives.yaml: copy_
 
 cdef class CopyBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
@@ -579,22 +443,17 @@ cdef class CopyBackward0(Node):
         if wants(wanted, 1):    # src: grad
             set_grad_input(grad_inputs, 1, grad)
 
-cdef int tangents_copy__tensor(TensorBase result, TensorBase self, TensorBase src) except -1:
-    """Forward mode: src_t."""
-    cdef TensorBase src_t, result_t
-    cdef LevelWalk walk = walk_levels((self, src))
-    while walk.next():
-        src_t = walk.tangent(src)
-        result_t = None
-        if src_t is not None:
-            result_t = src_t
-        walk.set_tangent(result, result_t)
+cdef object tangents_copy__tensor(tuple tangents, tuple given):    # src_t
+    self_t, src_t = tangents
+    result_t = None
+    if src_t is not None:
+        result_t = src_t
+    return result_t
 
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     check_inplace("copy_", self)
     cdef int depth = begin_op("copy_", (self, src)) if watching else 0
-    cdef CopyBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, src):
         node = CopyBackward0.__new__(CopyBackward0)
         connect_2(node, 0, 0, self, src)
@@ -602,7 +461,7 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
-        tangents_copy__tensor(self, self, src)
+        carry_tangents(self, (self, src), tangents_copy__tensor, ())
     return ended(depth, self)
 
 cdef class CopyScalarBackward0(Node):
@@ -616,17 +475,13 @@ cdef class CopyScalarBackward0(Node):
     cpdef str name(self):
         return "CopyBackward0"
 
-cdef int tangents_copy__scalar(TensorBase result, TensorBase self, object src) except -1:
-    """Forward mode: src_t."""
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        walk.set_tangent(result, None)
+cdef object tangents_copy__scalar(tuple tangents, tuple given):    # src_t
+    return None
 
 cdef TensorBase op_copy__scalar(TensorBase self, object src):
     check_inplace("copy_", self)
     cdef int depth = begin_op("copy_", (self, src)) if watching else 0
-    cdef CopyScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = CopyScalarBackward0.__new__(CopyScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -634,11 +489,11 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
-        tangents_copy__scalar(self, self, src)
+        carry_tangents(self, (self,), tangents_copy__scalar, ())
     return ended(depth, self)
 
 cdef object call_copy_(self, src):
-    self = check_tensor(self, "copy_", "input", 1)
+    self = check_input(self, "copy_")
     src = as_operand(src, "copy_", "src", 2)
     src = prepare_apart("copy_", src, self)
     if is_tensor(src):
@@ -647,7 +502,6 @@ cdef object call_copy_(self, src):
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: real
 
 cdef TensorBase op_real(TensorBase self):
     cdef int depth = begin_op("real", (self,)) if watching else 0
@@ -655,8 +509,7 @@ cdef TensorBase op_real(TensorBase self):
     return ended(depth, result)
 
 cdef object call_real(self):
-    self = check_tensor(self, "real", "input", 1)
-    return op_real(<TensorBase>self)
+    return op_real(check_input(self, "real"))
 
 def real(input):
     """View of the real parts; a real tensor is returned as it is.
@@ -669,46 +522,37 @@ def real(input):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_real(input)
 
 
 # ---- real_part(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: real_part
 
 cdef class RealPartBackward0(Node):
-    """Backward of ``real_part(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``real_part``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
-cdef int tangents_real_part(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_real_part(self_t))
+cdef object tangents_real_part(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_real_part(self_t)
 
 cdef TensorBase op_real_part(TensorBase self):
     cdef int depth = begin_op("real_part", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, array_of(self).real)
-    cdef RealPartBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = RealPartBackward0.__new__(RealPartBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_real_part(result, self)
+        carry_tangents(result, (self,), tangents_real_part, ())
     return ended(depth, result)
 
 cdef object call_real_part(self):
-    self = check_tensor(self, "real_part", "input", 1)
-    return op_real_part(<TensorBase>self)
+    return op_real_part(check_input(self, "real_part"))
 
 def real_part(input):
     """View of the real parts, of real numbers too.
@@ -722,8 +566,6 @@ def real_part(input):
     Tensor
         A view of `input` where possible.
 
-    Raises: TypeError
-
     Gradients:
         input: grad
         result: auto_linear
@@ -732,39 +574,32 @@ def real_part(input):
 
 
 # ---- imag(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: imag
 
 cdef class ImagBackward0(Node):
-    """Backward of ``imag(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``imag``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad * 1j
         set_grad_input(grad_inputs, 0, op_mul_scalar(grad, 1j))
 
-cdef int tangents_imag(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_imag(self_t))
+cdef object tangents_imag(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_imag(self_t)
 
 cdef TensorBase op_imag(TensorBase self):
     cdef int depth = begin_op("imag", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
-    cdef ImagBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ImagBackward0.__new__(ImagBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_imag(result, self)
+        carry_tangents(result, (self,), tangents_imag, ())
     return ended(depth, result)
 
 cdef object call_imag(self):
-    self = check_tensor(self, "imag", "input", 1)
-    return op_imag(<TensorBase>self)
+    return op_imag(check_input(self, "imag"))
 
 def imag(input):
     """View of the imaginary parts.
@@ -777,8 +612,6 @@ def imag(input):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad * 1j

@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other)
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other)
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other)
@@ -22,11 +21,11 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent)
 
 cdef object call_div(self, other)
 cdef object call_div_mode(self, other, rounding_mode)
-cdef object call_div_(self, other)
-cdef object call_div_mode_(self, other, rounding_mode)
+cdef object call_div_(TensorBase self, other)
+cdef object call_div_mode_(TensorBase self, other, rounding_mode)
 cdef object call_floor_divide(self, other)
-cdef object call_floor_divide_(self, other)
+cdef object call_floor_divide_(TensorBase self, other)
 cdef object call_remainder(self, other)
-cdef object call_remainder_(self, other)
+cdef object call_remainder_(TensorBase self, other)
 cdef object call_pow(self, exponent)
-cdef object call_pow_(self, exponent)
+cdef object call_pow_(TensorBase self, exponent)

@@ -3,56 +3,20 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arrays.array cimport (
-    FLOOR_DIVIDE,
-    POWER,
-    REMAINDER,
-    TRUE_DIVIDE,
-    FusedKernel,
-    binary,
-    binary_into,
-    binary_scalar,
-    binary_scalar_into,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_operand, as_str_or_none, begin_op, begin_replaceable_op, binary, binary_into,
+    binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into,
+    drop_value, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
+    IS_VIEW, Node, number_as_tensor, original_of, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
+    watching, wrap, wrap_owned, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.arguments cimport (
-    as_operand,
-    as_str_or_none,
-    check_real,
-    check_tensor,
-    copy_into,
-    is_tensor,
-    number_as_tensor,
-    refuse_numbers,
-)
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport drop_value, gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack, unpack_number
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_number, saved_tensor, saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
 from gradsmith.runtime.formulas.formulas cimport (
-    div_backward_other,
-    div_backward_self,
-    pow_backward_exponent,
-    pow_backward_self,
-    zeros_like,
+    div_backward_other, div_backward_self, pow_backward_exponent, pow_backward_self, zeros_like,
 )
 from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.generated.unary cimport op_conj, op_neg
@@ -68,7 +32,6 @@ cdef extern from "division_kernels.h":
 
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: div
 
 cdef class DivBackward0(Node):
     """Backward of ``div(Tensor self, Tensor other) -> Tensor``."""
@@ -80,10 +43,10 @@ cdef class DivBackward0(Node):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other = None
-        if wants(wanted, 0):    # self: grad / conj(other)
+        if wants(wanted, 0):    # self
             other = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(other)))
-        if wants(wanted, 1):    # other: -grad * conj(self / other / other)
+        if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
@@ -96,28 +59,24 @@ cdef class DivBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_div_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_div_tensor_tensor(self_t, other)
-        if other_t is not None:
-            result_t = plus(
-                result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other))
-            )
-        walk.set_tangent(result, result_t)
+cdef object tangents_div_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_div_tensor_tensor(self_t, other)
+    if other_t is not None:
+        result_t = plus(
+            result_t, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_tensor_tensor(self, other), other))
+        )
+    return result_t
 
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(TRUE_DIVIDE, self.array, other.array)
     )
-    cdef DivBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
         connect_2(node, 2, 0, self, other)
@@ -126,17 +85,15 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_div_tensor_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_div_tensor_tensor, (self, other))
     return ended(depth, result)
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
     cdef int depth = begin_op("div_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("div_", self, op_div_tensor_tensor(original_of(self), other)))
-    cdef DivBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = DivBackward0.__new__(DivBackward0)
         connect_2(node, 2, 0, self, other)
@@ -155,9 +112,7 @@ cdef class DivTensorScalarBackward0(Node):
         if apply_fused(self, DIV_TENSOR_SCALAR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object other
-        # self: grad / conj(other)
-        other = unpack_number(self, 0)
+        cdef object other = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_scalar(grad, conj_number(other)))
 
     cdef void release_saved(self) noexcept:
@@ -169,37 +124,32 @@ cdef class DivTensorScalarBackward0(Node):
 
     _saved_other = saved_number(0)
 
-cdef int tangents_div_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_div_tensor_scalar(self_t, other))
+cdef object tangents_div_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    other, = given
+    return op_div_tensor_scalar(self_t, other)
 
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(TRUE_DIVIDE, self.array, other, False)
     )
-    cdef DivTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_div_tensor_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_div_tensor_scalar, (other,))
     return ended(depth, result)
 
 cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     check_inplace("div_", self)
     cdef int depth = begin_op("div_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("div_", self, op_div_tensor_scalar(self, other)))
-    cdef DivTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
         connect_1(node, 0, 1, self)
@@ -217,11 +167,8 @@ cdef class DivScalarTensorBackward0(Node):
         if apply_fused(self, DIV_SCALAR_TENSOR_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other
-        cdef object self_
-        # other: -grad * conj(self / other / other)
-        other = unpack(self, 0)
-        self_ = unpack_number(self, 0)
+        cdef TensorBase other = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -238,22 +185,17 @@ cdef class DivScalarTensorBackward0(Node):
     _saved_other, _raw_saved_other = saved_tensor(0)
     _saved_self = saved_number(0)
 
-cdef int tangents_div_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(
-            result, op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other))
-        )
+cdef object tangents_div_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    self, other = given
+    return op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other))
 
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(TRUE_DIVIDE, other.array, self, True)
     )
-    cdef DivScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(other):
         node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
         connect_1(node, 1, 1, other)
@@ -261,12 +203,11 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
         set_value(node, 0, self)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_div_scalar_tensor(result, self, other)
+        carry_tangents(result, (other,), tangents_div_scalar_tensor, (self, other))
     return ended(depth, result)
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
-# derivatives.yaml: div.mode
 
 cdef class DivBackward1(Node):
     """Backward of ``div.mode(Tensor self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -277,11 +218,11 @@ cdef class DivBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other = None
         cdef object rounding_mode
-        if wants(wanted, 0):    # self: div_backward_self(grad, other, rounding_mode)
+        if wants(wanted, 0):    # self
             other = unpack(self, 1)
             rounding_mode = value_of(self, 0)
             set_grad_input(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
-        if wants(wanted, 1):    # other: div_backward_other(grad, self, other, rounding_mode)
+        if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             if other is None:
                 other = unpack(self, 1)
@@ -292,28 +233,22 @@ cdef class DivBackward1(Node):
     _saved_other, _raw_saved_other = saved_tensor(1)
     _saved_rounding_mode = saved_value(0)
 
-cdef int tangents_div_mode_tensor_tensor(
-    TensorBase result, TensorBase self, TensorBase other, object rounding_mode
-) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = div_backward_self(self_t, other, rounding_mode)
-        if other_t is not None:
-            result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
-        walk.set_tangent(result, result_t)
+cdef object tangents_div_mode_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other, rounding_mode = given
+    result_t = None
+    if self_t is not None:
+        result_t = div_backward_self(self_t, other, rounding_mode)
+    if other_t is not None:
+        result_t = plus(result_t, div_backward_other(other_t, self, other, rounding_mode))
+    return result_t
 
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode)
     )
-    cdef DivBackward1 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
         connect_2(node, 2, 1, self, other)
@@ -323,17 +258,15 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
         set_value(node, 0, rounding_mode)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_div_mode_tensor_tensor(result, self, other, rounding_mode)
+        carry_tangents(result, (self, other), tangents_div_mode_tensor_tensor, (self, other, rounding_mode))
     return ended(depth, result)
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
     cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode)))
-    cdef DivBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = DivBackward1.__new__(DivBackward1)
         connect_2(node, 2, 1, self, other)
@@ -351,10 +284,8 @@ cdef class DivTensorScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object other, rounding_mode
-        # self: div_backward_self(grad, other, rounding_mode)
-        other = unpack_number(self, 0)
-        rounding_mode = value_of(self, 1)
+        cdef object other = unpack_number(self, 0)
+        cdef object rounding_mode = value_of(self, 1)
         set_grad_input(grad_inputs, 0, div_backward_self(grad, other, rounding_mode))
 
     cdef void release_saved(self) noexcept:
@@ -367,22 +298,17 @@ cdef class DivTensorScalarBackward1(Node):
     _saved_other = saved_number(0)
     _saved_rounding_mode = saved_value(1)
 
-cdef int tangents_div_mode_tensor_scalar(
-    TensorBase result, TensorBase self, object other, object rounding_mode
-) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, div_backward_self(self_t, other, rounding_mode))
+cdef object tangents_div_mode_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    other, rounding_mode = given
+    return div_backward_self(self_t, other, rounding_mode)
 
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(array_of(self), other, rounding_mode)
     )
-    cdef DivTensorScalarBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
         connect_1(node, 0, 2, self)
@@ -390,17 +316,15 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
         set_value(node, 1, rounding_mode)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_div_mode_tensor_scalar(result, self, other, rounding_mode)
+        carry_tangents(result, (self,), tangents_div_mode_tensor_scalar, (other, rounding_mode))
     return ended(depth, result)
 
 cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     check_inplace("div_", self)
     cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode)))
-    cdef DivTensorScalarBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
         connect_1(node, 0, 2, self)
@@ -417,12 +341,9 @@ cdef class DivScalarTensorBackward1(Node):
     # Saves other: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other
-        cdef object self_, rounding_mode
-        # other: div_backward_other(grad, self, other, rounding_mode)
-        other = unpack(self, 0)
-        self_ = unpack_number(self, 0)
-        rounding_mode = value_of(self, 1)
+        cdef TensorBase other = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        cdef object rounding_mode = value_of(self, 1)
         set_grad_input(grad_inputs, 0, div_backward_other(grad, self_, other, rounding_mode))
 
     cdef void release_saved(self) noexcept:
@@ -436,22 +357,17 @@ cdef class DivScalarTensorBackward1(Node):
     _saved_self = saved_number(0)
     _saved_rounding_mode = saved_value(1)
 
-cdef int tangents_div_mode_scalar_tensor(
-    TensorBase result, object self, TensorBase other, object rounding_mode
-) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, div_backward_other(other_t, self, other, rounding_mode))
+cdef object tangents_div_mode_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    self, other, rounding_mode = given
+    return div_backward_other(other_t, self, other, rounding_mode)
 
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
     cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(self, array_of(other), rounding_mode)
     )
-    cdef DivScalarTensorBackward1 node
+    cdef Node node
     if requires_grad_1(other):
         node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
         connect_1(node, 1, 2, other)
@@ -460,7 +376,7 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
         set_value(node, 1, rounding_mode)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_div_mode_scalar_tensor(result, self, other, rounding_mode)
+        carry_tangents(result, (other,), tangents_div_mode_scalar_tensor, (self, other, rounding_mode))
     return ended(depth, result)
 
 cdef object call_div(self, other):
@@ -490,22 +406,20 @@ cdef object call_div_mode(self, other, rounding_mode):
     self = number_as_tensor(self, other)
     return op_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
-cdef object call_div_(self, other):
-    self = check_tensor(self, "div_", "input", 1)
+cdef object call_div_(TensorBase self, other):
     other = as_operand(other, "div_", "other", 2)
     if is_tensor(other):
-        return inplace_div_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_div_tensor_scalar(<TensorBase>self, other)
+        return inplace_div_tensor_tensor(self, <TensorBase>other)
+    return inplace_div_tensor_scalar(self, other)
 
-cdef object call_div_mode_(self, other, rounding_mode):
-    self = check_tensor(self, "div_", "input", 1)
+cdef object call_div_mode_(TensorBase self, other, rounding_mode):
     other = as_operand(other, "div_", "other", 2)
     rounding_mode = as_str_or_none(rounding_mode, "div_", "rounding_mode", 3)
     check_real(self, "div_")
     check_real(other, "div_")
     if is_tensor(other):
-        return inplace_div_mode_tensor_tensor(<TensorBase>self, <TensorBase>other, rounding_mode)
-    return inplace_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
+        return inplace_div_mode_tensor_tensor(self, <TensorBase>other, rounding_mode)
+    return inplace_div_mode_tensor_scalar(self, other, rounding_mode)
 
 def div(input, other, *, rounding_mode=None, out=None):
     """Quotient of two tensors, element by element.
@@ -520,9 +434,6 @@ def div(input, other, *, rounding_mode=None, out=None):
     other : Tensor or number
     rounding_mode : str, optional
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -546,7 +457,6 @@ true_divide = div
 
 
 # ---- floor_divide(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: floor_divide
 
 cdef class FloorDivideBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Tensor other) -> Tensor``."""
@@ -556,47 +466,40 @@ cdef class FloorDivideBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase zeros_like_part
         zeros_like_part = zeros_like(grad)
-        if wants(wanted, 0):    # self: zeros_like(grad)
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, zeros_like_part)
-        if wants(wanted, 1):    # other: zeros_like(grad)
+        if wants(wanted, 1):    # other
             set_grad_input(grad_inputs, 1, zeros_like_part)
 
-cdef int tangents_floor_divide_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = zeros_like(self_t)
-        if other_t is not None:
-            result_t = plus(result_t, zeros_like(other_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_floor_divide_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    result_t = None
+    if self_t is not None:
+        result_t = zeros_like(self_t)
+    if other_t is not None:
+        result_t = plus(result_t, zeros_like(other_t))
+    return result_t
 
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(FLOOR_DIVIDE, self.array, other.array)
     )
-    cdef FloorDivideBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_floor_divide_tensor_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_floor_divide_tensor_tensor, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("floor_divide_", self)
     cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other)))
-    cdef FloorDivideBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = FloorDivideBackward0.__new__(FloorDivideBackward0)
         connect_2(node, 0, 0, self, other)
@@ -610,42 +513,35 @@ cdef class FloorDivideTensorScalarBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
 
     cpdef str name(self):
         return "FloorDivideBackward0"
 
-cdef int tangents_floor_divide_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, zeros_like(self_t))
+cdef object tangents_floor_divide_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return zeros_like(self_t)
 
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(FLOOR_DIVIDE, self.array, other, False)
     )
-    cdef FloorDivideTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_floor_divide_tensor_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_floor_divide_tensor_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other):
     check_inplace("floor_divide_", self)
     cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other)))
-    cdef FloorDivideTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -659,32 +555,27 @@ cdef class FloorDivideScalarTensorBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # other: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
 
     cpdef str name(self):
         return "FloorDivideBackward0"
 
-cdef int tangents_floor_divide_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, zeros_like(other_t))
+cdef object tangents_floor_divide_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    return zeros_like(other_t)
 
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(FLOOR_DIVIDE, other.array, self, True)
     )
-    cdef FloorDivideScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(other):
         node = FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
         connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_floor_divide_scalar_tensor(result, self, other)
+        carry_tangents(result, (other,), tangents_floor_divide_scalar_tensor, ())
     return ended(depth, result)
 
 cdef object call_floor_divide(self, other):
@@ -701,14 +592,13 @@ cdef object call_floor_divide(self, other):
     self = number_as_tensor(self, other)
     return op_floor_divide_tensor_scalar(<TensorBase>self, other)
 
-cdef object call_floor_divide_(self, other):
-    self = check_tensor(self, "floor_divide_", "input", 1)
+cdef object call_floor_divide_(TensorBase self, other):
     other = as_operand(other, "floor_divide_", "other", 2)
     check_real(self, "floor_divide_")
     check_real(other, "floor_divide_")
     if is_tensor(other):
-        return inplace_floor_divide_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_floor_divide_tensor_scalar(<TensorBase>self, other)
+        return inplace_floor_divide_tensor_tensor(self, <TensorBase>other)
+    return inplace_floor_divide_tensor_scalar(self, other)
 
 def floor_divide(input, other, *, out=None):
     """Quotient of two tensors, rounded down.
@@ -719,9 +609,6 @@ def floor_divide(input, other, *, out=None):
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -734,7 +621,6 @@ def floor_divide(input, other, *, out=None):
 
 
 # ---- remainder(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
-# derivatives.yaml: remainder
 
 cdef class RemainderBackward0(Node):
     """Backward of ``remainder(Tensor self, Tensor other) -> Tensor``."""
@@ -744,9 +630,9 @@ cdef class RemainderBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # other: -grad * floor_divide(self, other)
+        if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             other = unpack(self, 1)
             set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), op_floor_divide_tensor_tensor(self_, other)))
@@ -754,26 +640,22 @@ cdef class RemainderBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_remainder_tensor_tensor(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = self_t
-        if other_t is not None:
-            result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
-        walk.set_tangent(result, result_t)
+cdef object tangents_remainder_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = self_t
+    if other_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_neg(other_t), op_floor_divide_tensor_tensor(self, other)))
+    return result_t
 
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(REMAINDER, self.array, other.array)
     )
-    cdef RemainderBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
         connect_2(node, 2, 0, self, other)
@@ -782,17 +664,15 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
             save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_remainder_tensor_tensor(result, self, other)
+        carry_tangents(result, (self, other), tangents_remainder_tensor_tensor, (self, other))
     return ended(depth, result)
 
 cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("remainder_", self)
     cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, other):
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other)))
-    cdef RemainderBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = RemainderBackward0.__new__(RemainderBackward0)
         connect_2(node, 2, 0, self, other)
@@ -809,42 +689,35 @@ cdef class RemainderTensorScalarBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
     cpdef str name(self):
         return "RemainderBackward0"
 
-cdef int tangents_remainder_tensor_scalar(TensorBase result, TensorBase self, object other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, self_t)
+cdef object tangents_remainder_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return self_t
 
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(REMAINDER, self.array, other, False)
     )
-    cdef RemainderTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_remainder_tensor_scalar(result, self, other)
+        carry_tangents(result, (self,), tangents_remainder_tensor_scalar, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     check_inplace("remainder_", self)
     cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_scalar(self, other)))
-    cdef RemainderTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -859,11 +732,8 @@ cdef class RemainderScalarTensorBackward0(Node):
     # Saves other: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase other
-        cdef object self_
-        # other: -grad * floor_divide(self, other)
-        other = unpack(self, 0)
-        self_ = unpack_number(self, 0)
+        cdef TensorBase other = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_floor_divide_scalar_tensor(self_, other)))
 
     cdef void release_saved(self) noexcept:
@@ -876,20 +746,17 @@ cdef class RemainderScalarTensorBackward0(Node):
     _saved_other, _raw_saved_other = saved_tensor(0)
     _saved_self = saved_number(0)
 
-cdef int tangents_remainder_scalar_tensor(TensorBase result, object self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase other_t
-    cdef LevelWalk walk = walk_levels((other,))
-    while walk.next():
-        other_t = walk.tangent(other)
-        walk.set_tangent(result, op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other)))
+cdef object tangents_remainder_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    other_t, = tangents
+    self, other = given
+    return op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other))
 
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(REMAINDER, other.array, self, True)
     )
-    cdef RemainderScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(other):
         node = RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
         connect_1(node, 1, 1, other)
@@ -897,7 +764,7 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
         set_value(node, 0, self)
         set_history(result, node)
     if has_tangent_1(other):
-        tangents_remainder_scalar_tensor(result, self, other)
+        carry_tangents(result, (other,), tangents_remainder_scalar_tensor, (self, other))
     return ended(depth, result)
 
 cdef object call_remainder(self, other):
@@ -913,14 +780,13 @@ cdef object call_remainder(self, other):
         return op_remainder_scalar_tensor(self, <TensorBase>other)
     refuse_numbers("remainder", "input")
 
-cdef object call_remainder_(self, other):
-    self = check_tensor(self, "remainder_", "input", 1)
+cdef object call_remainder_(TensorBase self, other):
     other = as_operand(other, "remainder_", "other", 2)
     check_real(self, "remainder_")
     check_real(other, "remainder_")
     if is_tensor(other):
-        return inplace_remainder_tensor_tensor(<TensorBase>self, <TensorBase>other)
-    return inplace_remainder_tensor_scalar(<TensorBase>self, other)
+        return inplace_remainder_tensor_tensor(self, <TensorBase>other)
+    return inplace_remainder_tensor_scalar(self, other)
 
 def remainder(input, other, *, out=None):
     """Remainder of the division rounded down; it has the sign of the divisor.
@@ -931,9 +797,6 @@ def remainder(input, other, *, out=None):
     input : Tensor or number
     other : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -946,7 +809,6 @@ def remainder(input, other, *, out=None):
 
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
-# derivatives.yaml: pow
 
 cdef class PowBackward0(Node):
     """Backward of ``pow(Tensor self, Tensor exponent) -> Tensor``."""
@@ -956,11 +818,11 @@ cdef class PowBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, exponent = None, result
-        if wants(wanted, 0):    # self: pow_backward_self(grad, self, exponent)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             exponent = unpack(self, 1)
             set_grad_input(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
-        if wants(wanted, 1):    # exponent: pow_backward_exponent(grad, self, exponent, result)
+        if wants(wanted, 1):    # exponent
             if self_ is None:
                 self_ = unpack(self, 0)
             if exponent is None:
@@ -972,26 +834,22 @@ cdef class PowBackward0(Node):
     _saved_exponent, _raw_saved_exponent = saved_tensor(1)
     _saved_result, _raw_saved_result = saved_tensor(2)
 
-cdef int tangents_pow_tensor_tensor(TensorBase result, TensorBase self, TensorBase exponent) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, exponent_t, result_t
-    cdef LevelWalk walk = walk_levels((self, exponent))
-    while walk.next():
-        self_t = walk.tangent(self)
-        exponent_t = walk.tangent(exponent)
-        result_t = None
-        if self_t is not None:
-            result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
-        if exponent_t is not None:
-            result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
-        walk.set_tangent(result, result_t)
+cdef object tangents_pow_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, exponent_t = tangents
+    result, self, exponent = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_conj(pow_backward_self(op_conj(self_t), self, exponent))
+    if exponent_t is not None:
+        result_t = plus(result_t, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+    return result_t
 
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(POWER, self.array, exponent.array)
     )
-    cdef PowBackward0 node
+    cdef Node node
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
         connect_2(node, 3, 0, self, exponent)
@@ -1001,19 +859,15 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         if node.edges[1].node != NULL:
             save_output(node, 2, result)
     if has_tangent_2(self, exponent):
-        tangents_pow_tensor_tensor(result, self, exponent)
+        carry_tangents(result, (self, exponent), tangents_pow_tensor_tensor, (result, self, exponent))
     return ended(depth, result)
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
     cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_2(self, exponent):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
-    cdef PowBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_2(self, exponent):
         node = PowBackward0.__new__(PowBackward0)
         connect_2(node, 3, 0, self, exponent)
@@ -1033,11 +887,8 @@ cdef class PowTensorScalarBackward0(Node):
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object exponent
-        # self: pow_backward_self(grad, self, exponent)
-        self_ = unpack(self, 0)
-        exponent = unpack_number(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object exponent = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, pow_backward_self(grad, self_, exponent))
 
     cdef void release_saved(self) noexcept:
@@ -1050,20 +901,17 @@ cdef class PowTensorScalarBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_exponent = saved_number(0)
 
-cdef int tangents_pow_tensor_scalar(TensorBase result, TensorBase self, object exponent) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_conj(pow_backward_self(op_conj(self_t), self, exponent)))
+cdef object tangents_pow_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, exponent = given
+    return op_conj(pow_backward_self(op_conj(self_t), self, exponent))
 
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
     cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(POWER, self.array, exponent, False)
     )
-    cdef PowTensorScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1071,17 +919,15 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
         set_value(node, 0, exponent)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_pow_tensor_scalar(result, self, exponent)
+        carry_tangents(result, (self,), tangents_pow_tensor_scalar, (self, exponent))
     return ended(depth, result)
 
 cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     check_inplace("pow_", self)
     cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent)))
-    cdef PowTensorScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -1098,12 +944,9 @@ cdef class PowScalarTensorBackward0(Node):
     # Saves exponent and result: pow need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase exponent, result
-        cdef object self_
-        # exponent: pow_backward_exponent(grad, self, exponent, result)
-        exponent = unpack(self, 0)
-        result = unpack(self, 1)
-        self_ = unpack_number(self, 0)
+        cdef TensorBase exponent = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object self_ = unpack_number(self, 0)
         set_grad_input(grad_inputs, 0, pow_backward_exponent(grad, self_, exponent, result))
 
     cdef void release_saved(self) noexcept:
@@ -1117,20 +960,17 @@ cdef class PowScalarTensorBackward0(Node):
     _saved_result, _raw_saved_result = saved_tensor(1)
     _saved_self = saved_number(0)
 
-cdef int tangents_pow_scalar_tensor(TensorBase result, object self, TensorBase exponent) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase exponent_t
-    cdef LevelWalk walk = walk_levels((exponent,))
-    while walk.next():
-        exponent_t = walk.tangent(exponent)
-        walk.set_tangent(result, op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result)))
+cdef object tangents_pow_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    exponent_t, = tangents
+    result, self, exponent = given
+    return op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result))
 
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(POWER, exponent.array, self, True)
     )
-    cdef PowScalarTensorBackward0 node
+    cdef Node node
     if requires_grad_1(exponent):
         node = PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)
         connect_1(node, 2, 1, exponent)
@@ -1139,7 +979,7 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(exponent):
-        tangents_pow_scalar_tensor(result, self, exponent)
+        carry_tangents(result, (exponent,), tangents_pow_scalar_tensor, (result, self, exponent))
     return ended(depth, result)
 
 cdef object call_pow(self, exponent):
@@ -1153,12 +993,11 @@ cdef object call_pow(self, exponent):
         return op_pow_scalar_tensor(self, <TensorBase>exponent)
     refuse_numbers("pow", "input")
 
-cdef object call_pow_(self, exponent):
-    self = check_tensor(self, "pow_", "input", 1)
+cdef object call_pow_(TensorBase self, exponent):
     exponent = as_operand(exponent, "pow_", "exponent", 2)
     if is_tensor(exponent):
-        return inplace_pow_tensor_tensor(<TensorBase>self, <TensorBase>exponent)
-    return inplace_pow_tensor_scalar(<TensorBase>self, exponent)
+        return inplace_pow_tensor_tensor(self, <TensorBase>exponent)
+    return inplace_pow_tensor_scalar(self, exponent)
 
 def pow(input, exponent, *, out=None):
     """Power with an exponent for each element, for all elements, or of one base.
@@ -1169,9 +1008,6 @@ def pow(input, exponent, *, out=None):
     input : Tensor or number
     exponent : Tensor or number
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

@@ -2,32 +2,16 @@
 """The exponential family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT, FusedKernel, unary, unary_into
-from gradsmith.runtime.calls.arguments cimport as_floating, check_real, check_tensor, copy_into
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward, fused_into
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, swap_ceiling
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, as_floating, begin_op, begin_replaceable_op, by_ops, carry_tangents, check_inplace,
+    check_input, check_real, connect_1, copy_into, ended, finish_inplace, fused_forward, fused_into, FusedKernel,
+    give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history, replayed_tensor,
+    replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input, set_history,
+    take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
+    write_out_docstrings,
 )
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
+from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
 from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor, op_pow_tensor_scalar
@@ -54,54 +38,44 @@ cdef extern from "exponential_kernels.h":
 
 
 # ---- exp(Tensor self) -> Tensor
-# derivatives.yaml: exp
 
 cdef class ExpBackward0(Node):
-    """Backward of ``exp(Tensor self) -> Tensor``."""
+    """Backward of ``exp``."""
 
     # Saves result: exp need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, EXP_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * conj(result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(result)))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_exp(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, result))
+cdef object tangents_exp(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, result)
 
 cdef TensorBase op_exp(TensorBase self):
     cdef int depth = begin_replaceable_op("exp", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXP, self.array))
-    cdef ExpBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_exp(result, self)
+        carry_tangents(result, (self,), tangents_exp, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
     cdef int depth = begin_op("exp_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("exp_", self, op_exp(self)))
-    cdef ExpBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = ExpBackward0.__new__(ExpBackward0)
         connect_1(node, 1, 0, self)
@@ -113,12 +87,7 @@ cdef TensorBase inplace_exp(TensorBase self):
     return ended(depth, self)
 
 cdef object call_exp(self):
-    self = check_tensor(self, "exp", "input", 1)
-    return op_exp(<TensorBase>self)
-
-cdef object call_exp_(self):
-    self = check_tensor(self, "exp_", "input", 1)
-    return inplace_exp(<TensorBase>self)
+    return op_exp(check_input(self, "exp"))
 
 def exp(input, *, out=None):
     """e to the power of each element.
@@ -129,11 +98,6 @@ def exp(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(result)
         result: auto_element_wise
@@ -142,54 +106,44 @@ def exp(input, *, out=None):
 
 
 # ---- expm1(Tensor self) -> Tensor
-# derivatives.yaml: expm1
 
 cdef class Expm1Backward0(Node):
-    """Backward of ``expm1(Tensor self) -> Tensor``."""
+    """Backward of ``expm1``."""
 
     # Saves result: expm1 need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, EXPM1_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * conj(result + 1)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(result, 1))))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_expm1(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(result, 1)))
+cdef object tangents_expm1(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_add_scalar(result, 1))
 
 cdef TensorBase op_expm1(TensorBase self):
     cdef int depth = begin_replaceable_op("expm1", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXPM1, self.array))
-    cdef Expm1Backward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_expm1(result, self)
+        carry_tangents(result, (self,), tangents_expm1, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
     cdef int depth = begin_op("expm1_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("expm1_", self, op_expm1(self)))
-    cdef Expm1Backward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = Expm1Backward0.__new__(Expm1Backward0)
         connect_1(node, 1, 0, self)
@@ -201,12 +155,7 @@ cdef TensorBase inplace_expm1(TensorBase self):
     return ended(depth, self)
 
 cdef object call_expm1(self):
-    self = check_tensor(self, "expm1", "input", 1)
-    return op_expm1(<TensorBase>self)
-
-cdef object call_expm1_(self):
-    self = check_tensor(self, "expm1_", "input", 1)
-    return inplace_expm1(<TensorBase>self)
+    return op_expm1(check_input(self, "expm1"))
 
 def expm1(input, *, out=None):
     """e to the power of each element, minus one; exact near zero.
@@ -217,11 +166,6 @@ def expm1(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(result + 1)
         result: auto_element_wise
@@ -230,52 +174,44 @@ def expm1(input, *, out=None):
 
 
 # ---- log(Tensor self) -> Tensor
-# derivatives.yaml: log
 
 cdef class LogBackward0(Node):
-    """Backward of ``log(Tensor self) -> Tensor``."""
+    """Backward of ``log``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, LOG_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad / conj(self)
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_log(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_div_tensor_tensor(self_t, self))
+cdef object tangents_log(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_div_tensor_tensor(self_t, self)
 
 cdef TensorBase op_log(TensorBase self):
     cdef int depth = begin_replaceable_op("log", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG, self.array))
-    cdef LogBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_log(result, self)
+        carry_tangents(result, (self,), tangents_log, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_log(TensorBase self):
     check_inplace("log_", self)
     cdef int depth = begin_op("log_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("log_", self, op_log(original_of(self))))
-    cdef LogBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = LogBackward0.__new__(LogBackward0)
         connect_1(node, 1, 0, self)
@@ -286,12 +222,7 @@ cdef TensorBase inplace_log(TensorBase self):
     return ended(depth, self)
 
 cdef object call_log(self):
-    self = check_tensor(self, "log", "input", 1)
-    return op_log(<TensorBase>self)
-
-cdef object call_log_(self):
-    self = check_tensor(self, "log_", "input", 1)
-    return inplace_log(<TensorBase>self)
+    return op_log(check_input(self, "log"))
 
 def log(input, *, out=None):
     """Natural logarithm of each element.
@@ -302,11 +233,6 @@ def log(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad / conj(self)
         result: auto_element_wise
@@ -315,52 +241,44 @@ def log(input, *, out=None):
 
 
 # ---- log1p(Tensor self) -> Tensor
-# derivatives.yaml: log1p
 
 cdef class Log1pBackward0(Node):
-    """Backward of ``log1p(Tensor self) -> Tensor``."""
+    """Backward of ``log1p``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, LOG1P_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad / conj(self + 1)
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_conj(op_add_scalar(self_, 1))))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_log1p(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_div_tensor_tensor(self_t, op_add_scalar(self, 1)))
+cdef object tangents_log1p(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_div_tensor_tensor(self_t, op_add_scalar(self, 1))
 
 cdef TensorBase op_log1p(TensorBase self):
     cdef int depth = begin_replaceable_op("log1p", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG1P, self.array))
-    cdef Log1pBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_log1p(result, self)
+        carry_tangents(result, (self,), tangents_log1p, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_log1p(TensorBase self):
     check_inplace("log1p_", self)
     cdef int depth = begin_op("log1p_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("log1p_", self, op_log1p(original_of(self))))
-    cdef Log1pBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = Log1pBackward0.__new__(Log1pBackward0)
         connect_1(node, 1, 0, self)
@@ -371,12 +289,7 @@ cdef TensorBase inplace_log1p(TensorBase self):
     return ended(depth, self)
 
 cdef object call_log1p(self):
-    self = check_tensor(self, "log1p", "input", 1)
-    return op_log1p(<TensorBase>self)
-
-cdef object call_log1p_(self):
-    self = check_tensor(self, "log1p_", "input", 1)
-    return inplace_log1p(<TensorBase>self)
+    return op_log1p(check_input(self, "log1p"))
 
 def log1p(input, *, out=None):
     """Natural logarithm of one plus each element; exact near zero.
@@ -387,11 +300,6 @@ def log1p(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad / conj(self + 1)
         result: auto_element_wise
@@ -400,54 +308,44 @@ def log1p(input, *, out=None):
 
 
 # ---- sqrt(Tensor self) -> Tensor
-# derivatives.yaml: sqrt
 
 cdef class SqrtBackward0(Node):
-    """Backward of ``sqrt(Tensor self) -> Tensor``."""
+    """Backward of ``sqrt``."""
 
     # Saves result: sqrt need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SQRT_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad / (2 * conj(result))
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, op_mul_scalar(op_conj(result), 2)))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_sqrt(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_div_tensor_tensor(self_t, op_mul_scalar(result, 2)))
+cdef object tangents_sqrt(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_div_tensor_tensor(self_t, op_mul_scalar(result, 2))
 
 cdef TensorBase op_sqrt(TensorBase self):
     cdef int depth = begin_replaceable_op("sqrt", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQRT, self.array))
-    cdef SqrtBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_sqrt(result, self)
+        carry_tangents(result, (self,), tangents_sqrt, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
     cdef int depth = begin_op("sqrt_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("sqrt_", self, op_sqrt(self)))
-    cdef SqrtBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = SqrtBackward0.__new__(SqrtBackward0)
         connect_1(node, 1, 0, self)
@@ -459,12 +357,7 @@ cdef TensorBase inplace_sqrt(TensorBase self):
     return ended(depth, self)
 
 cdef object call_sqrt(self):
-    self = check_tensor(self, "sqrt", "input", 1)
-    return op_sqrt(<TensorBase>self)
-
-cdef object call_sqrt_(self):
-    self = check_tensor(self, "sqrt_", "input", 1)
-    return inplace_sqrt(<TensorBase>self)
+    return op_sqrt(check_input(self, "sqrt"))
 
 def sqrt(input, *, out=None):
     """Square root of each element.
@@ -475,11 +368,6 @@ def sqrt(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad / (2 * conj(result))
         result: auto_element_wise
@@ -488,19 +376,16 @@ def sqrt(input, *, out=None):
 
 
 # ---- rsqrt(Tensor self) -> Tensor
-# derivatives.yaml: rsqrt
 
 cdef class RsqrtBackward0(Node):
-    """Backward of ``rsqrt(Tensor self) -> Tensor``."""
+    """Backward of ``rsqrt``."""
 
     # Saves result: sqrt need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RSQRT_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self (derived): -0.5 * grad * conj(result * result * result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -509,25 +394,15 @@ cdef class RsqrtBackward0(Node):
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_rsqrt(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result, op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result))
-        )
+cdef object tangents_rsqrt(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(op_mul_scalar(self_t, -0.5), op_mul_tensor(op_mul_tensor(result, result), result))
 
-cdef TensorBase rsqrt_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_div_scalar_tensor(1, op_sqrt(self))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object rsqrt_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_div_scalar_tensor(1, op_sqrt(self))
 
 cdef TensorBase op_rsqrt(TensorBase self):
     cdef int depth = begin_replaceable_op("rsqrt", (self,)) if watching else 0
@@ -535,27 +410,23 @@ cdef TensorBase op_rsqrt(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RSQRT_FORWARD, operands, ())
     if result is None:
-        result = rsqrt_by_ops(self)
-    cdef RsqrtBackward0 node
+        result = by_ops(rsqrt_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_rsqrt(result, self)
+        carry_tangents(result, (self,), tangents_rsqrt, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
     cdef int depth = begin_op("rsqrt_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("rsqrt_", self, op_rsqrt(self)))
-    cdef RsqrtBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = RsqrtBackward0.__new__(RsqrtBackward0)
         connect_1(node, 1, 0, self)
@@ -563,19 +434,14 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     if not fused_into(&RSQRT_FORWARD, operands, (), self):
-        write_inplace("rsqrt_", self, array_of(rsqrt_by_ops(self)))
+        write_inplace("rsqrt_", self, array_of(by_ops(rsqrt_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
 
 cdef object call_rsqrt(self):
-    self = check_tensor(self, "rsqrt", "input", 1)
-    return op_rsqrt(<TensorBase>self)
-
-cdef object call_rsqrt_(self):
-    self = check_tensor(self, "rsqrt_", "input", 1)
-    return inplace_rsqrt(<TensorBase>self)
+    return op_rsqrt(check_input(self, "rsqrt"))
 
 def rsqrt(input, *, out=None):
     """One divided by the square root of each element.
@@ -586,11 +452,6 @@ def rsqrt(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: -0.5 * grad * conj(result * result * result)
         result: auto_element_wise
@@ -599,7 +460,6 @@ def rsqrt(input, *, out=None):
 
 
 # ---- erf(Tensor self) -> Tensor
-# derivatives.yaml: erf
 
 cdef TensorBase op_erf(TensorBase self):
     cdef int depth = begin_op("erf", (self,)) if watching else 0
@@ -612,14 +472,13 @@ cdef TensorBase inplace_erf(TensorBase self):
     return copy_into("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original))
 
 cdef object call_erf(self):
-    self = check_tensor(self, "erf", "input", 1)
+    self = check_input(self, "erf")
     check_real(self, "erf")
     return op_erf(<TensorBase>self)
 
-cdef object call_erf_(self):
-    self = check_tensor(self, "erf_", "input", 1)
+cdef object call_erf_(TensorBase self):
     check_real(self, "erf_")
-    return inplace_erf(<TensorBase>self)
+    return inplace_erf(self)
 
 def erf(input, *, out=None):
     """Error function of each element.
@@ -629,29 +488,21 @@ def erf(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("erf", out, call_erf(input))
 
 
 # ---- erf_loop(Tensor self) -> Tensor
-# derivatives.yaml: erf_loop
 
 cdef class ErfLoopBackward0(Node):
-    """Backward of ``erf_loop(Tensor self) -> Tensor``."""
+    """Backward of ``erf_loop``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, ERF_LOOP_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * (1.1283791670955126 * exp(-self * self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -660,25 +511,15 @@ cdef class ErfLoopBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_erf_loop(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
-        )
+cdef object tangents_erf_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
 
-cdef TensorBase erf_loop_by_ops(TensorBase self):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_erf(self)
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object erf_loop_by_ops(tuple given):
+    self, = given
+    self = as_floating(self)
+    return op_erf(self)
 
 cdef TensorBase op_erf_loop(TensorBase self):
     cdef int depth = begin_replaceable_op("erf_loop", (self,)) if watching else 0
@@ -686,19 +527,19 @@ cdef TensorBase op_erf_loop(TensorBase self):
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&ERF_LOOP_FORWARD, operands, ())
     if result is None:
-        result = erf_loop_by_ops(self)
-    cdef ErfLoopBackward0 node
+        result = by_ops(erf_loop_by_ops, (self,))
+    cdef Node node
     if requires_grad_1(self):
         node = ErfLoopBackward0.__new__(ErfLoopBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_erf_loop(result, self)
+        carry_tangents(result, (self,), tangents_erf_loop, (self,))
     return ended(depth, result)
 
 cdef object call_erf_loop(self):
-    self = check_tensor(self, "erf_loop", "input", 1)
+    self = check_input(self, "erf_loop")
     check_real(self, "erf_loop")
     return op_erf_loop(<TensorBase>self)
 
@@ -710,11 +551,6 @@ def erf_loop(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
@@ -723,17 +559,14 @@ def erf_loop(input):
 
 
 # ---- erf_any(Tensor self) -> Tensor
-# derivatives.yaml: erf_any
 
 cdef class ErfAnyBackward0(Node):
-    """Backward of ``erf_any(Tensor self) -> Tensor``."""
+    """Backward of ``erf_any``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * (1.1283791670955126 * exp(-self * self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -742,31 +575,26 @@ cdef class ErfAnyBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_erf_any(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result, op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
-        )
+cdef object tangents_erf_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
 
 cdef TensorBase op_erf_any(TensorBase self):
     cdef int depth = begin_replaceable_op("erf_any", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.erf_of(array_of(self)))
-    cdef ErfAnyBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ErfAnyBackward0.__new__(ErfAnyBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_erf_any(result, self)
+        carry_tangents(result, (self,), tangents_erf_any, (self,))
     return ended(depth, result)
 
 cdef object call_erf_any(self):
-    self = check_tensor(self, "erf_any", "input", 1)
+    self = check_input(self, "erf_any")
     check_real(self, "erf_any")
     return op_erf_any(<TensorBase>self)
 
@@ -778,11 +606,6 @@ def erf_any(input):
     Parameters:
     input : Tensor
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * (1.1283791670955126 * exp(-self * self))
         result: auto_element_wise
@@ -791,17 +614,14 @@ def erf_any(input):
 
 
 # ---- erfinv(Tensor self) -> Tensor
-# derivatives.yaml: erfinv
 
 cdef class ErfinvBackward0(Node):
-    """Backward of ``erfinv(Tensor self) -> Tensor``."""
+    """Backward of ``erfinv``."""
 
     # Saves self, as the entry says: result would be cheaper, erfinv need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(
             grad_inputs,
             0,
@@ -810,40 +630,32 @@ cdef class ErfinvBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_erfinv(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758)),
-        )
+cdef object tangents_erfinv(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758))
 
 cdef TensorBase op_erfinv(TensorBase self):
     cdef int depth = begin_replaceable_op("erfinv", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self))
     )
-    cdef ErfinvBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_erfinv(result, self)
+        carry_tangents(result, (self,), tangents_erfinv, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_erfinv(TensorBase self):
     check_inplace("erfinv_", self)
     cdef int depth = begin_op("erfinv_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("erfinv_", self, op_erfinv(original_of(self))))
-    cdef ErfinvBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ErfinvBackward0.__new__(ErfinvBackward0)
         connect_1(node, 1, 0, self)
@@ -854,14 +666,13 @@ cdef TensorBase inplace_erfinv(TensorBase self):
     return ended(depth, self)
 
 cdef object call_erfinv(self):
-    self = check_tensor(self, "erfinv", "input", 1)
+    self = check_input(self, "erfinv")
     check_real(self, "erfinv")
     return op_erfinv(<TensorBase>self)
 
-cdef object call_erfinv_(self):
-    self = check_tensor(self, "erfinv_", "input", 1)
+cdef object call_erfinv_(TensorBase self):
     check_real(self, "erfinv_")
-    return inplace_erfinv(<TensorBase>self)
+    return inplace_erfinv(self)
 
 def erfinv(input, *, out=None):
     """Inverse of the error function. SciPy computes it.
@@ -871,9 +682,6 @@ def erfinv(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, ModuleNotFoundError
 

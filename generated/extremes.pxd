@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim)
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim)
 cdef TensorBase op_max(TensorBase self)

@@ -3,39 +3,13 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    as_bool,
-    as_int,
-    as_int_or_none,
-    as_int_tuple,
-    as_int_tuple_or_none,
-    check_real,
-    check_tensor,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    array_of, as_bool, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, begin_op, begin_replaceable_op,
+    carry_transposed, check_input, check_real, check_tensor, connect_1, end_op, ended, give_out, gradient,
+    gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric, replayed_result, replayed_tensor, replays,
+    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.preparation cimport prepare_numeric
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, gradient_or_zeros, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history, set_history_list
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    end_op,
-    ended,
-    replayed_result,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
 from gradsmith.runtime.formulas.formulas cimport amax_backward, selection_backward
@@ -43,26 +17,22 @@ from gradsmith.runtime.arrays.functions cimport reductions
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.switches.return_types import return_type
 
 
 # ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml: amax
 
 cdef class AmaxBackward0(Node):
-    """Backward of ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
+    """Backward of ``amax``."""
 
     # Saves self and result: amax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        cdef object dim, keepdim
-        # self: amax_backward(grad, self, result, dim, keepdim)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        dim = value_of(self, 0)
-        keepdim = value_of(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object dim = value_of(self, 0)
+        cdef object keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -70,24 +40,17 @@ cdef class AmaxBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_keepdim = saved_value(1)
 
-cdef int tangents_amax(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: amax_backward(grad, self, result, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_amax(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, dim, keepdim = given
+    grad, = gradients
+    return (amax_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("amax", (self, dim, keepdim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amax_of(array_of(self), dim, keepdim)
     )
-    cdef AmaxBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = AmaxBackward0.__new__(AmaxBackward0)
         connect_1(node, 2, 2, self)
@@ -97,11 +60,11 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_amax(result, self, dim, keepdim)
+        carry_transposed((result,), (self,), tangents_amax, (result, self, dim, keepdim))
     return ended(depth, result)
 
 cdef object call_amax(self, dim, keepdim):
-    self = check_tensor(self, "amax", "input", 1)
+    self = check_input(self, "amax")
     dim = as_int_tuple(dim, "amax", "dim", 2)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
     check_real(self, "amax")
@@ -115,19 +78,10 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, default ()
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: amax_backward(grad, self, result, dim, keepdim)
@@ -137,21 +91,17 @@ def amax(input, dim=(), keepdim=False, *, out=None):
 
 
 # ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
-# derivatives.yaml: amin
 
 cdef class AminBackward0(Node):
-    """Backward of ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``."""
+    """Backward of ``amin``."""
 
     # Saves self and result: amin need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        cdef object dim, keepdim
-        # self: amax_backward(grad, self, result, dim, keepdim)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        dim = value_of(self, 0)
-        keepdim = value_of(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object dim = value_of(self, 0)
+        cdef object keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -159,24 +109,17 @@ cdef class AminBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_keepdim = saved_value(1)
 
-cdef int tangents_amin(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: amax_backward(grad, self, result, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, amax_backward(grad, self, result, dim, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_amin(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, dim, keepdim = given
+    grad, = gradients
+    return (amax_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("amin", (self, dim, keepdim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amin_of(array_of(self), dim, keepdim)
     )
-    cdef AminBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = AminBackward0.__new__(AminBackward0)
         connect_1(node, 2, 2, self)
@@ -186,11 +129,11 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_amin(result, self, dim, keepdim)
+        carry_transposed((result,), (self,), tangents_amin, (result, self, dim, keepdim))
     return ended(depth, result)
 
 cdef object call_amin(self, dim, keepdim):
-    self = check_tensor(self, "amin", "input", 1)
+    self = check_input(self, "amin")
     dim = as_int_tuple(dim, "amin", "dim", 2)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
     check_real(self, "amin")
@@ -204,19 +147,10 @@ def amin(input, dim=(), keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, default ()
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: amax_backward(grad, self, result, dim, keepdim)
@@ -226,41 +160,31 @@ def amin(input, dim=(), keepdim=False, *, out=None):
 
 
 # ---- max(Tensor self) -> Tensor
-# derivatives.yaml: max
 
 cdef class MaxBackward0(Node):
-    """Backward of ``max(Tensor self) -> Tensor``."""
+    """Backward of ``max``."""
 
     # Saves self and result: max need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        # self: amax_backward(grad, self, result, (), False)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef int tangents_max(TensorBase result, TensorBase self) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: amax_backward(grad, self, result, (), False)
-        if self_t is not None:
-            walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_max(list gradients, tuple tangents, tuple given):    # transposed
+    result, self = given
+    grad, = gradients
+    return (amax_backward(grad, self, result, (), False),)
 
 cdef TensorBase op_max(TensorBase self):
     cdef int depth = begin_replaceable_op("max", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amax_of(array_of(self), (), False)
     )
-    cdef MaxBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MaxBackward0.__new__(MaxBackward0)
         connect_1(node, 2, 0, self)
@@ -268,12 +192,11 @@ cdef TensorBase op_max(TensorBase self):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_max(result, self)
+        carry_transposed((result,), (self,), tangents_max, (result, self))
     return ended(depth, result)
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml: max.other
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int depth = begin_op("max", (self, other)) if watching else 0
@@ -282,21 +205,17 @@ cdef TensorBase op_max_other(TensorBase self, TensorBase other):
 
 
 # ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml: max.dim
 
 cdef class MaxBackward1(Node):
-    """Backward of ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
+    """Backward of ``max.dim``."""
 
     # Saves indices: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase indices
-        cdef object self_shape, dim, keepdim
-        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-        indices = unpack(self, 0)
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
-        keepdim = value_of(self, 2)
+        cdef TensorBase indices = unpack(self, 0)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
+        cdef object keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
 
     _saved_indices, _raw_saved_indices = saved_tensor(0)
@@ -304,17 +223,10 @@ cdef class MaxBackward1(Node):
     _saved_dim = saved_value(1)
     _saved_keepdim = saved_value(2)
 
-cdef int tangents_max_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad_values
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad_values = stand_in(walk, values)
-        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
-        walk.give_transposed((values,), (grad_values,))
+cdef tuple tangents_max_dim(list gradients, tuple tangents, tuple given):    # transposed
+    indices, self, dim, keepdim = given
+    grad_values, = gradients
+    return (selection_backward(grad_values, indices, shape_of(self), dim, keepdim),)
 
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("max", (self, dim, keepdim)) if watching else 0
@@ -325,7 +237,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         values_array, indices_array = reductions.max_of(array_of(self), dim, keepdim)
         values = wrap(values_array)
         indices = wrap(indices_array)
-    cdef MaxBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = MaxBackward1.__new__(MaxBackward1)
         connect_1(node, 1, 3, self)
@@ -335,7 +247,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         set_history_list([values, None], node)
         save_output(node, 0, indices)
     if has_tangent_1(self):
-        tangents_max_dim(values, indices, self, dim, keepdim)
+        carry_transposed((values,), (self,), tangents_max_dim, (indices, self, dim, keepdim))
     if depth:
         end_op(depth, (values, indices))
     return (values, indices)
@@ -343,40 +255,28 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
 cdef object call_max(self):
-    self = check_tensor(self, "max", "input", 1)
+    self = check_input(self, "max")
     check_real(self, "max")
     return op_max(<TensorBase>self)
 
 cdef object call_max_other(self, other):
-    self = check_tensor(self, "max", "input", 1)
+    self = check_input(self, "max")
     other = check_tensor(other, "max", "other", 2)
     check_real(self, "max")
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
 cdef object call_max_dim(self, dim, keepdim):
-    self = check_tensor(self, "max", "input", 1)
+    self = check_input(self, "max")
     dim = as_int(dim, "max", "dim", 2)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
     check_real(self, "max")
     return MaxDimResult._make(op_max_dim(<TensorBase>self, dim, keepdim))
 
 cdef Overloads MAX_OVERLOADS = Overloads("max", (
-    Overload("(Tensor input, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-        ("out", "Tensor[2]?", None, True),
-    )),
+    Overload("(Tensor input, *, Tensor? out=None)", None),
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", None),
+    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
 cdef object bind_max(tuple args, dict kwargs):
@@ -386,25 +286,16 @@ cdef object bind_max(tuple args, dict kwargs):
         return call_max_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MAX_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, *, Tensor? out=None)
+    if choice == 0:
         return give_out("max", found[1], call_max(found[0]))
-    if choice == 1:    # (Tensor input, Tensor other, *, Tensor? out=None)
+    if choice == 1:
         return give_out("max", found[2], call_max_other(found[0], found[1]))
     return give_out("max", found[3], call_max_dim(found[0], found[1], found[2]))
 
 cdef Overloads MAX_METHODS = Overloads("max", (
-    Overload("(Tensor input)", (
-        ("input", "Tensor", REQUIRED, False),
-    )),
-    Overload("(Tensor input, Tensor other)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload("(Tensor input)"),
+    Overload("(Tensor input, Tensor other)"),
+    Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
 cdef object method_bind_max(tuple args, dict kwargs):
@@ -414,9 +305,9 @@ cdef object method_bind_max(tuple args, dict kwargs):
         return call_max_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MAX_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input)
+    if choice == 0:
         return call_max(found[0])
-    if choice == 1:    # (Tensor input, Tensor other)
+    if choice == 1:
         return call_max_other(found[0], found[1])
     return call_max_dim(found[0], found[1], found[2])
 
@@ -451,41 +342,31 @@ def max(*args, **kwargs):
 
 
 # ---- min(Tensor self) -> Tensor
-# derivatives.yaml: min
 
 cdef class MinBackward0(Node):
-    """Backward of ``min(Tensor self) -> Tensor``."""
+    """Backward of ``min``."""
 
     # Saves self and result: min need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        # self: amax_backward(grad, self, result, (), False)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, amax_backward(grad, self_, result, (), False))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef int tangents_min(TensorBase result, TensorBase self) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: amax_backward(grad, self, result, (), False)
-        if self_t is not None:
-            walk.transpose(self, self_t, amax_backward(grad, self, result, (), False))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_min(list gradients, tuple tangents, tuple given):    # transposed
+    result, self = given
+    grad, = gradients
+    return (amax_backward(grad, self, result, (), False),)
 
 cdef TensorBase op_min(TensorBase self):
     cdef int depth = begin_replaceable_op("min", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amin_of(array_of(self), (), False)
     )
-    cdef MinBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MinBackward0.__new__(MinBackward0)
         connect_1(node, 2, 0, self)
@@ -493,12 +374,11 @@ cdef TensorBase op_min(TensorBase self):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_min(result, self)
+        carry_transposed((result,), (self,), tangents_min, (result, self))
     return ended(depth, result)
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml: min.other
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int depth = begin_op("min", (self, other)) if watching else 0
@@ -507,21 +387,17 @@ cdef TensorBase op_min_other(TensorBase self, TensorBase other):
 
 
 # ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
-# derivatives.yaml: min.dim
 
 cdef class MinBackward1(Node):
-    """Backward of ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``."""
+    """Backward of ``min.dim``."""
 
     # Saves indices: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase indices
-        cdef object self_shape, dim, keepdim
-        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-        indices = unpack(self, 0)
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
-        keepdim = value_of(self, 2)
+        cdef TensorBase indices = unpack(self, 0)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
+        cdef object keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, selection_backward(grad_values, indices, self_shape, dim, keepdim))
 
     _saved_indices, _raw_saved_indices = saved_tensor(0)
@@ -529,17 +405,10 @@ cdef class MinBackward1(Node):
     _saved_dim = saved_value(1)
     _saved_keepdim = saved_value(2)
 
-cdef int tangents_min_dim(TensorBase values, TensorBase indices, TensorBase self, object dim, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad_values
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad_values = stand_in(walk, values)
-        # self: selection_backward(grad_values, indices, self.shape, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, selection_backward(grad_values, indices, shape_of(self), dim, keepdim))
-        walk.give_transposed((values,), (grad_values,))
+cdef tuple tangents_min_dim(list gradients, tuple tangents, tuple given):    # transposed
+    indices, self, dim, keepdim = given
+    grad_values, = gradients
+    return (selection_backward(grad_values, indices, shape_of(self), dim, keepdim),)
 
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("min", (self, dim, keepdim)) if watching else 0
@@ -550,7 +419,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         values_array, indices_array = reductions.min_of(array_of(self), dim, keepdim)
         values = wrap(values_array)
         indices = wrap(indices_array)
-    cdef MinBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = MinBackward1.__new__(MinBackward1)
         connect_1(node, 1, 3, self)
@@ -560,7 +429,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         set_history_list([values, None], node)
         save_output(node, 0, indices)
     if has_tangent_1(self):
-        tangents_min_dim(values, indices, self, dim, keepdim)
+        carry_transposed((values,), (self,), tangents_min_dim, (indices, self, dim, keepdim))
     if depth:
         end_op(depth, (values, indices))
     return (values, indices)
@@ -568,40 +437,28 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
 cdef object call_min(self):
-    self = check_tensor(self, "min", "input", 1)
+    self = check_input(self, "min")
     check_real(self, "min")
     return op_min(<TensorBase>self)
 
 cdef object call_min_other(self, other):
-    self = check_tensor(self, "min", "input", 1)
+    self = check_input(self, "min")
     other = check_tensor(other, "min", "other", 2)
     check_real(self, "min")
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
 cdef object call_min_dim(self, dim, keepdim):
-    self = check_tensor(self, "min", "input", 1)
+    self = check_input(self, "min")
     dim = as_int(dim, "min", "dim", 2)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
     check_real(self, "min")
     return MinDimResult._make(op_min_dim(<TensorBase>self, dim, keepdim))
 
 cdef Overloads MIN_OVERLOADS = Overloads("min", (
-    Overload("(Tensor input, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-        ("out", "Tensor[2]?", None, True),
-    )),
+    Overload("(Tensor input, *, Tensor? out=None)", None),
+    Overload("(Tensor input, Tensor other, *, Tensor? out=None)", None),
+    Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
 cdef object bind_min(tuple args, dict kwargs):
@@ -611,25 +468,16 @@ cdef object bind_min(tuple args, dict kwargs):
         return call_min_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MIN_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, *, Tensor? out=None)
+    if choice == 0:
         return give_out("min", found[1], call_min(found[0]))
-    if choice == 1:    # (Tensor input, Tensor other, *, Tensor? out=None)
+    if choice == 1:
         return give_out("min", found[2], call_min_other(found[0], found[1]))
     return give_out("min", found[3], call_min_dim(found[0], found[1], found[2]))
 
 cdef Overloads MIN_METHODS = Overloads("min", (
-    Overload("(Tensor input)", (
-        ("input", "Tensor", REQUIRED, False),
-    )),
-    Overload("(Tensor input, Tensor other)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("other", "Tensor", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload("(Tensor input)"),
+    Overload("(Tensor input, Tensor other)"),
+    Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
 cdef object method_bind_min(tuple args, dict kwargs):
@@ -639,9 +487,9 @@ cdef object method_bind_min(tuple args, dict kwargs):
         return call_min_dim(args[0], args[1], args[2])
     cdef int choice = 0
     cdef tuple found = MIN_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input)
+    if choice == 0:
         return call_min(found[0])
-    if choice == 1:    # (Tensor input, Tensor other)
+    if choice == 1:
         return call_min_other(found[0], found[1])
     return call_min_dim(found[0], found[1], found[2])
 
@@ -676,7 +524,6 @@ def min(*args, **kwargs):
 
 
 # ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml: argmax
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("argmax", (self, dim, keepdim)) if watching else 0
@@ -686,7 +533,7 @@ cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 cdef object call_argmax(self, dim, keepdim):
-    self = check_tensor(self, "argmax", "input", 1)
+    self = check_input(self, "argmax")
     dim = as_int_or_none(dim, "argmax", "dim", 2)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     check_real(self, "argmax")
@@ -701,25 +548,15 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
 
 # ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml: argmin
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("argmin", (self, dim, keepdim)) if watching else 0
@@ -729,7 +566,7 @@ cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 cdef object call_argmin(self, dim, keepdim):
-    self = check_tensor(self, "argmin", "input", 1)
+    self = check_input(self, "argmin")
     dim = as_int_or_none(dim, "argmin", "dim", 2)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     check_real(self, "argmin")
@@ -744,25 +581,15 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
 
 # ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml: all
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("all", (self, dim, keepdim)) if watching else 0
@@ -772,10 +599,9 @@ cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 cdef object call_all(self, dim, keepdim):
-    self = check_tensor(self, "all", "input", 1)
-    dim = as_int_tuple_or_none(dim, "all", "dim", 2)
-    keepdim = as_bool(keepdim, "all", "keepdim", 3)
-    return op_all(<TensorBase>self, dim, keepdim)
+    return op_all(
+        check_input(self, "all"), as_int_tuple_or_none(dim, "all", "dim", 2), as_bool(keepdim, "all", "keepdim", 3)
+    )
 
 def all(input, dim=None, keepdim=False, *, out=None):
     """Whether all elements are true, along dimensions or altogether.
@@ -785,25 +611,15 @@ def all(input, dim=None, keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("all", out, call_all(input, dim, keepdim))
 
 
 # ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
-# derivatives.yaml: any
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("any", (self, dim, keepdim)) if watching else 0
@@ -813,10 +629,9 @@ cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 cdef object call_any(self, dim, keepdim):
-    self = check_tensor(self, "any", "input", 1)
-    dim = as_int_tuple_or_none(dim, "any", "dim", 2)
-    keepdim = as_bool(keepdim, "any", "keepdim", 3)
-    return op_any(<TensorBase>self, dim, keepdim)
+    return op_any(
+        check_input(self, "any"), as_int_tuple_or_none(dim, "any", "dim", 2), as_bool(keepdim, "any", "keepdim", 3)
+    )
 
 def any(input, dim=None, keepdim=False, *, out=None):
     """Whether any element is true, along dimensions or altogether.
@@ -826,19 +641,10 @@ def any(input, dim=None, keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("any", out, call_any(input, dim, keepdim))
 

@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_basic_index(TensorBase self, object index)
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index)
 cdef TensorBase op_index(TensorBase self, object index)
@@ -18,7 +17,7 @@ cdef object call_basic_index_backward(self, shape, index)
 cdef object call_index(self, index)
 cdef object call_index_backward(self, shape, index)
 cdef object call_index_put(self, indices, values, accumulate)
-cdef object call_index_put_(self, indices, values, accumulate)
+cdef object call_index_put_(TensorBase self, indices, values, accumulate)
 cdef object call_select(self, dim, index)
 cdef object call_select_copy(self, dim, index)
 cdef object call_narrow(self, dim, start, length)

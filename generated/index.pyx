@@ -3,40 +3,14 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    arrays_in,
-    as_bool,
-    as_int,
-    as_int_tuple,
-    as_operand,
-    check_tensor,
-    copy_into,
-    copy_of,
-    is_tensor,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    array_of, arrays_in, as_bool, as_int, as_int_tuple, as_operand, as_view, begin_op, begin_replaceable_op,
+    carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_into, copy_of, ended, finish_inplace,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node, or_zeros, prepare_apart,
+    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants,
+    watching, wrap, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
-from gradsmith.runtime.calls.preparation cimport prepare_apart
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.history.view cimport as_view
 
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
 from gradsmith.runtime.arrays.functions cimport indexing, shapes
@@ -45,35 +19,29 @@ import numpy as np
 
 
 # ---- basic_index(Tensor(a) self, object index) -> Tensor(a)
-# derivatives.yaml: basic_index
 
 cdef class BasicIndexBackward0(Node):
-    """Backward of ``basic_index(Tensor(a) self, object index) -> Tensor(a)``."""
+    """Backward of ``basic_index``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape, index
-        # self: basic_index_backward(grad, self.shape, index)
-        self_shape = value_of(self, 0)
-        index = unpack_object(self, 1)
+        cdef object self_shape = value_of(self, 0)
+        cdef object index = unpack_object(self, 1)
         set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, index))
 
     _saved_self_shape = saved_value(0)
     _saved_index = saved_object(1)
 
-cdef int tangents_basic_index(TensorBase result, TensorBase self, object index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_basic_index(self_t, index))
+cdef object tangents_basic_index(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    index, = given
+    return op_basic_index(self_t, index)
 
 cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef int depth = begin_op("basic_index", (self, index)) if watching else 0
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), arrays_in(index)))
-    cdef BasicIndexBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = BasicIndexBackward0.__new__(BasicIndexBackward0)
         connect_1(node, 0, 2, self)
@@ -81,12 +49,11 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
         save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_basic_index(result, self, index)
+        carry_tangents(result, (self,), tangents_basic_index, (index,))
     return ended(depth, result)
 
 cdef object call_basic_index(self, index):
-    self = check_tensor(self, "basic_index", "input", 1)
-    return op_basic_index(<TensorBase>self, index)
+    return op_basic_index(check_input(self, "basic_index"), index)
 
 def basic_index(input, index):
     """View by an index of integers, slices, None and Ellipsis.
@@ -101,8 +68,6 @@ def basic_index(input, index):
     Tensor
         A view of `input` where possible.
 
-    Raises: TypeError
-
     Gradients:
         input: basic_index_backward(grad, self.shape, index)
         result: auto_linear
@@ -111,47 +76,41 @@ def basic_index(input, index):
 
 
 # ---- basic_index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml: basic_index_backward
 
 cdef class BasicIndexBackwardBackward0(Node):
-    """Backward of ``basic_index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
+    """Backward of ``basic_index_backward``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object index
-        # self: basic_index(grad, index)
-        index = unpack_object(self, 0)
+        cdef object index = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_basic_index(grad, index))
 
     _saved_index = saved_object(0)
 
-cdef int tangents_basic_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_basic_index_backward(self_t, shape, index))
+cdef object tangents_basic_index_backward(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    shape, index = given
+    return op_basic_index_backward(self_t, shape, index)
 
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
     cdef int depth = begin_replaceable_op("basic_index_backward", (self, shape, index)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index))
     )
-    cdef BasicIndexBackwardBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_basic_index_backward(result, self, shape, index)
+        carry_tangents(result, (self,), tangents_basic_index_backward, (shape, index))
     return ended(depth, result)
 
 cdef object call_basic_index_backward(self, shape, index):
-    self = check_tensor(self, "basic_index_backward", "input", 1)
-    shape = as_int_tuple(shape, "basic_index_backward", "shape", 2)
-    return op_basic_index_backward(<TensorBase>self, shape, index)
+    return op_basic_index_backward(
+        check_input(self, "basic_index_backward"), as_int_tuple(shape, "basic_index_backward", "shape", 2), index
+    )
 
 def basic_index_backward(input, shape, index):
     """Zeros with the tensor at the place that an index names.
@@ -163,11 +122,6 @@ def basic_index_backward(input, shape, index):
     shape : int or sequence of int
     index : object
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: basic_index(grad, index)
         result: auto_linear
@@ -176,37 +130,31 @@ def basic_index_backward(input, shape, index):
 
 
 # ---- index(Tensor self, object index) -> Tensor
-# derivatives.yaml: index
 
 cdef class IndexBackward0(Node):
-    """Backward of ``index(Tensor self, object index) -> Tensor``."""
+    """Backward of ``index``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape, index
-        # self: index_backward(grad, self.shape, index)
-        self_shape = value_of(self, 0)
-        index = unpack_object(self, 1)
+        cdef object self_shape = value_of(self, 0)
+        cdef object index = unpack_object(self, 1)
         set_grad_input(grad_inputs, 0, op_index_backward(grad, self_shape, index))
 
     _saved_self_shape = saved_value(0)
     _saved_index = saved_object(1)
 
-cdef int tangents_index(TensorBase result, TensorBase self, object index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_index(self_t, index))
+cdef object tangents_index(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    index, = given
+    return op_index(self_t, index)
 
 cdef TensorBase op_index(TensorBase self, object index):
     cdef int depth = begin_replaceable_op("index", (self, index)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_of(array_of(self), arrays_in(index))
     )
-    cdef IndexBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = IndexBackward0.__new__(IndexBackward0)
         connect_1(node, 0, 2, self)
@@ -214,12 +162,11 @@ cdef TensorBase op_index(TensorBase self, object index):
         save_object(node, 1, index)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_index(result, self, index)
+        carry_tangents(result, (self,), tangents_index, (index,))
     return ended(depth, result)
 
 cdef object call_index(self, index):
-    self = check_tensor(self, "index", "input", 1)
-    return op_index(<TensorBase>self, index)
+    return op_index(check_input(self, "index"), index)
 
 def index(input, index):
     """Copy of the elements that arrays of integers or masks name.
@@ -230,11 +177,6 @@ def index(input, index):
     input : Tensor
     index : object
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: index_backward(grad, self.shape, index)
         result: auto_linear
@@ -243,47 +185,41 @@ def index(input, index):
 
 
 # ---- index_backward(Tensor self, int[] shape, object index) -> Tensor
-# derivatives.yaml: index_backward
 
 cdef class IndexBackwardBackward0(Node):
-    """Backward of ``index_backward(Tensor self, int[] shape, object index) -> Tensor``."""
+    """Backward of ``index_backward``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object index
-        # self: index(grad, index)
-        index = unpack_object(self, 0)
+        cdef object index = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_index(grad, index))
 
     _saved_index = saved_object(0)
 
-cdef int tangents_index_backward(TensorBase result, TensorBase self, object shape, object index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_index_backward(self_t, shape, index))
+cdef object tangents_index_backward(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    shape, index = given
+    return op_index_backward(self_t, shape, index)
 
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     cdef int depth = begin_replaceable_op("index_backward", (self, shape, index)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_backward_of(array_of(self), shape, arrays_in(index))
     )
-    cdef IndexBackwardBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_index_backward(result, self, shape, index)
+        carry_tangents(result, (self,), tangents_index_backward, (shape, index))
     return ended(depth, result)
 
 cdef object call_index_backward(self, shape, index):
-    self = check_tensor(self, "index_backward", "input", 1)
-    shape = as_int_tuple(shape, "index_backward", "shape", 2)
-    return op_index_backward(<TensorBase>self, shape, index)
+    return op_index_backward(
+        check_input(self, "index_backward"), as_int_tuple(shape, "index_backward", "shape", 2), index
+    )
 
 def index_backward(input, shape, index):
     """Zeros to which the tensor is added at the places that an index names.
@@ -295,11 +231,6 @@ def index_backward(input, shape, index):
     shape : int or sequence of int
     index : object
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: index(grad, index)
         result: auto_linear
@@ -308,7 +239,6 @@ def index_backward(input, shape, index):
 
 
 # ---- index_put(Tensor self, object indices, Tensor|Scalar values, bool accumulate=False) -> Tensor
-# derivatives.yaml: index_put
 
 cdef class IndexPutBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Tensor values, bool accumulate=False) -> Tensor``."""
@@ -317,36 +247,30 @@ cdef class IndexPutBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef object indices, accumulate
-        if wants(wanted, 0):    # self: grad if accumulate else index_put(grad, indices, 0)
+        if wants(wanted, 0):    # self
             indices = unpack_object(self, 0)
             accumulate = value_of(self, 1)
             set_grad_input(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
-        if wants(wanted, 1):    # values: index(grad, indices)
+        if wants(wanted, 1):    # values
             indices = unpack_object(self, 0)
             set_grad_input(grad_inputs, 1, op_index(grad, indices))
 
     _saved_indices = saved_object(0)
     _saved_accumulate = saved_value(1)
 
-cdef int tangents_index_put_tensor(
-    TensorBase result, TensorBase self, object indices, TensorBase values, bint accumulate
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t, values_t
-    cdef LevelWalk walk = walk_levels((self, values))
-    while walk.next():
-        self_t = walk.tangent(self)
-        values_t = walk.tangent(values)
-        self_t = walk.or_zeros(self_t, self)
-        values_t = walk.or_zeros(values_t, values)
-        walk.set_tangent(result, op_index_put_tensor(self_t, indices, values_t, accumulate))
+cdef object tangents_index_put_tensor(tuple tangents, tuple given):    # auto_linear
+    self_t, values_t = tangents
+    self, indices, values, accumulate = given
+    self_t = or_zeros(self_t, self)
+    values_t = or_zeros(values_t, values)
+    return op_index_put_tensor(self_t, indices, values_t, accumulate)
 
 cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
     )
-    cdef IndexPutBackward0 node
+    cdef Node node
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
         connect_2(node, 0, 2, self, values)
@@ -355,17 +279,15 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
             set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_2(self, values):
-        tangents_index_put_tensor(result, self, indices, values, accumulate)
+        carry_tangents(result, (self, values), tangents_index_put_tensor, (self, indices, values, accumulate))
     return ended(depth, result)
 
 cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
     cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, values):
         return ended(depth, copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate)))
-    cdef IndexPutBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, values):
         node = IndexPutBackward0.__new__(IndexPutBackward0)
         connect_2(node, 0, 2, self, values)
@@ -384,10 +306,8 @@ cdef class IndexPutScalarBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object indices, accumulate
-        # self: grad if accumulate else index_put(grad, indices, 0)
-        indices = unpack_object(self, 0)
-        accumulate = value_of(self, 1)
+        cdef object indices = unpack_object(self, 0)
+        cdef object accumulate = value_of(self, 1)
         set_grad_input(grad_inputs, 0, grad if accumulate else op_index_put_scalar(grad, indices, 0, False))
 
     cpdef str name(self):
@@ -396,22 +316,17 @@ cdef class IndexPutScalarBackward0(Node):
     _saved_indices = saved_object(0)
     _saved_accumulate = saved_value(1)
 
-cdef int tangents_index_put_scalar(
-    TensorBase result, TensorBase self, object indices, object values, bint accumulate
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_index_put_scalar(self_t, indices, 0, accumulate))
+cdef object tangents_index_put_scalar(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    indices, accumulate = given
+    return op_index_put_scalar(self_t, indices, 0, accumulate)
 
 cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
     )
-    cdef IndexPutScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         connect_1(node, 0, 2, self)
@@ -419,17 +334,15 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
         set_value(node, 1, accumulate)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_index_put_scalar(result, self, indices, values, accumulate)
+        carry_tangents(result, (self,), tangents_index_put_scalar, (indices, accumulate))
     return ended(depth, result)
 
 cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     check_inplace("index_put_", self)
     cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate)))
-    cdef IndexPutScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         connect_1(node, 0, 2, self)
@@ -441,7 +354,7 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object
     return ended(depth, self)
 
 cdef object call_index_put(self, indices, values, accumulate):
-    self = check_tensor(self, "index_put", "input", 1)
+    self = check_input(self, "index_put")
     values = as_operand(values, "index_put", "values", 3)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
     values = prepare_apart("index_put", values, self)
@@ -449,14 +362,13 @@ cdef object call_index_put(self, indices, values, accumulate):
         return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
     return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
 
-cdef object call_index_put_(self, indices, values, accumulate):
-    self = check_tensor(self, "index_put_", "input", 1)
+cdef object call_index_put_(TensorBase self, indices, values, accumulate):
     values = as_operand(values, "index_put_", "values", 3)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
     values = prepare_apart("index_put_", values, self)
     if is_tensor(values):
-        return inplace_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
-    return inplace_index_put_scalar(<TensorBase>self, indices, values, accumulate)
+        return inplace_index_put_tensor(self, indices, <TensorBase>values, accumulate)
+    return inplace_index_put_scalar(self, indices, values, accumulate)
 
 def index_put(input, indices, values, accumulate=False):
     """Copy with the elements that an index names replaced, or with `accumulate` increased.
@@ -469,9 +381,6 @@ def index_put(input, indices, values, accumulate=False):
     values : Tensor or number
     accumulate : bool, default False
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -483,37 +392,31 @@ def index_put(input, indices, values, accumulate=False):
 
 
 # ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
-# derivatives.yaml: select
 
 cdef class SelectBackward0(Node):
-    """Backward of ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``."""
+    """Backward of ``select``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape, dim, index
-        # self: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
-        index = value_of(self, 2)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
+        cdef object index = value_of(self, 2)
         set_grad_input(grad_inputs, 0, op_basic_index_backward(grad, self_shape, select_index(self_shape, dim, index)))
 
     _saved_self_shape = saved_value(0)
     _saved_dim = saved_value(1)
     _saved_index = saved_value(2)
 
-cdef int tangents_select(TensorBase result, TensorBase self, object dim, object index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_select(self_t, dim, index))
+cdef object tangents_select(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, index = given
+    return op_select(self_t, dim, index)
 
 cdef TensorBase op_select(TensorBase self, object dim, object index):
     cdef int depth = begin_op("select", (self, dim, index)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
-    cdef SelectBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SelectBackward0.__new__(SelectBackward0)
         connect_1(node, 0, 3, self)
@@ -522,20 +425,20 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
         set_value(node, 2, index)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_select(result, self, dim, index)
+        carry_tangents(result, (self,), tangents_select, (dim, index))
     return ended(depth, result)
 
 cdef object call_select(self, dim, index):
-    self = check_tensor(self, "select", "input", 1)
-    dim = as_int(dim, "select", "dim", 2)
-    index = as_int(index, "select", "index", 3)
-    return op_select(<TensorBase>self, dim, index)
+    return op_select(check_input(self, "select"), as_int(dim, "select", "dim", 2), as_int(index, "select", "index", 3))
 
 cdef object call_select_copy(self, dim, index):
-    self = check_tensor(self, "select_copy", "input", 1)
-    dim = as_int(dim, "select_copy", "dim", 2)
-    index = as_int(index, "select_copy", "index", 3)
-    return copy_of(op_select(<TensorBase>self, dim, index))
+    return copy_of(
+        op_select(
+            check_input(self, "select_copy"),
+            as_int(dim, "select_copy", "dim", 2),
+            as_int(index, "select_copy", "index", 3),
+        ),
+    )
 
 def select(input, dim, index):
     """View of one slice along a dimension, without that dimension.
@@ -545,16 +448,12 @@ def select(input, dim, index):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : int
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
@@ -570,16 +469,9 @@ def select_copy(input, dim, index, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : int
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: basic_index_backward(grad, self.shape, select_index(self.shape, dim, index))
@@ -589,20 +481,17 @@ def select_copy(input, dim, index, *, out=None):
 
 
 # ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
-# derivatives.yaml: narrow
 
 cdef class NarrowBackward0(Node):
-    """Backward of ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``."""
+    """Backward of ``narrow``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape, dim, start, length
-        # self: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
-        start = value_of(self, 2)
-        length = value_of(self, 3)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
+        cdef object start = value_of(self, 2)
+        cdef object length = value_of(self, 3)
         set_grad_input(
             grad_inputs, 0, op_basic_index_backward(grad, self_shape, narrow_index(self_shape, dim, start, length))
         )
@@ -612,18 +501,15 @@ cdef class NarrowBackward0(Node):
     _saved_start = saved_value(2)
     _saved_length = saved_value(3)
 
-cdef int tangents_narrow(TensorBase result, TensorBase self, object dim, object start, object length) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_narrow(self_t, dim, start, length))
+cdef object tangents_narrow(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, start, length = given
+    return op_narrow(self_t, dim, start, length)
 
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length):
     cdef int depth = begin_op("narrow", (self, dim, start, length)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
-    cdef NarrowBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = NarrowBackward0.__new__(NarrowBackward0)
         connect_1(node, 0, 4, self)
@@ -633,22 +519,26 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
         set_value(node, 3, length)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_narrow(result, self, dim, start, length)
+        carry_tangents(result, (self,), tangents_narrow, (dim, start, length))
     return ended(depth, result)
 
 cdef object call_narrow(self, dim, start, length):
-    self = check_tensor(self, "narrow", "input", 1)
-    dim = as_int(dim, "narrow", "dim", 2)
-    start = as_int(start, "narrow", "start", 3)
-    length = as_int(length, "narrow", "length", 4)
-    return op_narrow(<TensorBase>self, dim, start, length)
+    return op_narrow(
+        check_input(self, "narrow"),
+        as_int(dim, "narrow", "dim", 2),
+        as_int(start, "narrow", "start", 3),
+        as_int(length, "narrow", "length", 4),
+    )
 
 cdef object call_narrow_copy(self, dim, start, length):
-    self = check_tensor(self, "narrow_copy", "input", 1)
-    dim = as_int(dim, "narrow_copy", "dim", 2)
-    start = as_int(start, "narrow_copy", "start", 3)
-    length = as_int(length, "narrow_copy", "length", 4)
-    return copy_of(op_narrow(<TensorBase>self, dim, start, length))
+    return copy_of(
+        op_narrow(
+            check_input(self, "narrow_copy"),
+            as_int(dim, "narrow_copy", "dim", 2),
+            as_int(start, "narrow_copy", "start", 3),
+            as_int(length, "narrow_copy", "length", 4),
+        ),
+    )
 
 def narrow(input, dim, start, length):
     """View of some consecutive slices along a dimension.
@@ -658,17 +548,13 @@ def narrow(input, dim, start, length):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     start : int
     length : int
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
@@ -684,17 +570,10 @@ def narrow_copy(input, dim, start, length, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     start : int
     length : int
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))

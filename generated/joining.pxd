@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_cat(list tensors, object dim)
 cdef TensorBase op_stack(list tensors, object dim)
 cdef list op_split(TensorBase self, object split_size, object dim)

@@ -3,45 +3,13 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    arrays_of,
-    as_int,
-    as_int_tuple,
-    as_tensor_list,
-    check_tensor,
-    copies_of,
-    dtype_of,
-    shape_of,
-    shapes_of,
+from gradsmith.generated.runtime cimport (
+    array_of, arrays_of, as_int, as_int_tuple, as_tensor_list, as_view_list, begin_op, begin_replaceable_op,
+    carry_tangents, check_input, collect_edge_list, connect_1, copies_of, dtype_of, end_op, ended, give_out, gradient,
+    has_tangent_1, has_tangent_list, Node, Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_list,
+    saved_value, set_grad_input, set_grad_inputs, set_history, set_history_list, set_value, shape_of, shapes_of,
+    take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_grad_inputs, set_value, value_of
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_list
-from gradsmith.runtime.history.history cimport (
-    collect_edge_list,
-    connect_1,
-    requires_grad_1,
-    requires_grad_list,
-    set_history,
-    set_history_list,
-)
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    end_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
-from gradsmith.runtime.history.view cimport as_view_list
 
 from gradsmith.runtime.formulas.formulas cimport cat_backward, filled_parts, filled_slices
 from gradsmith.runtime.formulas.numbers cimport chunk_sizes, equal_parts
@@ -49,39 +17,33 @@ from gradsmith.runtime.arrays.functions cimport joining, shapes
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 
 
 # ---- cat(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml: cat
 
 cdef class CatBackward0(Node):
-    """Backward of ``cat(Tensor[] tensors, int dim=0) -> Tensor``."""
+    """Backward of ``cat``."""
 
     # Saves no tensor: the shape of tensors is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object tensors_shape, dim
-        # tensors: cat_backward(grad, tensors.shape, dim)
-        tensors_shape = value_of(self, 0)
-        dim = value_of(self, 1)
+        cdef object tensors_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
 
     _saved_tensors_shape = saved_value(0)
     _saved_dim = saved_value(1)
 
-cdef int tangents_cat(TensorBase result, list tensors, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef list tensors_t
-    cdef LevelWalk walk = walk_levels((tensors,))
-    while walk.next():
-        tensors_t = walk.tangents(tensors)
-        walk.set_tangent(result, op_cat(tensors_t, dim))
+cdef object tangents_cat(tuple tangents, tuple given):    # auto_linear
+    tensors_t, = tangents
+    dim, = given
+    return op_cat(tensors_t, dim)
 
 cdef TensorBase op_cat(list tensors, object dim):
     cdef int depth = begin_replaceable_op("cat", (tensors, dim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.cat_of(arrays_of(tensors), dim))
-    cdef CatBackward0 node
+    cdef Node node
     if requires_grad_list(tensors):
         node = CatBackward0.__new__(CatBackward0)
         node.init(<int>len(tensors), 0, 2)
@@ -90,13 +52,11 @@ cdef TensorBase op_cat(list tensors, object dim):
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_list(tensors):
-        tangents_cat(result, tensors, dim)
+        carry_tangents(result, (tensors,), tangents_cat, (dim,))
     return ended(depth, result)
 
 cdef object call_cat(tensors, dim):
-    tensors = as_tensor_list(tensors, "cat", "tensors", 1)
-    dim = as_int(dim, "cat", "dim", 2)
-    return op_cat(tensors, dim)
+    return op_cat(as_tensor_list(tensors, "cat", "tensors", 1), as_int(dim, "cat", "dim", 2))
 
 def cat(tensors, dim=0, *, out=None):
     """Tensors joined along a dimension they have.
@@ -106,15 +66,8 @@ def cat(tensors, dim=0, *, out=None):
     Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         tensors: cat_backward(grad, tensors.shape, dim)
@@ -128,32 +81,26 @@ concatenate = cat
 
 
 # ---- stack(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml: stack
 
 cdef class StackBackward0(Node):
-    """Backward of ``stack(Tensor[] tensors, int dim=0) -> Tensor``."""
+    """Backward of ``stack``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object dim
-        # tensors: grad.unbind(dim)
-        dim = value_of(self, 0)
+        cdef object dim = value_of(self, 0)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, op_unbind(grad, dim))
 
     _saved_dim = saved_value(0)
 
-cdef int tangents_stack(TensorBase result, list tensors, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef list tensors_t
-    cdef LevelWalk walk = walk_levels((tensors,))
-    while walk.next():
-        tensors_t = walk.tangents(tensors)
-        walk.set_tangent(result, op_stack(tensors_t, dim))
+cdef object tangents_stack(tuple tangents, tuple given):    # auto_linear
+    tensors_t, = tangents
+    dim, = given
+    return op_stack(tensors_t, dim)
 
 cdef TensorBase op_stack(list tensors, object dim):
     cdef int depth = begin_replaceable_op("stack", (tensors, dim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.stack_of(arrays_of(tensors), dim))
-    cdef StackBackward0 node
+    cdef Node node
     if requires_grad_list(tensors):
         node = StackBackward0.__new__(StackBackward0)
         node.init(<int>len(tensors), 0, 1)
@@ -161,13 +108,11 @@ cdef TensorBase op_stack(list tensors, object dim):
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_list(tensors):
-        tangents_stack(result, tensors, dim)
+        carry_tangents(result, (tensors,), tangents_stack, (dim,))
     return ended(depth, result)
 
 cdef object call_stack(tensors, dim):
-    tensors = as_tensor_list(tensors, "stack", "tensors", 1)
-    dim = as_int(dim, "stack", "dim", 2)
-    return op_stack(tensors, dim)
+    return op_stack(as_tensor_list(tensors, "stack", "tensors", 1), as_int(dim, "stack", "dim", 2))
 
 def stack(tensors, dim=0, *, out=None):
     """Tensors of one shape joined along a new dimension.
@@ -177,15 +122,8 @@ def stack(tensors, dim=0, *, out=None):
     Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         tensors: grad.unbind(dim)
@@ -195,21 +133,18 @@ def stack(tensors, dim=0, *, out=None):
 
 
 # ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml: split
 
 cdef class SplitBackward0(Node):
-    """Backward of ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``."""
+    """Backward of ``split``."""
 
     # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, split_size, dim
-        # self: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        split_size = value_of(self, 2)
-        dim = value_of(self, 3)
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object split_size = value_of(self, 2)
+        cdef object dim = value_of(self, 3)
         set_grad_input(
             grad_inputs,
             0,
@@ -221,18 +156,15 @@ cdef class SplitBackward0(Node):
     _saved_split_size = saved_value(2)
     _saved_dim = saved_value(3)
 
-cdef int tangents_split(list result, TensorBase self, object split_size, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangents(result, op_split(self_t, split_size, dim))
+cdef object tangents_split(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    split_size, dim = given
+    return op_split(self_t, split_size, dim)
 
 cdef list op_split(TensorBase self, object split_size, object dim):
     cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
-    cdef SplitBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SplitBackward0.__new__(SplitBackward0)
         connect_1(node, 0, 4, self)
@@ -247,21 +179,18 @@ cdef list op_split(TensorBase self, object split_size, object dim):
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
-# derivatives.yaml: split.sizes
 
 cdef class SplitBackward1(Node):
-    """Backward of ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``."""
+    """Backward of ``split.sizes``."""
 
     # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, split_size, dim
-        # self: cat(filled_parts(grads, split_size, self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        split_size = value_of(self, 2)
-        dim = value_of(self, 3)
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object split_size = value_of(self, 2)
+        cdef object dim = value_of(self, 3)
         set_grad_input(grad_inputs, 0, op_cat(filled_parts(gradients, split_size, self_shape, self_dtype, dim), dim))
 
     _saved_self_shape = saved_value(0)
@@ -269,18 +198,15 @@ cdef class SplitBackward1(Node):
     _saved_split_size = saved_value(2)
     _saved_dim = saved_value(3)
 
-cdef int tangents_split_sizes(list result, TensorBase self, object split_size, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangents(result, op_split_sizes(self_t, split_size, dim))
+cdef object tangents_split_sizes(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    split_size, dim = given
+    return op_split_sizes(self_t, split_size, dim)
 
 cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
-    cdef SplitBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = SplitBackward1.__new__(SplitBackward1)
         connect_1(node, 0, 4, self)
@@ -294,66 +220,64 @@ cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     return result
 
 cdef object call_split(self, split_size, dim):
-    self = check_tensor(self, "split", "input", 1)
-    split_size = as_int(split_size, "split", "split_size", 2)
-    dim = as_int(dim, "split", "dim", 3)
-    return tuple(op_split(<TensorBase>self, split_size, dim))
+    return tuple(
+        op_split(
+            check_input(self, "split"), as_int(split_size, "split", "split_size", 2), as_int(dim, "split", "dim", 3)
+        ),
+    )
 
 cdef object call_split_sizes(self, split_size, dim):
-    self = check_tensor(self, "split", "input", 1)
-    split_size = as_int_tuple(split_size, "split", "split_size", 2)
-    dim = as_int(dim, "split", "dim", 3)
-    return tuple(op_split_sizes(<TensorBase>self, split_size, dim))
+    return tuple(
+        op_split_sizes(
+            check_input(self, "split"),
+            as_int_tuple(split_size, "split", "split_size", 2),
+            as_int(dim, "split", "dim", 3),
+        ),
+    )
 
 cdef object call_split_copy(self, split_size, dim):
-    self = check_tensor(self, "split_copy", "input", 1)
-    split_size = as_int(split_size, "split_copy", "split_size", 2)
-    dim = as_int(dim, "split_copy", "dim", 3)
-    return tuple(copies_of(op_split(<TensorBase>self, split_size, dim)))
+    return tuple(
+        copies_of(
+            op_split(
+                check_input(self, "split_copy"),
+                as_int(split_size, "split_copy", "split_size", 2),
+                as_int(dim, "split_copy", "dim", 3),
+            ),
+        ),
+    )
 
 cdef object call_split_sizes_copy(self, split_size, dim):
-    self = check_tensor(self, "split_copy", "input", 1)
-    split_size = as_int_tuple(split_size, "split_copy", "split_size", 2)
-    dim = as_int(dim, "split_copy", "dim", 3)
-    return tuple(copies_of(op_split_sizes(<TensorBase>self, split_size, dim)))
+    return tuple(
+        copies_of(
+            op_split_sizes(
+                check_input(self, "split_copy"),
+                as_int_tuple(split_size, "split_copy", "split_size", 2),
+                as_int(dim, "split_copy", "dim", 3),
+            ),
+        ),
+    )
 
 cdef Overloads SPLIT_OVERLOADS = Overloads("split", (
-    Overload("(Tensor input, int split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
-    Overload("(Tensor input, int[] split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int[]", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
+    Overload("(Tensor input, int split_size, int dim=0)", 0),
+    Overload("(Tensor input, int[] split_size, int dim=0)", 0),
 ))
 
 cdef object bind_split(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = SPLIT_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int split_size, int dim=0)
+    if choice == 0:
         return call_split(found[0], found[1], found[2])
     return call_split_sizes(found[0], found[1], found[2])
 
 cdef Overloads SPLIT_COPY_OVERLOADS = Overloads("split_copy", (
-    Overload("(Tensor input, int split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
-    Overload("(Tensor input, int[] split_size, int dim=0)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("split_size", "int[]", REQUIRED, False),
-        ("dim", "int", 0, False),
-    )),
+    Overload("(Tensor input, int split_size, int dim=0)", 0),
+    Overload("(Tensor input, int[] split_size, int dim=0)", 0),
 ))
 
 cdef object bind_split_copy(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = SPLIT_COPY_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int split_size, int dim=0)
+    if choice == 0:
         return call_split_copy(found[0], found[1], found[2])
     return call_split_sizes_copy(found[0], found[1], found[2])
 
@@ -367,8 +291,6 @@ def split(*args, **kwargs):
 
     Returns:
     tuple of Tensor
-
-    Raises: TypeError
 
     Gradients:
         split
@@ -391,8 +313,6 @@ def split_copy(*args, **kwargs):
     Returns:
     tuple of Tensor
 
-    Raises: TypeError
-
     Gradients:
         split
             input: cat(filled_parts(grads, equal_parts(self.shape, split_size, dim), self.shape, self.dtype, dim), dim)
@@ -405,7 +325,6 @@ def split_copy(*args, **kwargs):
 
 
 # ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
-# derivatives.yaml: chunk
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
     cdef int depth = begin_op("chunk", (self, chunks, dim)) if watching else 0
@@ -415,10 +334,9 @@ cdef list op_chunk(TensorBase self, object chunks, object dim):
     return result
 
 cdef object call_chunk(self, chunks, dim):
-    self = check_tensor(self, "chunk", "input", 1)
-    chunks = as_int(chunks, "chunk", "chunks", 2)
-    dim = as_int(dim, "chunk", "dim", 3)
-    return tuple(op_chunk(<TensorBase>self, chunks, dim))
+    return tuple(
+        op_chunk(check_input(self, "chunk"), as_int(chunks, "chunk", "chunks", 2), as_int(dim, "chunk", "dim", 3))
+    )
 
 def chunk(input, chunks, dim=0):
     """A number of views along a dimension, of equal length as far as possible.
@@ -429,51 +347,41 @@ def chunk(input, chunks, dim=0):
     input : Tensor
     chunks : int
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     tuple of Tensor
-
-    Raises: TypeError
     """
     return call_chunk(input, chunks, dim)
 
 
 # ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml: unbind
 
 cdef class UnbindBackward0(Node):
-    """Backward of ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
+    """Backward of ``unbind``."""
 
     # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, dim
-        # self: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        dim = value_of(self, 2)
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object dim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
 
     _saved_self_shape = saved_value(0)
     _saved_self_dtype = saved_value(1)
     _saved_dim = saved_value(2)
 
-cdef int tangents_unbind(list result, TensorBase self, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangents(result, op_unbind(self_t, dim))
+cdef object tangents_unbind(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, = given
+    return op_unbind(self_t, dim)
 
 cdef list op_unbind(TensorBase self, object dim):
     cdef int depth = begin_op("unbind", (self, dim)) if watching else 0
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
-    cdef UnbindBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = UnbindBackward0.__new__(UnbindBackward0)
         connect_1(node, 0, 3, self)
@@ -486,14 +394,10 @@ cdef list op_unbind(TensorBase self, object dim):
     return result
 
 cdef object call_unbind(self, dim):
-    self = check_tensor(self, "unbind", "input", 1)
-    dim = as_int(dim, "unbind", "dim", 2)
-    return tuple(op_unbind(<TensorBase>self, dim))
+    return tuple(op_unbind(check_input(self, "unbind"), as_int(dim, "unbind", "dim", 2)))
 
 cdef object call_unbind_copy(self, dim):
-    self = check_tensor(self, "unbind_copy", "input", 1)
-    dim = as_int(dim, "unbind_copy", "dim", 2)
-    return tuple(copies_of(op_unbind(<TensorBase>self, dim)))
+    return tuple(copies_of(op_unbind(check_input(self, "unbind_copy"), as_int(dim, "unbind_copy", "dim", 2))))
 
 def unbind(input, dim=0):
     """The slices along a dimension, as views.
@@ -503,14 +407,10 @@ def unbind(input, dim=0):
     Parameters:
     input : Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     tuple of Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
@@ -526,14 +426,10 @@ def unbind_copy(input, dim=0):
     Parameters:
     input : Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     tuple of Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
@@ -543,45 +439,37 @@ def unbind_copy(input, dim=0):
 
 
 # ---- flip(Tensor self, int[] dims) -> Tensor
-# derivatives.yaml: flip
 
 cdef class FlipBackward0(Node):
-    """Backward of ``flip(Tensor self, int[] dims) -> Tensor``."""
+    """Backward of ``flip``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object dims
-        # self: grad.flip(dims)
-        dims = value_of(self, 0)
+        cdef object dims = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_flip(grad, dims))
 
     _saved_dims = saved_value(0)
 
-cdef int tangents_flip(TensorBase result, TensorBase self, object dims) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_flip(self_t, dims))
+cdef object tangents_flip(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dims, = given
+    return op_flip(self_t, dims)
 
 cdef TensorBase op_flip(TensorBase self, object dims):
     cdef int depth = begin_replaceable_op("flip", (self, dims)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.flip_of(array_of(self), dims))
-    cdef FlipBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = FlipBackward0.__new__(FlipBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_flip(result, self, dims)
+        carry_tangents(result, (self,), tangents_flip, (dims,))
     return ended(depth, result)
 
 cdef object call_flip(self, dims):
-    self = check_tensor(self, "flip", "input", 1)
-    dims = as_int_tuple(dims, "flip", "dims", 2)
-    return op_flip(<TensorBase>self, dims)
+    return op_flip(check_input(self, "flip"), as_int_tuple(dims, "flip", "dims", 2))
 
 def flip(input, dims):
     """Copy with the order along dimensions reversed.
@@ -591,11 +479,6 @@ def flip(input, dims):
     Parameters:
     input : Tensor
     dims : int or sequence of int
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad.flip(dims)

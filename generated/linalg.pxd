@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_matmul(TensorBase self, TensorBase other)
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2)
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2)

@@ -3,46 +3,18 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    array_or_none,
-    as_str,
-    as_tensor_list,
-    as_tensor_operand,
-    check_tensor,
-    check_tensor_or_none,
-    dtype_of,
-    ndim_of,
-    shape_of,
-    spread,
+from gradsmith.generated.runtime cimport (
+    array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, begin_op, begin_replaceable_op, carry_tangents,
+    check_input, check_tensor, check_tensor_or_none, connect_2, connect_3, dtype_of, ended, give_out, gradient,
+    has_tangent_2, has_tangent_3, ndim_of, Node, plus, replayed_tensor, replays, requires_grad_2, requires_grad_3,
+    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, spread, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, walk_levels
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3
-from gradsmith.runtime.history.history cimport connect_2, connect_3, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
 from gradsmith.generated.copy cimport op_to
 from gradsmith.runtime.formulas.formulas cimport (
-    einsum_of_products,
-    linear_backward_weight,
-    matmul_backward_other,
-    matmul_backward_self,
-    outer_backward,
+    einsum_of_products, linear_backward_weight, matmul_backward_other, matmul_backward_self, outer_backward,
 )
 from gradsmith.generated.shape cimport op_mT
 from gradsmith.generated.unary cimport op_conj
@@ -52,10 +24,9 @@ import numpy as np
 
 
 # ---- matmul(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml: matmul
 
 cdef class MatmulBackward0(Node):
-    """Backward of ``matmul(Tensor self, Tensor other) -> Tensor``."""
+    """Backward of ``matmul``."""
 
     # Saves self for the gradient of other, other for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -63,9 +34,7 @@ cdef class MatmulBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, other
         cdef object self_ndim, self_shape, other_ndim, other_shape
-        # self: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other,
-        # self.shape)
-        if wants(wanted, 0):
+        if wants(wanted, 0):    # self
             other = unpack(self, 1)
             self_ndim = value_of(self, 0)
             self_shape = value_of(self, 1)
@@ -77,9 +46,7 @@ cdef class MatmulBackward0(Node):
                     grad, other, self_shape
                 ),
             )
-        # other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad,
-        # self, other.shape)
-        if wants(wanted, 1):
+        if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             self_ndim = value_of(self, 0)
             other_ndim = value_of(self, 2)
@@ -99,26 +66,22 @@ cdef class MatmulBackward0(Node):
     _saved_other_ndim = saved_value(2)
     _saved_other_shape = saved_value(3)
 
-cdef int tangents_matmul(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_matmul(self_t, other)
-        if other_t is not None:
-            result_t = plus(result_t, op_matmul(self, other_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_matmul(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_matmul(self_t, other)
+    if other_t is not None:
+        result_t = plus(result_t, op_matmul(self, other_t))
+    return result_t
 
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("matmul", (self, other)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.matmul_of(array_of(self), array_of(other))
     )
-    cdef MatmulBackward0 node
+    cdef Node node
     if requires_grad_2(self, other):
         node = MatmulBackward0.__new__(MatmulBackward0)
         connect_2(node, 2, 4, self, other)
@@ -132,13 +95,11 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
         set_value(node, 2, ndim_of(other))
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_matmul(result, self, other)
+        carry_tangents(result, (self, other), tangents_matmul, (self, other))
     return ended(depth, result)
 
 cdef object call_matmul(self, other):
-    self = as_tensor_operand(self, "matmul", "input", 1)
-    other = as_tensor_operand(other, "matmul", "other", 2)
-    return op_matmul(<TensorBase>self, <TensorBase>other)
+    return op_matmul(as_tensor_operand(self, "matmul", "input", 1), as_tensor_operand(other, "matmul", "other", 2))
 
 def matmul(input, other, *, out=None):
     """Matrix product, of batches too; vectors are rows on the left and columns on the right.
@@ -149,9 +110,6 @@ def matmul(input, other, *, out=None):
     input : Tensor
     other : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -166,44 +124,39 @@ def matmul(input, other, *, out=None):
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml: mm
 
 cdef class MmBackward0(Node):
-    """Backward of ``mm(Tensor self, Tensor mat2) -> Tensor``."""
+    """Backward of ``mm``."""
 
     # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if wants(wanted, 0):    # self: mm(grad, mT(conj(mat2)))
+        if wants(wanted, 0):    # self
             mat2 = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_mm(grad, op_mT(op_conj(mat2))))
-        if wants(wanted, 1):    # mat2: mm(mT(conj(self)), grad)
+        if wants(wanted, 1):    # mat2
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mm(op_mT(op_conj(self_)), grad))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
-cdef int tangents_mm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, mat2_t, result_t
-    cdef LevelWalk walk = walk_levels((self, mat2))
-    while walk.next():
-        self_t = walk.tangent(self)
-        mat2_t = walk.tangent(mat2)
-        result_t = None
-        if self_t is not None:
-            result_t = op_mm(self_t, mat2)
-        if mat2_t is not None:
-            result_t = plus(result_t, op_mm(self, mat2_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_mm(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, mat2_t = tangents
+    self, mat2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mm(self_t, mat2)
+    if mat2_t is not None:
+        result_t = plus(result_t, op_mm(self, mat2_t))
+    return result_t
 
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     cdef int depth = begin_replaceable_op("mm", (self, mat2)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
-    cdef MmBackward0 node
+    cdef Node node
     if requires_grad_2(self, mat2):
         node = MmBackward0.__new__(MmBackward0)
         connect_2(node, 2, 0, self, mat2)
@@ -213,13 +166,11 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
             save_input(node, 1, mat2)
         set_history(result, node)
     if has_tangent_2(self, mat2):
-        tangents_mm(result, self, mat2)
+        carry_tangents(result, (self, mat2), tangents_mm, (self, mat2))
     return ended(depth, result)
 
 cdef object call_mm(self, mat2):
-    self = check_tensor(self, "mm", "input", 1)
-    mat2 = check_tensor(mat2, "mm", "mat2", 2)
-    return op_mm(<TensorBase>self, <TensorBase>mat2)
+    return op_mm(check_input(self, "mm"), check_tensor(mat2, "mm", "mat2", 2))
 
 def mm(input, mat2, *, out=None):
     """Product of two matrices.
@@ -230,9 +181,6 @@ def mm(input, mat2, *, out=None):
     input : Tensor
     mat2 : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -245,46 +193,41 @@ def mm(input, mat2, *, out=None):
 
 
 # ---- matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml: matmul_of_transpose
 
 cdef class MatmulOfTransposeBackward0(Node):
-    """Backward of ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``."""
+    """Backward of ``matmul_of_transpose``."""
 
     # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if wants(wanted, 0):    # self: matmul(conj(mat2), mT(grad))
+        if wants(wanted, 0):    # self
             mat2 = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_matmul(op_conj(mat2), op_mT(grad)))
-        if wants(wanted, 1):    # mat2: matmul(conj(self), grad)
+        if wants(wanted, 1):    # mat2
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_matmul(op_conj(self_), grad))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
-cdef int tangents_matmul_of_transpose(TensorBase result, TensorBase self, TensorBase mat2) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, mat2_t, result_t
-    cdef LevelWalk walk = walk_levels((self, mat2))
-    while walk.next():
-        self_t = walk.tangent(self)
-        mat2_t = walk.tangent(mat2)
-        result_t = None
-        if self_t is not None:
-            result_t = op_matmul_of_transpose(self_t, mat2)
-        if mat2_t is not None:
-            result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_matmul_of_transpose(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, mat2_t = tangents
+    self, mat2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_matmul_of_transpose(self_t, mat2)
+    if mat2_t is not None:
+        result_t = plus(result_t, op_matmul_of_transpose(self, mat2_t))
+    return result_t
 
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     cdef int depth = begin_replaceable_op("matmul_of_transpose", (self, mat2)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.matmul_of_transpose_of(array_of(self), array_of(mat2))
     )
-    cdef MatmulOfTransposeBackward0 node
+    cdef Node node
     if requires_grad_2(self, mat2):
         node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
         connect_2(node, 2, 0, self, mat2)
@@ -294,13 +237,13 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
             save_input(node, 1, mat2)
         set_history(result, node)
     if has_tangent_2(self, mat2):
-        tangents_matmul_of_transpose(result, self, mat2)
+        carry_tangents(result, (self, mat2), tangents_matmul_of_transpose, (self, mat2))
     return ended(depth, result)
 
 cdef object call_matmul_of_transpose(self, mat2):
-    self = check_tensor(self, "matmul_of_transpose", "input", 1)
-    mat2 = check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
-    return op_matmul_of_transpose(<TensorBase>self, <TensorBase>mat2)
+    return op_matmul_of_transpose(
+        check_input(self, "matmul_of_transpose"), check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
+    )
 
 def matmul_of_transpose(input, mat2):
     """Product of the transpose of a matrix and another, without a view in between.
@@ -310,9 +253,6 @@ def matmul_of_transpose(input, mat2):
     Parameters:
     input : Tensor
     mat2 : Tensor
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -325,46 +265,41 @@ def matmul_of_transpose(input, mat2):
 
 
 # ---- bmm(Tensor self, Tensor mat2) -> Tensor
-# derivatives.yaml: bmm
 
 cdef class BmmBackward0(Node):
-    """Backward of ``bmm(Tensor self, Tensor mat2) -> Tensor``."""
+    """Backward of ``bmm``."""
 
     # Saves self for the gradient of mat2, mat2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, mat2
-        if wants(wanted, 0):    # self: bmm(grad, mT(conj(mat2)))
+        if wants(wanted, 0):    # self
             mat2 = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_bmm(grad, op_mT(op_conj(mat2))))
-        if wants(wanted, 1):    # mat2: bmm(mT(conj(self)), grad)
+        if wants(wanted, 1):    # mat2
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_bmm(op_mT(op_conj(self_)), grad))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
 
-cdef int tangents_bmm(TensorBase result, TensorBase self, TensorBase mat2) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, mat2_t, result_t
-    cdef LevelWalk walk = walk_levels((self, mat2))
-    while walk.next():
-        self_t = walk.tangent(self)
-        mat2_t = walk.tangent(mat2)
-        result_t = None
-        if self_t is not None:
-            result_t = op_bmm(self_t, mat2)
-        if mat2_t is not None:
-            result_t = plus(result_t, op_bmm(self, mat2_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_bmm(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, mat2_t = tangents
+    self, mat2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_bmm(self_t, mat2)
+    if mat2_t is not None:
+        result_t = plus(result_t, op_bmm(self, mat2_t))
+    return result_t
 
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     cdef int depth = begin_replaceable_op("bmm", (self, mat2)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.bmm_of(array_of(self), array_of(mat2))
     )
-    cdef BmmBackward0 node
+    cdef Node node
     if requires_grad_2(self, mat2):
         node = BmmBackward0.__new__(BmmBackward0)
         connect_2(node, 2, 0, self, mat2)
@@ -374,13 +309,11 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
             save_input(node, 1, mat2)
         set_history(result, node)
     if has_tangent_2(self, mat2):
-        tangents_bmm(result, self, mat2)
+        carry_tangents(result, (self, mat2), tangents_bmm, (self, mat2))
     return ended(depth, result)
 
 cdef object call_bmm(self, mat2):
-    self = check_tensor(self, "bmm", "input", 1)
-    mat2 = check_tensor(mat2, "bmm", "mat2", 2)
-    return op_bmm(<TensorBase>self, <TensorBase>mat2)
+    return op_bmm(check_input(self, "bmm"), check_tensor(mat2, "bmm", "mat2", 2))
 
 def bmm(input, mat2, *, out=None):
     """Products of the matrices of two batches.
@@ -391,9 +324,6 @@ def bmm(input, mat2, *, out=None):
     input : Tensor
     mat2 : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -406,44 +336,39 @@ def bmm(input, mat2, *, out=None):
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor
-# derivatives.yaml: mv
 
 cdef class MvBackward0(Node):
-    """Backward of ``mv(Tensor self, Tensor vec) -> Tensor``."""
+    """Backward of ``mv``."""
 
     # Saves self for the gradient of vec, vec for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, vec
-        if wants(wanted, 0):    # self: outer(grad, conj(vec))
+        if wants(wanted, 0):    # self
             vec = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_outer(grad, op_conj(vec)))
-        if wants(wanted, 1):    # vec: mv(mT(conj(self)), grad)
+        if wants(wanted, 1):    # vec
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mv(op_mT(op_conj(self_)), grad))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_vec, _raw_saved_vec = saved_tensor(1)
 
-cdef int tangents_mv(TensorBase result, TensorBase self, TensorBase vec) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, vec_t, result_t
-    cdef LevelWalk walk = walk_levels((self, vec))
-    while walk.next():
-        self_t = walk.tangent(self)
-        vec_t = walk.tangent(vec)
-        result_t = None
-        if self_t is not None:
-            result_t = op_mv(self_t, vec)
-        if vec_t is not None:
-            result_t = plus(result_t, op_mv(self, vec_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_mv(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, vec_t = tangents
+    self, vec = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mv(self_t, vec)
+    if vec_t is not None:
+        result_t = plus(result_t, op_mv(self, vec_t))
+    return result_t
 
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     cdef int depth = begin_replaceable_op("mv", (self, vec)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mv_of(array_of(self), array_of(vec)))
-    cdef MvBackward0 node
+    cdef Node node
     if requires_grad_2(self, vec):
         node = MvBackward0.__new__(MvBackward0)
         connect_2(node, 2, 0, self, vec)
@@ -453,13 +378,11 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
             save_input(node, 1, vec)
         set_history(result, node)
     if has_tangent_2(self, vec):
-        tangents_mv(result, self, vec)
+        carry_tangents(result, (self, vec), tangents_mv, (self, vec))
     return ended(depth, result)
 
 cdef object call_mv(self, vec):
-    self = check_tensor(self, "mv", "input", 1)
-    vec = check_tensor(vec, "mv", "vec", 2)
-    return op_mv(<TensorBase>self, <TensorBase>vec)
+    return op_mv(check_input(self, "mv"), check_tensor(vec, "mv", "vec", 2))
 
 def mv(input, vec, *, out=None):
     """Product of a matrix and a vector.
@@ -470,9 +393,6 @@ def mv(input, vec, *, out=None):
     input : Tensor
     vec : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -485,46 +405,41 @@ def mv(input, vec, *, out=None):
 
 
 # ---- dot(Tensor self, Tensor tensor) -> Tensor
-# derivatives.yaml: dot
 
 cdef class DotBackward0(Node):
-    """Backward of ``dot(Tensor self, Tensor tensor) -> Tensor``."""
+    """Backward of ``dot``."""
 
     # Saves self for the gradient of tensor, tensor for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, tensor
-        if wants(wanted, 0):    # self: grad * conj(tensor)
+        if wants(wanted, 0):    # self
             tensor = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(tensor)))
-        if wants(wanted, 1):    # tensor: grad * conj(self)
+        if wants(wanted, 1):    # tensor
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_tensor, _raw_saved_tensor = saved_tensor(1)
 
-cdef int tangents_dot(TensorBase result, TensorBase self, TensorBase tensor) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, tensor_t, result_t
-    cdef LevelWalk walk = walk_levels((self, tensor))
-    while walk.next():
-        self_t = walk.tangent(self)
-        tensor_t = walk.tangent(tensor)
-        result_t = None
-        if self_t is not None:
-            result_t = op_dot(self_t, tensor)
-        if tensor_t is not None:
-            result_t = plus(result_t, op_dot(self, tensor_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_dot(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, tensor_t = tangents
+    self, tensor = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_dot(self_t, tensor)
+    if tensor_t is not None:
+        result_t = plus(result_t, op_dot(self, tensor_t))
+    return result_t
 
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     cdef int depth = begin_replaceable_op("dot", (self, tensor)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.dot_of(array_of(self), array_of(tensor))
     )
-    cdef DotBackward0 node
+    cdef Node node
     if requires_grad_2(self, tensor):
         node = DotBackward0.__new__(DotBackward0)
         connect_2(node, 2, 0, self, tensor)
@@ -534,13 +449,11 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
             save_input(node, 1, tensor)
         set_history(result, node)
     if has_tangent_2(self, tensor):
-        tangents_dot(result, self, tensor)
+        carry_tangents(result, (self, tensor), tangents_dot, (self, tensor))
     return ended(depth, result)
 
 cdef object call_dot(self, tensor):
-    self = check_tensor(self, "dot", "input", 1)
-    tensor = check_tensor(tensor, "dot", "tensor", 2)
-    return op_dot(<TensorBase>self, <TensorBase>tensor)
+    return op_dot(check_input(self, "dot"), check_tensor(tensor, "dot", "tensor", 2))
 
 def dot(input, tensor, *, out=None):
     """Sum of the products of two vectors.
@@ -551,9 +464,6 @@ def dot(input, tensor, *, out=None):
     input : Tensor
     tensor : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -566,46 +476,41 @@ def dot(input, tensor, *, out=None):
 
 
 # ---- outer(Tensor self, Tensor vec2) -> Tensor
-# derivatives.yaml: outer
 
 cdef class OuterBackward0(Node):
-    """Backward of ``outer(Tensor self, Tensor vec2) -> Tensor``."""
+    """Backward of ``outer``."""
 
     # Saves self for the gradient of vec2, vec2 for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, vec2
-        if wants(wanted, 0):    # self: mv(grad, to(conj(vec2), grad.dtype))
+        if wants(wanted, 0):    # self
             vec2 = unpack(self, 1)
             set_grad_input(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
-        if wants(wanted, 1):    # vec2: mv(mT(grad), to(conj(self), grad.dtype))
+        if wants(wanted, 1):    # vec2
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_vec2, _raw_saved_vec2 = saved_tensor(1)
 
-cdef int tangents_outer(TensorBase result, TensorBase self, TensorBase vec2) except -1:
-    """Forward mode: auto_linear_in_each."""
-    cdef TensorBase self_t, vec2_t, result_t
-    cdef LevelWalk walk = walk_levels((self, vec2))
-    while walk.next():
-        self_t = walk.tangent(self)
-        vec2_t = walk.tangent(vec2)
-        result_t = None
-        if self_t is not None:
-            result_t = op_outer(self_t, vec2)
-        if vec2_t is not None:
-            result_t = plus(result_t, op_outer(self, vec2_t))
-        walk.set_tangent(result, result_t)
+cdef object tangents_outer(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, vec2_t = tangents
+    self, vec2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_outer(self_t, vec2)
+    if vec2_t is not None:
+        result_t = plus(result_t, op_outer(self, vec2_t))
+    return result_t
 
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     cdef int depth = begin_replaceable_op("outer", (self, vec2)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.outer_of(array_of(self), array_of(vec2))
     )
-    cdef OuterBackward0 node
+    cdef Node node
     if requires_grad_2(self, vec2):
         node = OuterBackward0.__new__(OuterBackward0)
         connect_2(node, 2, 0, self, vec2)
@@ -615,13 +520,11 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
             save_input(node, 1, vec2)
         set_history(result, node)
     if has_tangent_2(self, vec2):
-        tangents_outer(result, self, vec2)
+        carry_tangents(result, (self, vec2), tangents_outer, (self, vec2))
     return ended(depth, result)
 
 cdef object call_outer(self, vec2):
-    self = check_tensor(self, "outer", "input", 1)
-    vec2 = check_tensor(vec2, "outer", "vec2", 2)
-    return op_outer(<TensorBase>self, <TensorBase>vec2)
+    return op_outer(check_input(self, "outer"), check_tensor(vec2, "outer", "vec2", 2))
 
 def outer(input, vec2, *, out=None):
     """All products of an element of one vector with one of another.
@@ -632,9 +535,6 @@ def outer(input, vec2, *, out=None):
     input : Tensor
     vec2 : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -649,10 +549,9 @@ ger = outer
 
 
 # ---- linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor
-# derivatives.yaml: linear
 
 cdef class LinearBackward0(Node):
-    """Backward of ``linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor``."""
+    """Backward of ``linear``."""
 
     # Saves self for the gradient of weight, weight for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -660,15 +559,13 @@ cdef class LinearBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
         cdef object weight_ndim
-        if wants(wanted, 0):    # self: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
+        if wants(wanted, 0):    # self
             weight = unpack(self, 1)
             weight_ndim = value_of(self, 0)
             set_grad_input(
                 grad_inputs, 0, op_matmul(grad, op_conj(weight)) if weight_ndim > 1 else outer_backward(grad, weight)
             )
-        # weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else
-        # linear_backward_weight(grad, self, weight.ndim)
-        if wants(wanted, 1):
+        if wants(wanted, 1):    # weight
             self_ = unpack(self, 0)
             weight_ndim = value_of(self, 0)
             set_grad_input(
@@ -678,36 +575,31 @@ cdef class LinearBackward0(Node):
                     grad
                 ) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
             )
-        if wants(wanted, 2):    # bias: grad
+        if wants(wanted, 2):    # bias
             set_grad_input(grad_inputs, 2, grad)
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_weight, _raw_saved_weight = saved_tensor(1)
     _saved_weight_ndim = saved_value(0)
 
-cdef int tangents_linear(TensorBase result, TensorBase self, TensorBase weight, TensorBase bias) except -1:
-    """Forward mode: linear(self_t, weight) + linear(self, weight_t) + bias_t."""
-    cdef TensorBase self_t, weight_t, bias_t, result_t
-    cdef LevelWalk walk = walk_levels((self, weight, bias))
-    while walk.next():
-        self_t = walk.tangent(self)
-        weight_t = walk.tangent(weight)
-        bias_t = walk.tangent(bias)
-        result_t = None
-        if self_t is not None:
-            result_t = op_linear(self_t, weight, None)
-        if weight_t is not None:
-            result_t = plus(result_t, op_linear(self, weight_t, None))
-        if bias_t is not None:
-            result_t = plus(result_t, bias_t)
-        walk.set_tangent(result, result_t)
+cdef object tangents_linear(tuple tangents, tuple given):    # linear(self_t, weight) + linear(self, weight_t) + bias_t
+    self_t, weight_t, bias_t = tangents
+    self, weight = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_linear(self_t, weight, None)
+    if weight_t is not None:
+        result_t = plus(result_t, op_linear(self, weight_t, None))
+    if bias_t is not None:
+        result_t = plus(result_t, bias_t)
+    return result_t
 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     cdef int depth = begin_replaceable_op("linear", (self, weight, bias)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias))
     )
-    cdef LinearBackward0 node
+    cdef Node node
     if requires_grad_3(self, weight, bias):
         node = LinearBackward0.__new__(LinearBackward0)
         connect_3(node, 2, 1, self, weight, bias)
@@ -719,14 +611,15 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
             set_value(node, 0, ndim_of(weight))
         set_history(result, node)
     if has_tangent_3(self, weight, bias):
-        tangents_linear(result, self, weight, bias)
+        carry_tangents(result, (self, weight, bias), tangents_linear, (self, weight))
     return ended(depth, result)
 
 cdef object call_linear(self, weight, bias):
-    self = check_tensor(self, "linear", "input", 1)
-    weight = check_tensor(weight, "linear", "weight", 2)
-    bias = check_tensor_or_none(bias, "linear", "bias", 3)
-    return op_linear(<TensorBase>self, <TensorBase>weight, <TensorBase>bias)
+    return op_linear(
+        check_input(self, "linear"),
+        check_tensor(weight, "linear", "weight", 2),
+        check_tensor_or_none(bias, "linear", "bias", 3),
+    )
 
 def linear(input, weight, bias=None, *, out=None):
     """Product with the transposed weight, plus the bias.
@@ -738,9 +631,6 @@ def linear(input, weight, bias=None, *, out=None):
     weight : Tensor
     bias : Tensor, optional
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -755,7 +645,6 @@ def linear(input, weight, bias=None, *, out=None):
 
 
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
-# derivatives.yaml: einsum
 
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int depth = begin_op("einsum", (equation, operands)) if watching else 0
@@ -763,9 +652,7 @@ cdef TensorBase op_einsum(object equation, list operands):
     return ended(depth, result)
 
 cdef object call_einsum(equation, operands):
-    equation = as_str(equation, "einsum", "equation", 1)
-    operands = as_tensor_list(operands, "einsum", "operands", 2)
-    return op_einsum(equation, operands)
+    return op_einsum(as_str(equation, "einsum", "equation", 1), as_tensor_list(operands, "einsum", "operands", 2))
 
 def einsum(equation, *operands):
     """Sum of products along the indices that an equation names.
@@ -775,11 +662,6 @@ def einsum(equation, *operands):
     Parameters:
     equation : str
     operands : sequence of Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_einsum(equation, spread(operands))
 

@@ -3,12 +3,17 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction)
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale)
-cdef TensorBase op_nll_loss(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction)
-cdef TensorBase op_nll_loss_backward(TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction)
-cdef TensorBase op_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing)
+cdef TensorBase op_nll_loss(
+    TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
+)
+cdef TensorBase op_nll_loss_backward(
+    TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction
+)
+cdef TensorBase op_cross_entropy(
+    TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
+)
 
 cdef object call_mse_loss(self, target, reduction)
 cdef object call_mse_loss_backward(self, one, other, scale)

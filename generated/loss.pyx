@@ -2,56 +2,19 @@
 """The loss family. Per entry of the table: the node, the C entry that records it, the Python faces."""
 
 from cpython.ref cimport PyObject
-from libc.stdint cimport uint64_t
 
-from gradsmith.runtime.arrays.array cimport FusedKernel
-from gradsmith.runtime.calls.arguments cimport (
-    array_or_none,
-    as_float,
-    as_int,
-    as_number,
-    as_promoted,
-    as_str,
-    check_real,
-    check_tensor,
-    check_tensor_or_none,
-    device_of,
-    dtype_of,
-    ndim_of,
-    numel_of,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    apply_fused, array_of, array_or_none, as_float, as_int, as_number, as_promoted, as_str, begin_op,
+    begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_input, check_real, check_tensor,
+    check_tensor_or_none, connect_2, connect_3, device_of, dtype_of, ended, fused_forward, FusedKernel, gradient,
+    has_tangent_2, has_tangent_3, ndim_of, Node, numel_of, plus, prepare_compared, replayed_tensor, replays,
+    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused, fused_forward
-from gradsmith.runtime.calls.preparation cimport prepare_compared
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_2, has_tangent_3, swap_ceiling
-from gradsmith.runtime.history.history cimport connect_2, connect_3, requires_grad_2, requires_grad_3, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.runtime.formulas.formulas cimport (
-    class_dim,
-    has_class_indices,
-    mse_scale,
-    nll_backward_weight,
-    soft_cross_entropy,
-    zeros_like,
-    zeros_like_info,
+    class_dim, has_class_indices, mse_scale, nll_backward_weight, soft_cross_entropy, zeros_like, zeros_like_info,
 )
 from gradsmith.generated.probability cimport op_log_softmax
 from gradsmith.generated.unary cimport op_neg
@@ -66,10 +29,9 @@ cdef extern from "loss_kernels.h":
 
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
-# derivatives.yaml: mse_loss
 
 cdef class MseLossBackward0(Node):
-    """Backward of ``mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor``."""
+    """Backward of ``mse_loss``."""
 
     # Saves self and target: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -77,8 +39,7 @@ cdef class MseLossBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, target = None
         cdef object self_shape, target_shape, reduction
-        # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
-        if wants(wanted, 0):
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             self_shape = value_of(self, 0)
@@ -89,8 +50,7 @@ cdef class MseLossBackward0(Node):
                 0,
                 op_mse_loss_backward(grad, self_, target, mse_scale(reduction, self_shape, target_shape)),
             )
-        # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
-        if wants(wanted, 1):
+        if wants(wanted, 1):    # target
             if self_ is None:
                 self_ = unpack(self, 0)
             if target is None:
@@ -110,36 +70,25 @@ cdef class MseLossBackward0(Node):
     _saved_target_shape = saved_value(1)
     _saved_reduction = saved_value(2)
 
-cdef int tangents_mse_loss(TensorBase result, TensorBase self, TensorBase target, object reduction) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, target_t, grad
-    cdef LevelWalk walk = walk_levels((self, target))
-    while walk.next():
-        self_t = walk.tangent(self)
-        target_t = walk.tangent(target)
-        grad = stand_in(walk, result)
-        # self: mse_loss_backward(grad, self, target, mse_scale(reduction, self.shape, target.shape))
-        if self_t is not None:
-            walk.transpose(
-                self,
-                self_t,
-                op_mse_loss_backward(grad, self, target, mse_scale(reduction, shape_of(self), shape_of(target))),
-            )
-        # target: mse_loss_backward(grad, target, self, mse_scale(reduction, self.shape, target.shape))
-        if target_t is not None:
-            walk.transpose(
-                target,
-                target_t,
-                op_mse_loss_backward(grad, target, self, mse_scale(reduction, shape_of(self), shape_of(target))),
-            )
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_mse_loss(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, target_t = tangents
+    self, target, reduction = given
+    grad, = gradients
+    return (
+        op_mse_loss_backward(
+            grad, self, target, mse_scale(reduction, shape_of(self), shape_of(target))
+        ) if self_t is not None else None,
+        op_mse_loss_backward(
+            grad, target, self, mse_scale(reduction, shape_of(self), shape_of(target))
+        ) if target_t is not None else None,
+    )
 
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
     cdef int depth = begin_replaceable_op("mse_loss", (self, target, reduction)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         losses.mse_loss_of(array_of(self), array_of(target), reduction)
     )
-    cdef MseLossBackward0 node
+    cdef Node node
     if requires_grad_2(self, target):
         node = MseLossBackward0.__new__(MseLossBackward0)
         connect_2(node, 2, 3, self, target)
@@ -150,11 +99,11 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
         set_value(node, 2, reduction)
         set_history(result, node)
     if has_tangent_2(self, target):
-        tangents_mse_loss(result, self, target, reduction)
+        carry_transposed((result,), (self, target), tangents_mse_loss, (self, target, reduction))
     return ended(depth, result)
 
 cdef object call_mse_loss(self, target, reduction):
-    self = check_tensor(self, "mse_loss", "input", 1)
+    self = check_input(self, "mse_loss")
     target = check_tensor(target, "mse_loss", "target", 2)
     reduction = as_str(reduction, "mse_loss", "reduction", 3)
     check_real(self, "mse_loss")
@@ -173,9 +122,6 @@ def mse_loss(input, target, reduction="mean"):
     target : Tensor
     reduction : str, default 'mean'
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -187,10 +133,9 @@ def mse_loss(input, target, reduction="mean"):
 
 
 # ---- mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor
-# derivatives.yaml: mse_loss_backward
 
 cdef class MseLossBackwardBackward0(Node):
-    """Backward of ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``."""
+    """Backward of ``mse_loss_backward``."""
 
     # Saves self for the gradients of one and other, one and other for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -203,14 +148,14 @@ cdef class MseLossBackwardBackward0(Node):
         if wants(wanted, 0) or wants(wanted, 1):
             scale = value_of(self, 0)
             product_part = op_mul_scalar(grad, scale)
-        if wants(wanted, 0):    # self (derived): grad * scale * (one - other)
+        if wants(wanted, 0):    # self (derived)
             one = unpack(self, 1)
             other = unpack(self, 2)
             set_grad_input(grad_inputs, 0, op_mul_tensor(product_part, op_sub_tensor_tensor(one, other)))
-        if wants(wanted, 1):    # one (derived): grad * scale * self
+        if wants(wanted, 1):    # one (derived)
             self_ = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(product_part, self_))
-        if wants(wanted, 2):    # other (derived): -grad * scale * self
+        if wants(wanted, 2):    # other (derived)
             if self_ is None:
                 self_ = unpack(self, 0)
             scale = value_of(self, 0)
@@ -221,34 +166,22 @@ cdef class MseLossBackwardBackward0(Node):
     _saved_other, _raw_saved_other = saved_tensor(2)
     _saved_scale = saved_value(0)
 
-cdef int tangents_mse_loss_backward(
-    TensorBase result, TensorBase self, TensorBase one, TensorBase other, object scale
-) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, one_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, one, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        one_t = walk.tangent(one)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_mul_tensor(op_mul_scalar(self_t, scale), op_sub_tensor_tensor(one, other))
-        if one_t is not None:
-            result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
-        if other_t is not None:
-            result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
-        walk.set_tangent(result, result_t)
+cdef object tangents_mse_loss_backward(tuple tangents, tuple given):    # auto_element_wise
+    self_t, one_t, other_t = tangents
+    self, one, other, scale = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(op_mul_scalar(self_t, scale), op_sub_tensor_tensor(one, other))
+    if one_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_mul_scalar(one_t, scale), self))
+    if other_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_mul_scalar(op_neg(other_t), scale), self))
+    return result_t
 
-cdef TensorBase mse_loss_backward_by_ops(TensorBase self, TensorBase one, TensorBase other, object scale):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, one, other, scale = as_promoted((self, one, other, scale))
-        return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object mse_loss_backward_by_ops(tuple given):
+    self, one, other, scale = given
+    self, one, other, scale = as_promoted((self, one, other, scale))
+    return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
 
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
     cdef int depth = begin_replaceable_op("mse_loss_backward", (self, one, other, scale)) if watching else 0
@@ -260,8 +193,8 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         &MSE_LOSS_BACKWARD_FORWARD, operands, (scale,)
     )
     if result is None:
-        result = mse_loss_backward_by_ops(self, one, other, scale)
-    cdef MseLossBackwardBackward0 node
+        result = by_ops(mse_loss_backward_by_ops, (self, one, other, scale))
+    cdef Node node
     if requires_grad_3(self, one, other):
         node = MseLossBackwardBackward0.__new__(MseLossBackwardBackward0)
         connect_3(node, 3, 1, self, one, other)
@@ -273,11 +206,11 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         set_value(node, 0, scale)
         set_history(result, node)
     if has_tangent_3(self, one, other):
-        tangents_mse_loss_backward(result, self, one, other, scale)
+        carry_tangents(result, (self, one, other), tangents_mse_loss_backward, (self, one, other, scale))
     return ended(depth, result)
 
 cdef object call_mse_loss_backward(self, one, other, scale):
-    self = check_tensor(self, "mse_loss_backward", "input", 1)
+    self = check_input(self, "mse_loss_backward")
     one = check_tensor(one, "mse_loss_backward", "one", 2)
     other = check_tensor(other, "mse_loss_backward", "other", 3)
     scale = as_number(scale, "mse_loss_backward", "scale", 4)
@@ -297,9 +230,6 @@ def mse_loss_backward(input, one, other, scale):
     other : Tensor
     scale : number
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -312,11 +242,9 @@ def mse_loss_backward(input, one, other, scale):
 
 
 # ---- nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean') -> Tensor
-# derivatives.yaml: nll_loss
 
 cdef class NllLossBackward0(Node):
-    """Backward of ``nll_loss(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str
-    reduction='mean') -> Tensor``."""
+    """Backward of ``nll_loss``."""
 
     # Saves self, target and weight: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -324,14 +252,14 @@ cdef class NllLossBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, target = None, weight = None
         cdef object ignore_index, reduction
-        if wants(wanted, 0):    # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
+        if wants(wanted, 0):    # self
             self_ = unpack(self, 0)
             target = unpack(self, 1)
             weight = unpack(self, 2)
             ignore_index = value_of(self, 0)
             reduction = value_of(self, 1)
             set_grad_input(grad_inputs, 0, op_nll_loss_backward(grad, self_, target, weight, ignore_index, reduction))
-        if wants(wanted, 1):    # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
+        if wants(wanted, 1):    # weight
             if self_ is None:
                 self_ = unpack(self, 0)
             if target is None:
@@ -348,23 +276,14 @@ cdef class NllLossBackward0(Node):
     _saved_ignore_index = saved_value(0)
     _saved_reduction = saved_value(1)
 
-cdef int tangents_nll_loss(
-    TensorBase result, TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, weight_t, grad
-    cdef LevelWalk walk = walk_levels((self, weight))
-    while walk.next():
-        self_t = walk.tangent(self)
-        weight_t = walk.tangent(weight)
-        grad = stand_in(walk, result)
-        # self: nll_loss_backward(grad, self, target, weight, ignore_index, reduction)
-        if self_t is not None:
-            walk.transpose(self, self_t, op_nll_loss_backward(grad, self, target, weight, ignore_index, reduction))
-        # weight: nll_backward_weight(grad, self, target, weight, ignore_index, reduction)
-        if weight_t is not None:
-            walk.transpose(weight, weight_t, nll_backward_weight(grad, self, target, weight, ignore_index, reduction))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_nll_loss(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, weight_t = tangents
+    self, target, weight, ignore_index, reduction = given
+    grad, = gradients
+    return (
+        op_nll_loss_backward(grad, self, target, weight, ignore_index, reduction) if self_t is not None else None,
+        nll_backward_weight(grad, self, target, weight, ignore_index, reduction) if weight_t is not None else None,
+    )
 
 cdef TensorBase op_nll_loss(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
@@ -375,7 +294,7 @@ cdef TensorBase op_nll_loss(
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction)
     )
-    cdef NllLossBackward0 node
+    cdef Node node
     if requires_grad_2(self, weight):
         node = NllLossBackward0.__new__(NllLossBackward0)
         connect_2(node, 3, 2, self, weight)
@@ -386,11 +305,11 @@ cdef TensorBase op_nll_loss(
         set_value(node, 1, reduction)
         set_history(result, node)
     if has_tangent_2(self, weight):
-        tangents_nll_loss(result, self, target, weight, ignore_index, reduction)
+        carry_transposed((result,), (self, weight), tangents_nll_loss, (self, target, weight, ignore_index, reduction))
     return ended(depth, result)
 
 cdef object call_nll_loss(self, target, weight, ignore_index, reduction):
-    self = check_tensor(self, "nll_loss", "input", 1)
+    self = check_input(self, "nll_loss")
     target = check_tensor(target, "nll_loss", "target", 2)
     weight = check_tensor_or_none(weight, "nll_loss", "weight", 3)
     ignore_index = as_int(ignore_index, "nll_loss", "ignore_index", 4)
@@ -411,9 +330,6 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
     ignore_index : int, default -100
     reduction : str, default 'mean'
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -426,11 +342,9 @@ def nll_loss(input, target, weight=None, ignore_index=-100, reduction="mean"):
 
 # ---- nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction)
 # -> Tensor
-# derivatives.yaml: nll_loss_backward
 
 cdef class NllLossBackwardBackward0(Node):
-    """Backward of ``nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index,
-    str reduction) -> Tensor``."""
+    """Backward of ``nll_loss_backward``."""
 
     # Saves self for the gradient of weight, target and weight for the gradients of self and weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -438,8 +352,7 @@ cdef class NllLossBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, target = None, weight = None
         cdef object self_shape, self_dtype, self_device, log_probs_numel, ignore_index, reduction
-        # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
-        if wants(wanted, 0):
+        if wants(wanted, 0):    # self
             target = unpack(self, 1)
             weight = unpack(self, 2)
             self_shape = value_of(self, 0)
@@ -455,9 +368,9 @@ cdef class NllLossBackwardBackward0(Node):
                     self_shape, self_dtype, self_device
                 ),
             )
-        if wants(wanted, 1):    # log_probs: zeros_like(grad)
+        if wants(wanted, 1):    # log_probs
             set_grad_input(grad_inputs, 1, zeros_like(grad))
-        if wants(wanted, 2):    # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
+        if wants(wanted, 2):    # weight
             self_ = unpack(self, 0)
             if target is None:
                 target = unpack(self, 1)
@@ -477,39 +390,19 @@ cdef class NllLossBackwardBackward0(Node):
     _saved_ignore_index = saved_value(4)
     _saved_reduction = saved_value(5)
 
-cdef int tangents_nll_loss_backward(
-    TensorBase result,
-    TensorBase self,
-    TensorBase log_probs,
-    TensorBase target,
-    TensorBase weight,
-    object ignore_index,
-    object reduction
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, log_probs_t, weight_t, grad
-    cdef LevelWalk walk = walk_levels((self, log_probs, weight))
-    while walk.next():
-        self_t = walk.tangent(self)
-        log_probs_t = walk.tangent(log_probs)
-        weight_t = walk.tangent(weight)
-        grad = stand_in(walk, result)
-        # self: nll_loss(grad, target, weight, ignore_index, reduction) if log_probs.numel() > 0 else zeros_like(self)
-        if self_t is not None:
-            walk.transpose(
-                self,
-                self_t,
-                op_nll_loss(grad, target, weight, ignore_index, reduction) if numel_of(
-                    log_probs
-                ) > 0 else zeros_like_info(shape_of(self), dtype_of(self), device_of(self)),
+cdef tuple tangents_nll_loss_backward(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, log_probs_t, weight_t = tangents
+    self, log_probs, target, weight, ignore_index, reduction = given
+    grad, = gradients
+    return (
+        (
+            op_nll_loss(grad, target, weight, ignore_index, reduction) if numel_of(log_probs) > 0 else zeros_like_info(
+                shape_of(self), dtype_of(self), device_of(self)
             )
-        # log_probs: zeros_like(grad)
-        if log_probs_t is not None:
-            walk.transpose(log_probs, log_probs_t, zeros_like(grad))
-        # weight: nll_backward_weight(self, grad, target, weight, ignore_index, reduction)
-        if weight_t is not None:
-            walk.transpose(weight, weight_t, nll_backward_weight(self, grad, target, weight, ignore_index, reduction))
-        walk.give_transposed((result,), (grad,))
+        ) if self_t is not None else None,
+        zeros_like(grad) if log_probs_t is not None else None,
+        nll_backward_weight(self, grad, target, weight, ignore_index, reduction) if weight_t is not None else None,
+    )
 
 cdef TensorBase op_nll_loss_backward(
     TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction
@@ -522,7 +415,7 @@ cdef TensorBase op_nll_loss_backward(
             array_of(self), array_of(target), array_or_none(weight), array_of(log_probs).shape, ignore_index, reduction
         ),
     )
-    cdef NllLossBackwardBackward0 node
+    cdef Node node
     if requires_grad_3(self, log_probs, weight):
         node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
         connect_3(node, 3, 6, self, log_probs, weight)
@@ -540,11 +433,16 @@ cdef TensorBase op_nll_loss_backward(
             set_value(node, 3, numel_of(log_probs))
         set_history(result, node)
     if has_tangent_3(self, log_probs, weight):
-        tangents_nll_loss_backward(result, self, log_probs, target, weight, ignore_index, reduction)
+        carry_transposed(
+            (result,),
+            (self, log_probs, weight),
+            tangents_nll_loss_backward,
+            (self, log_probs, target, weight, ignore_index, reduction),
+        )
     return ended(depth, result)
 
 cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
-    self = check_tensor(self, "nll_loss_backward", "input", 1)
+    self = check_input(self, "nll_loss_backward")
     log_probs = check_tensor(log_probs, "nll_loss_backward", "log_probs", 2)
     target = check_tensor(target, "nll_loss_backward", "target", 3)
     weight = check_tensor_or_none(weight, "nll_loss_backward", "weight", 4)
@@ -571,9 +469,6 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
     ignore_index : int
     reduction : str
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -587,7 +482,6 @@ def nll_loss_backward(input, log_probs, target, weight, ignore_index, reduction)
 
 # ---- cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float
 # label_smoothing=0.0) -> Tensor
-# derivatives.yaml: cross_entropy
 
 cdef TensorBase op_cross_entropy(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
@@ -603,7 +497,7 @@ cdef TensorBase op_cross_entropy(
     return ended(depth, result)
 
 cdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
-    self = check_tensor(self, "cross_entropy", "input", 1)
+    self = check_input(self, "cross_entropy")
     target = check_tensor(target, "cross_entropy", "target", 2)
     weight = check_tensor_or_none(weight, "cross_entropy", "weight", 3)
     ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 4)
@@ -628,9 +522,6 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     ignore_index : int, default -100
     reduction : str, default 'mean'
     label_smoothing : float, default 0.0
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
     """

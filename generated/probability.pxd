@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim)
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype)
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim)

@@ -3,27 +3,13 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    as_bool,
-    as_dtype_or_none,
-    as_int,
-    as_int_tuple,
-    check_real,
-    check_tensor,
-    dtype_of,
+from gradsmith.generated.runtime cimport (
+    array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, begin_replaceable_op, carry_tangents, carry_transposed,
+    check_input, check_real, check_tensor, connect_1, connect_2, dtype_of, dtype_of_out, ended, give_out, gradient,
+    has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, plus, stand_in, walk_levels
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport begin_replaceable_op, ended, replayed_tensor, replays, watching
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.generated.copy cimport op_real, op_to
@@ -37,21 +23,17 @@ import numpy as np
 
 
 # ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
-# derivatives.yaml: logsumexp
 
 cdef class LogsumexpBackward0(Node):
-    """Backward of ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``."""
+    """Backward of ``logsumexp``."""
 
     # Saves self and result: logsumexp need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        cdef object dim, keepdim
-        # self: logsumexp_backward(grad, self, result, dim, keepdim)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        dim = value_of(self, 0)
-        keepdim = value_of(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object dim = value_of(self, 0)
+        cdef object keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, logsumexp_backward(grad, self_, result, dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -59,24 +41,17 @@ cdef class LogsumexpBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_keepdim = saved_value(1)
 
-cdef int tangents_logsumexp(TensorBase result, TensorBase self, object dim, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: logsumexp_backward(grad, self, result, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, logsumexp_backward(grad, self, result, dim, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_logsumexp(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, dim, keepdim = given
+    grad, = gradients
+    return (logsumexp_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_replaceable_op("logsumexp", (self, dim, keepdim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.logsumexp_of(array_of(self), dim, keepdim)
     )
-    cdef LogsumexpBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = LogsumexpBackward0.__new__(LogsumexpBackward0)
         connect_1(node, 2, 2, self)
@@ -86,14 +61,15 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_logsumexp(result, self, dim, keepdim)
+        carry_transposed((result,), (self,), tangents_logsumexp, (result, self, dim, keepdim))
     return ended(depth, result)
 
 cdef object call_logsumexp(self, dim, keepdim):
-    self = check_tensor(self, "logsumexp", "input", 1)
-    dim = as_int_tuple(dim, "logsumexp", "dim", 2)
-    keepdim = as_bool(keepdim, "logsumexp", "keepdim", 3)
-    return op_logsumexp(<TensorBase>self, dim, keepdim)
+    return op_logsumexp(
+        check_input(self, "logsumexp"),
+        as_int_tuple(dim, "logsumexp", "dim", 2),
+        as_bool(keepdim, "logsumexp", "keepdim", 3),
+    )
 
 def logsumexp(input, dim, keepdim=False, *, out=None):
     """Logarithm of the sum of exponentials along dimensions, without overflow.
@@ -103,19 +79,10 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: logsumexp_backward(grad, self, result, dim, keepdim)
@@ -125,38 +92,32 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
 
 
 # ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml: softmax
 
 cdef class SoftmaxBackward0(Node):
-    """Backward of ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``softmax``."""
 
     # Saves result: softmax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        cdef object dim
-        # self: softmax_backward(grad, result, dim)
-        result = unpack(self, 0)
-        dim = value_of(self, 0)
+        cdef TensorBase result = unpack(self, 0)
+        cdef object dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_softmax_backward(grad, result, dim))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
     _saved_dim = saved_value(0)
 
-cdef int tangents_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
-    """Forward mode: softmax_backward(to(real(self_t), result.dtype), result, dim)."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim))
+# softmax_backward(to(real(self_t), result.dtype), result, dim)
+cdef object tangents_softmax(tuple tangents, tuple given):
+    self_t, = tangents
+    result, dim = given
+    return op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim)
 
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     cdef int depth = begin_replaceable_op("softmax", (self, dim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.softmax_of(array_of(self), dim, dtype)
     )
-    cdef SoftmaxBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SoftmaxBackward0.__new__(SoftmaxBackward0)
         connect_1(node, 1, 1, self)
@@ -164,11 +125,11 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_softmax(result, self, dim, dtype)
+        carry_tangents(result, (self,), tangents_softmax, (result, dim))
     return ended(depth, result)
 
 cdef object call_softmax(self, dim, dtype):
-    self = check_tensor(self, "softmax", "input", 1)
+    self = check_input(self, "softmax")
     dim = as_int(dim, "softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
     if dtype is None:
@@ -183,17 +144,9 @@ def softmax(input, dim, dtype=None, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: softmax_backward(grad, result, dim)
@@ -205,10 +158,9 @@ def softmax(input, dim, dtype=None, *, out=None):
 
 
 # ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml: softmax_backward
 
 cdef class SoftmaxBackwardBackward0(Node):
-    """Backward of ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
+    """Backward of ``softmax_backward``."""
 
     # Saves self for the gradient of output, output for the gradients of self and output.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -216,12 +168,11 @@ cdef class SoftmaxBackwardBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, output = None
         cdef object dim
-        if wants(wanted, 0):    # self: softmax_backward(grad, output, dim)
+        if wants(wanted, 0):    # self
             output = unpack(self, 1)
             dim = value_of(self, 0)
             set_grad_input(grad_inputs, 0, op_softmax_backward(grad, output, dim))
-        # output: grad * (self - (self * output).sum(dim, True)) - self * (grad * output).sum(dim, True)
-        if wants(wanted, 1):
+        if wants(wanted, 1):    # output
             self_ = unpack(self, 0)
             if output is None:
                 output = unpack(self, 1)
@@ -241,36 +192,33 @@ cdef class SoftmaxBackwardBackward0(Node):
     _saved_output, _raw_saved_output = saved_tensor(1)
     _saved_dim = saved_value(0)
 
-cdef int tangents_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
-    """Forward mode: softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) -
-    output * (self * output_t).sum(dim, True))."""
-    cdef TensorBase self_t, output_t, result_t
-    cdef LevelWalk walk = walk_levels((self, output))
-    while walk.next():
-        self_t = walk.tangent(self)
-        output_t = walk.tangent(output)
-        result_t = None
-        if self_t is not None:
-            result_t = op_softmax_backward(self_t, output, dim)
-        if output_t is not None:
-            result_t = plus(
-                result_t,
-                op_mul_tensor(
-                    output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))
-                ),
-            )
-        if output_t is not None:
-            result_t = plus(
-                result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None)))
-            )
-        walk.set_tangent(result, result_t)
+# softmax_backward(self_t, output, dim) + (output_t * (self - (self * output).sum(dim, True)) - output * (self *
+# output_t).sum(dim, True))
+cdef object tangents_softmax_backward(tuple tangents, tuple given):
+    self_t, output_t = tangents
+    self, output, dim = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_softmax_backward(self_t, output, dim)
+    if output_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                output_t, op_sub_tensor_tensor(self, op_sum_dim(op_mul_tensor(self, output), (dim,), True, None))
+            ),
+        )
+    if output_t is not None:
+        result_t = plus(
+            result_t, op_neg(op_mul_tensor(output, op_sum_dim(op_mul_tensor(self, output_t), (dim,), True, None)))
+        )
+    return result_t
 
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef int depth = begin_replaceable_op("softmax_backward", (self, output, dim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.softmax_backward_of(array_of(self), array_of(output), dim)
     )
-    cdef SoftmaxBackwardBackward0 node
+    cdef Node node
     if requires_grad_2(self, output):
         node = SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
         connect_2(node, 2, 1, self, output)
@@ -280,11 +228,11 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_2(self, output):
-        tangents_softmax_backward(result, self, output, dim)
+        carry_tangents(result, (self, output), tangents_softmax_backward, (self, output, dim))
     return ended(depth, result)
 
 cdef object call_softmax_backward(self, output, dim):
-    self = check_tensor(self, "softmax_backward", "input", 1)
+    self = check_input(self, "softmax_backward")
     output = check_tensor(output, "softmax_backward", "output", 2)
     dim = as_int(dim, "softmax_backward", "dim", 3)
     check_real(self, "softmax_backward")
@@ -300,12 +248,7 @@ def softmax_backward(input, output, dim):
     input : Tensor
     output : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -319,53 +262,44 @@ def softmax_backward(input, output, dim):
 
 
 # ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
-# derivatives.yaml: log_softmax
 
 cdef class LogSoftmaxBackward0(Node):
-    """Backward of ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``log_softmax``."""
 
     # Saves result: log_softmax need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        cdef object dim
-        # self: log_softmax_backward(grad, result, dim)
-        result = unpack(self, 0)
-        dim = value_of(self, 0)
+        cdef TensorBase result = unpack(self, 0)
+        cdef object dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_log_softmax_backward(grad, result, dim))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
     _saved_dim = saved_value(0)
 
-cdef int tangents_log_softmax(TensorBase result, TensorBase self, object dim, object dtype) except -1:
-    """Forward mode: to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)."""
-    cdef TensorBase self_t, result_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        result_t = None
-        if self_t is not None:
-            result_t = op_to(op_real(self_t), dtype_of(result), False)
-        if self_t is not None:
-            result_t = plus(
-                result_t,
-                op_neg(
-                    op_sum_dim(
-                        op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)),
-                        (dim,),
-                        True,
-                        None,
-                    ),
+# to(real(self_t), result.dtype) - (exp(result) * to(real(self_t), result.dtype)).sum(dim, True)
+cdef object tangents_log_softmax(tuple tangents, tuple given):
+    self_t, = tangents
+    result, dim = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_to(op_real(self_t), dtype_of(result), False)
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_neg(
+                op_sum_dim(
+                    op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)), (dim,), True, None
                 ),
-            )
-        walk.set_tangent(result, result_t)
+            ),
+        )
+    return result_t
 
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
     cdef int depth = begin_replaceable_op("log_softmax", (self, dim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.log_softmax_of(array_of(self), dim, dtype)
     )
-    cdef LogSoftmaxBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
         connect_1(node, 1, 1, self)
@@ -373,11 +307,11 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_log_softmax(result, self, dim, dtype)
+        carry_tangents(result, (self,), tangents_log_softmax, (result, dim))
     return ended(depth, result)
 
 cdef object call_log_softmax(self, dim, dtype):
-    self = check_tensor(self, "log_softmax", "input", 1)
+    self = check_input(self, "log_softmax")
     dim = as_int(dim, "log_softmax", "dim", 2)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
     if dtype is None:
@@ -392,17 +326,9 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: log_softmax_backward(grad, result, dim)
@@ -414,10 +340,9 @@ def log_softmax(input, dim, dtype=None, *, out=None):
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
-# derivatives.yaml: log_softmax_backward
 
 cdef class LogSoftmaxBackwardBackward0(Node):
-    """Backward of ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``."""
+    """Backward of ``log_softmax_backward``."""
 
     # Saves self for the gradient of output, output for the gradients of self and output.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -427,14 +352,14 @@ cdef class LogSoftmaxBackwardBackward0(Node):
         cdef object dim
         output = unpack(self, 1)
         exp_of_output = op_exp(output)
-        if wants(wanted, 0):    # self: grad - (grad * exp(output)).sum(dim, True)
+        if wants(wanted, 0):    # self
             dim = value_of(self, 0)
             set_grad_input(
                 grad_inputs,
                 0,
                 op_sub_tensor_tensor(grad, op_sum_dim(op_mul_tensor(grad, exp_of_output), (dim,), True, None)),
             )
-        if wants(wanted, 1):    # output: -grad * exp(output) * self.sum(dim, True)
+        if wants(wanted, 1):    # output
             self_ = unpack(self, 0)
             dim = value_of(self, 0)
             set_grad_input(
@@ -447,29 +372,26 @@ cdef class LogSoftmaxBackwardBackward0(Node):
     _saved_output, _raw_saved_output = saved_tensor(1)
     _saved_dim = saved_value(0)
 
-cdef int tangents_log_softmax_backward(TensorBase result, TensorBase self, TensorBase output, object dim) except -1:
-    """Forward mode: log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)."""
-    cdef TensorBase self_t, output_t, result_t
-    cdef LevelWalk walk = walk_levels((self, output))
-    while walk.next():
-        self_t = walk.tangent(self)
-        output_t = walk.tangent(output)
-        result_t = None
-        if self_t is not None:
-            result_t = op_log_softmax_backward(self_t, output, dim)
-        if output_t is not None:
-            result_t = plus(
-                result_t,
-                op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))),
-            )
-        walk.set_tangent(result, result_t)
+# log_softmax_backward(self_t, output, dim) - output_t * exp(output) * self.sum(dim, True)
+cdef object tangents_log_softmax_backward(tuple tangents, tuple given):
+    self_t, output_t = tangents
+    self, output, dim = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_log_softmax_backward(self_t, output, dim)
+    if output_t is not None:
+        result_t = plus(
+            result_t,
+            op_neg(op_mul_tensor(op_mul_tensor(output_t, op_exp(output)), op_sum_dim(self, (dim,), True, None))),
+        )
+    return result_t
 
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
     cdef int depth = begin_replaceable_op("log_softmax_backward", (self, output, dim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.log_softmax_backward_of(array_of(self), array_of(output), dim)
     )
-    cdef LogSoftmaxBackwardBackward0 node
+    cdef Node node
     if requires_grad_2(self, output):
         node = LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)
         connect_2(node, 2, 1, self, output)
@@ -479,11 +401,11 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_2(self, output):
-        tangents_log_softmax_backward(result, self, output, dim)
+        carry_tangents(result, (self, output), tangents_log_softmax_backward, (self, output, dim))
     return ended(depth, result)
 
 cdef object call_log_softmax_backward(self, output, dim):
-    self = check_tensor(self, "log_softmax_backward", "input", 1)
+    self = check_input(self, "log_softmax_backward")
     output = check_tensor(output, "log_softmax_backward", "output", 2)
     dim = as_int(dim, "log_softmax_backward", "dim", 3)
     check_real(self, "log_softmax_backward")
@@ -499,12 +421,7 @@ def log_softmax_backward(input, output, dim):
     input : Tensor
     output : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

@@ -3,7 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_sum(TensorBase self, object dtype)
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype)
 cdef TensorBase op_mean(TensorBase self, object dtype)
@@ -37,6 +36,6 @@ cdef object call_std_dim(self, dim, unbiased, keepdim)
 cdef object bind_std(tuple args, dict kwargs)
 cdef object method_bind_std(tuple args, dict kwargs)
 cdef object call_cumsum(self, dim, dtype)
-cdef object call_cumsum_(self, dim, dtype)
+cdef object call_cumsum_(TensorBase self, dim, dtype)
 cdef object call_sum_to(self, size)
 cdef object call_restore_dims(self, ndim, dim, keepdim)

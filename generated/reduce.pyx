@@ -3,42 +3,14 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    as_bool,
-    as_dtype_or_none,
-    as_int,
-    as_int_tuple,
-    as_int_tuple_or_none,
-    as_number_or_none,
-    check_tensor,
-    copy_into,
-    ndim_of,
-    numel_of,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, as_int_tuple_or_none, as_number_or_none, as_view,
+    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_inplace, check_input, connect_1, copy_into,
+    dtype_of_out, ended, finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads,
+    prepare_history, prepare_own_dtype, replayed_tensor, replays, requires_grad_1, save_input, save_output,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    value_of, watching, wrap, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, prepare_history, write_inplace
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.preparation cimport prepare_own_dtype
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor, saved_value
-from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap
-from gradsmith.runtime.history.view cimport as_view
 
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
@@ -49,64 +21,55 @@ from gradsmith.runtime.arrays.functions cimport reductions, shapes
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: sum
 
 cdef class SumBackward0(Node):
-    """Backward of ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``sum``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.expand(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_sum(TensorBase result, TensorBase self, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_sum(self_t, dtype))
+cdef object tangents_sum(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dtype, = given
+    return op_sum(self_t, dtype)
 
 cdef TensorBase op_sum(TensorBase self, object dtype):
     cdef int depth = begin_replaceable_op("sum", (self, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.sum_of(array_of(self), None, False, dtype)
     )
-    cdef SumBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SumBackward0.__new__(SumBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sum(result, self, dtype)
+        carry_tangents(result, (self,), tangents_sum, (dtype,))
     return ended(depth, result)
 
 
 # ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: sum.dim
 
 cdef class SumBackward1(Node):
-    """Backward of ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``sum.dim``."""
 
     # Saves no tensor: the ndim and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_ndim, self_shape, dim, keepdim
-        # self: restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape)
-        self_ndim = value_of(self, 0)
-        self_shape = value_of(self, 1)
-        dim = value_of(self, 2)
-        keepdim = value_of(self, 3)
+        cdef object self_ndim = value_of(self, 0)
+        cdef object self_shape = value_of(self, 1)
+        cdef object dim = value_of(self, 2)
+        cdef object keepdim = value_of(self, 3)
         set_grad_input(grad_inputs, 0, op_expand(op_restore_dims(grad, self_ndim, dim, keepdim), self_shape))
 
     _saved_self_ndim = saved_value(0)
@@ -114,20 +77,17 @@ cdef class SumBackward1(Node):
     _saved_dim = saved_value(2)
     _saved_keepdim = saved_value(3)
 
-cdef int tangents_sum_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_sum_dim(self_t, dim, keepdim, dtype))
+cdef object tangents_sum_dim(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, keepdim, dtype = given
+    return op_sum_dim(self_t, dim, keepdim, dtype)
 
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int depth = begin_replaceable_op("sum", (self, dim, keepdim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.sum_of(array_of(self), dim, keepdim, dtype)
     )
-    cdef SumBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = SumBackward1.__new__(SumBackward1)
         connect_1(node, 0, 4, self)
@@ -137,20 +97,19 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
         set_value(node, 3, keepdim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sum_dim(result, self, dim, keepdim, dtype)
+        carry_tangents(result, (self,), tangents_sum_dim, (dim, keepdim, dtype))
     return ended(depth, result)
 
 cdef object call_sum(self, dtype):
-    self = check_tensor(self, "sum", "input", 1)
-    dtype = as_dtype_or_none(dtype, "sum", "dtype", 2)
-    return op_sum(<TensorBase>self, dtype)
+    return op_sum(check_input(self, "sum"), as_dtype_or_none(dtype, "sum", "dtype", 2))
 
 cdef object call_sum_dim(self, dim, keepdim, dtype):
-    self = check_tensor(self, "sum", "input", 1)
-    dim = as_int_tuple_or_none(dim, "sum", "dim", 2)
-    keepdim = as_bool(keepdim, "sum", "keepdim", 3)
-    dtype = as_dtype_or_none(dtype, "sum", "dtype", 4)
-    return op_sum_dim(<TensorBase>self, dim, keepdim, dtype)
+    return op_sum_dim(
+        check_input(self, "sum"),
+        as_int_tuple_or_none(dim, "sum", "dim", 2),
+        as_bool(keepdim, "sum", "keepdim", 3),
+        as_dtype_or_none(dtype, "sum", "dtype", 4),
+    )
 
 def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Sum of all elements.
@@ -163,21 +122,11 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         sum
@@ -195,37 +144,31 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 # ---- mean(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: mean
 
 cdef class MeanBackward0(Node):
-    """Backward of ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``mean``."""
 
     # Saves no tensor: the numel and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_numel, self_shape
-        # self: (grad / self.numel()).expand(self.shape)
-        self_numel = value_of(self, 0)
-        self_shape = value_of(self, 1)
+        cdef object self_numel = value_of(self, 0)
+        cdef object self_shape = value_of(self, 1)
         set_grad_input(grad_inputs, 0, op_expand(op_div_tensor_scalar(grad, self_numel), self_shape))
 
     _saved_self_numel = saved_value(0)
     _saved_self_shape = saved_value(1)
 
-cdef int tangents_mean(TensorBase result, TensorBase self, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mean(self_t, dtype))
+cdef object tangents_mean(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dtype, = given
+    return op_mean(self_t, dtype)
 
 cdef TensorBase op_mean(TensorBase self, object dtype):
     cdef int depth = begin_replaceable_op("mean", (self, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.mean_of(array_of(self), None, False, dtype)
     )
-    cdef MeanBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MeanBackward0.__new__(MeanBackward0)
         connect_1(node, 0, 2, self)
@@ -233,25 +176,22 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
         set_value(node, 1, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_mean(result, self, dtype)
+        carry_tangents(result, (self,), tangents_mean, (dtype,))
     return ended(depth, result)
 
 
 # ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: mean.dim
 
 cdef class MeanBackward1(Node):
-    """Backward of ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``mean.dim``."""
 
     # Saves no tensor: the ndim and shape of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_ndim, self_shape, dim, keepdim
-        # self: (restore_dims(grad, self.ndim, dim, keepdim) / count_of(self.shape, dim)).expand(self.shape)
-        self_ndim = value_of(self, 0)
-        self_shape = value_of(self, 1)
-        dim = value_of(self, 2)
-        keepdim = value_of(self, 3)
+        cdef object self_ndim = value_of(self, 0)
+        cdef object self_shape = value_of(self, 1)
+        cdef object dim = value_of(self, 2)
+        cdef object keepdim = value_of(self, 3)
         set_grad_input(
             grad_inputs,
             0,
@@ -266,20 +206,17 @@ cdef class MeanBackward1(Node):
     _saved_dim = saved_value(2)
     _saved_keepdim = saved_value(3)
 
-cdef int tangents_mean_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mean_dim(self_t, dim, keepdim, dtype))
+cdef object tangents_mean_dim(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, keepdim, dtype = given
+    return op_mean_dim(self_t, dim, keepdim, dtype)
 
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int depth = begin_replaceable_op("mean", (self, dim, keepdim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.mean_of(array_of(self), dim, keepdim, dtype)
     )
-    cdef MeanBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = MeanBackward1.__new__(MeanBackward1)
         connect_1(node, 0, 4, self)
@@ -289,20 +226,19 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
         set_value(node, 3, keepdim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_mean_dim(result, self, dim, keepdim, dtype)
+        carry_tangents(result, (self,), tangents_mean_dim, (dim, keepdim, dtype))
     return ended(depth, result)
 
 cdef object call_mean(self, dtype):
-    self = check_tensor(self, "mean", "input", 1)
-    dtype = as_dtype_or_none(dtype, "mean", "dtype", 2)
-    return op_mean(<TensorBase>self, dtype)
+    return op_mean(check_input(self, "mean"), as_dtype_or_none(dtype, "mean", "dtype", 2))
 
 cdef object call_mean_dim(self, dim, keepdim, dtype):
-    self = check_tensor(self, "mean", "input", 1)
-    dim = as_int_tuple_or_none(dim, "mean", "dim", 2)
-    keepdim = as_bool(keepdim, "mean", "keepdim", 3)
-    dtype = as_dtype_or_none(dtype, "mean", "dtype", 4)
-    return op_mean_dim(<TensorBase>self, dim, keepdim, dtype)
+    return op_mean_dim(
+        check_input(self, "mean"),
+        as_int_tuple_or_none(dim, "mean", "dim", 2),
+        as_bool(keepdim, "mean", "keepdim", 3),
+        as_dtype_or_none(dtype, "mean", "dtype", 4),
+    )
 
 def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Mean of all elements.
@@ -315,21 +251,11 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         mean
@@ -347,41 +273,31 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 # ---- prod(Tensor self, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: prod
 
 cdef class ProdBackward0(Node):
-    """Backward of ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``prod``."""
 
     # Saves self and result: prod need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        # self: prod_backward(grad, self, result)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
         set_grad_input(grad_inputs, 0, prod_backward(grad, self_, result))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef int tangents_prod(TensorBase result, TensorBase self, object dtype) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: prod_backward(grad, self, result)
-        if self_t is not None:
-            walk.transpose(self, self_t, prod_backward(grad, self, result))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_prod(list gradients, tuple tangents, tuple given):    # transposed
+    result, self = given
+    grad, = gradients
+    return (prod_backward(grad, self, result),)
 
 cdef TensorBase op_prod(TensorBase self, object dtype):
     cdef int depth = begin_replaceable_op("prod", (self, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.prod_of(array_of(self), None, False, dtype)
     )
-    cdef ProdBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ProdBackward0.__new__(ProdBackward0)
         connect_1(node, 2, 0, self)
@@ -389,26 +305,22 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_prod(result, self, dtype)
+        carry_transposed((result,), (self,), tangents_prod, (result, self))
     return ended(depth, result)
 
 
 # ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: prod.dim
 
 cdef class ProdBackward1(Node):
-    """Backward of ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``prod.dim``."""
 
     # Saves self and result: prod need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        cdef object dim, keepdim
-        # self: prod_backward_dim(grad, self, result, dim, keepdim)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        dim = value_of(self, 0)
-        keepdim = value_of(self, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object dim = value_of(self, 0)
+        cdef object keepdim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, prod_backward_dim(grad, self_, result, dim, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -416,24 +328,17 @@ cdef class ProdBackward1(Node):
     _saved_dim = saved_value(0)
     _saved_keepdim = saved_value(1)
 
-cdef int tangents_prod_dim(TensorBase result, TensorBase self, object dim, bint keepdim, object dtype) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: prod_backward_dim(grad, self, result, dim, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, prod_backward_dim(grad, self, result, dim, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_prod_dim(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, dim, keepdim = given
+    grad, = gradients
+    return (prod_backward_dim(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int depth = begin_replaceable_op("prod", (self, dim, keepdim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.prod_of(array_of(self), dim, keepdim, dtype)
     )
-    cdef ProdBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = ProdBackward1.__new__(ProdBackward1)
         connect_1(node, 2, 2, self)
@@ -443,20 +348,19 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_prod_dim(result, self, dim, keepdim, dtype)
+        carry_transposed((result,), (self,), tangents_prod_dim, (result, self, dim, keepdim))
     return ended(depth, result)
 
 cdef object call_prod(self, dtype):
-    self = check_tensor(self, "prod", "input", 1)
-    dtype = as_dtype_or_none(dtype, "prod", "dtype", 2)
-    return op_prod(<TensorBase>self, dtype)
+    return op_prod(check_input(self, "prod"), as_dtype_or_none(dtype, "prod", "dtype", 2))
 
 cdef object call_prod_dim(self, dim, keepdim, dtype):
-    self = check_tensor(self, "prod", "input", 1)
-    dim = as_int(dim, "prod", "dim", 2)
-    keepdim = as_bool(keepdim, "prod", "keepdim", 3)
-    dtype = as_dtype_or_none(dtype, "prod", "dtype", 4)
-    return op_prod_dim(<TensorBase>self, dim, keepdim, dtype)
+    return op_prod_dim(
+        check_input(self, "prod"),
+        as_int(dim, "prod", "dim", 2),
+        as_bool(keepdim, "prod", "keepdim", 3),
+        as_dtype_or_none(dtype, "prod", "dtype", 4),
+    )
 
 def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     """Product of all elements.
@@ -469,21 +373,11 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     keepdim : bool, default False
-        Keep the reduced dimensions with size one.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         prod
@@ -501,21 +395,17 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
 
 # ---- var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml: var
 
 cdef class VarBackward0(Node):
-    """Backward of ``var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``."""
+    """Backward of ``var``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        cdef object dim, correction, keepdim
-        # self: var_backward(grad, self, dim, correction, keepdim)
-        self_ = unpack(self, 0)
-        dim = value_of(self, 0)
-        correction = value_of(self, 1)
-        keepdim = value_of(self, 2)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object dim = value_of(self, 0)
+        cdef object correction = value_of(self, 1)
+        cdef object keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, var_backward(grad, self_, dim, correction, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -523,24 +413,17 @@ cdef class VarBackward0(Node):
     _saved_correction = saved_value(1)
     _saved_keepdim = saved_value(2)
 
-cdef int tangents_var(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: var_backward(grad, self, dim, correction, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, var_backward(grad, self, dim, correction, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_var(list gradients, tuple tangents, tuple given):    # transposed
+    self, dim, correction, keepdim = given
+    grad, = gradients
+    return (var_backward(grad, self, dim, correction, keepdim),)
 
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
     cdef int depth = begin_replaceable_op("var", (self, dim, correction, keepdim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.var_of(array_of(self), dim, correction, keepdim)
     )
-    cdef VarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = VarBackward0.__new__(VarBackward0)
         connect_1(node, 1, 3, self)
@@ -550,12 +433,11 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
         set_value(node, 2, keepdim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_var(result, self, dim, correction, keepdim)
+        carry_transposed((result,), (self,), tangents_var, (self, dim, correction, keepdim))
     return ended(depth, result)
 
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml: var.all
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("var", (self, unbiased)) if watching else 0
@@ -564,7 +446,6 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 
 
 # ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml: var.dim
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("var", (self, dim, unbiased, keepdim)) if watching else 0
@@ -572,42 +453,34 @@ cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keep
     return ended(depth, result)
 
 cdef object call_var(self, dim, correction, keepdim):
-    self = check_tensor(self, "var", "input", 1)
-    dim = as_int_tuple_or_none(dim, "var", "dim", 2)
-    correction = as_number_or_none(correction, "var", "correction", 3)
-    keepdim = as_bool(keepdim, "var", "keepdim", 4)
-    return op_var(<TensorBase>self, dim, correction, keepdim)
+    return op_var(
+        check_input(self, "var"),
+        as_int_tuple_or_none(dim, "var", "dim", 2),
+        as_number_or_none(correction, "var", "correction", 3),
+        as_bool(keepdim, "var", "keepdim", 4),
+    )
 
 cdef object call_var_all(self, unbiased):
-    self = check_tensor(self, "var", "input", 1)
-    unbiased = as_bool(unbiased, "var", "unbiased", 2)
-    return op_var_all(<TensorBase>self, unbiased)
+    return op_var_all(check_input(self, "var"), as_bool(unbiased, "var", "unbiased", 2))
 
 cdef object call_var_dim(self, dim, unbiased, keepdim):
-    self = check_tensor(self, "var", "input", 1)
-    dim = as_int_tuple_or_none(dim, "var", "dim", 2)
-    unbiased = as_bool(unbiased, "var", "unbiased", 3)
-    keepdim = as_bool(keepdim, "var", "keepdim", 4)
-    return op_var_dim(<TensorBase>self, dim, unbiased, keepdim)
+    return op_var_dim(
+        check_input(self, "var"),
+        as_int_tuple_or_none(dim, "var", "dim", 2),
+        as_bool(unbiased, "var", "unbiased", 3),
+        as_bool(keepdim, "var", "keepdim", 4),
+    )
 
 cdef Overloads VAR_OVERLOADS = Overloads("var", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", None, False),
-        ("correction", "Scalar?", 1, True),
-        ("keepdim", "bool", False, True),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, bool unbiased)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload(
+        "(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)",
+        None,
+        1,
+        False,
+        None,
+    ),
+    Overload("(Tensor input, bool unbiased)"),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
 ))
 
 cdef object bind_var(tuple args, dict kwargs):
@@ -615,29 +488,16 @@ cdef object bind_var(tuple args, dict kwargs):
         return call_var_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = VAR_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)
+    if choice == 0:
         return give_out("var", found[4], call_var(found[0], found[1], found[2], found[3]))
-    if choice == 1:    # (Tensor input, bool unbiased)
+    if choice == 1:
         return call_var_all(found[0], found[1])
     return call_var_dim(found[0], found[1], found[2], found[3])
 
 cdef Overloads VAR_METHODS = Overloads("var", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", None, False),
-        ("correction", "Scalar?", 1, True),
-        ("keepdim", "bool", False, True),
-    )),
-    Overload("(Tensor input, bool unbiased)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", None, 1, False),
+    Overload("(Tensor input, bool unbiased)"),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
 ))
 
 cdef object method_bind_var(tuple args, dict kwargs):
@@ -645,9 +505,9 @@ cdef object method_bind_var(tuple args, dict kwargs):
         return call_var_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = VAR_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)
+    if choice == 0:
         return call_var(found[0], found[1], found[2], found[3])
-    if choice == 1:    # (Tensor input, bool unbiased)
+    if choice == 1:
         return call_var_all(found[0], found[1])
     return call_var_dim(found[0], found[1], found[2], found[3])
 
@@ -661,11 +521,6 @@ def var(*args, **kwargs):
     ``var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
         Variance along dimensions; `unbiased` divides by the count minus one.
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         var
             input: var_backward(grad, self, dim, correction, keepdim)
@@ -675,22 +530,18 @@ def var(*args, **kwargs):
 
 
 # ---- std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
-# derivatives.yaml: std
 
 cdef class StdBackward0(Node):
-    """Backward of ``std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``."""
+    """Backward of ``std``."""
 
     # Saves self and result: std need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result
-        cdef object dim, correction, keepdim
-        # self: std_backward(grad, self, result, dim, correction, keepdim)
-        self_ = unpack(self, 0)
-        result = unpack(self, 1)
-        dim = value_of(self, 0)
-        correction = value_of(self, 1)
-        keepdim = value_of(self, 2)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object dim = value_of(self, 0)
+        cdef object correction = value_of(self, 1)
+        cdef object keepdim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, std_backward(grad, self_, result, dim, correction, keepdim))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -699,24 +550,17 @@ cdef class StdBackward0(Node):
     _saved_correction = saved_value(1)
     _saved_keepdim = saved_value(2)
 
-cdef int tangents_std(TensorBase result, TensorBase self, object dim, object correction, bint keepdim) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: std_backward(grad, self, result, dim, correction, keepdim)
-        if self_t is not None:
-            walk.transpose(self, self_t, std_backward(grad, self, result, dim, correction, keepdim))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_std(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, dim, correction, keepdim = given
+    grad, = gradients
+    return (std_backward(grad, self, result, dim, correction, keepdim),)
 
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
     cdef int depth = begin_replaceable_op("std", (self, dim, correction, keepdim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.std_of(array_of(self), dim, correction, keepdim)
     )
-    cdef StdBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = StdBackward0.__new__(StdBackward0)
         connect_1(node, 2, 3, self)
@@ -727,12 +571,11 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        tangents_std(result, self, dim, correction, keepdim)
+        carry_transposed((result,), (self,), tangents_std, (result, self, dim, correction, keepdim))
     return ended(depth, result)
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
-# derivatives.yaml: std.all
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("std", (self, unbiased)) if watching else 0
@@ -741,7 +584,6 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 
 
 # ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
-# derivatives.yaml: std.dim
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("std", (self, dim, unbiased, keepdim)) if watching else 0
@@ -749,42 +591,34 @@ cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keep
     return ended(depth, result)
 
 cdef object call_std(self, dim, correction, keepdim):
-    self = check_tensor(self, "std", "input", 1)
-    dim = as_int_tuple_or_none(dim, "std", "dim", 2)
-    correction = as_number_or_none(correction, "std", "correction", 3)
-    keepdim = as_bool(keepdim, "std", "keepdim", 4)
-    return op_std(<TensorBase>self, dim, correction, keepdim)
+    return op_std(
+        check_input(self, "std"),
+        as_int_tuple_or_none(dim, "std", "dim", 2),
+        as_number_or_none(correction, "std", "correction", 3),
+        as_bool(keepdim, "std", "keepdim", 4),
+    )
 
 cdef object call_std_all(self, unbiased):
-    self = check_tensor(self, "std", "input", 1)
-    unbiased = as_bool(unbiased, "std", "unbiased", 2)
-    return op_std_all(<TensorBase>self, unbiased)
+    return op_std_all(check_input(self, "std"), as_bool(unbiased, "std", "unbiased", 2))
 
 cdef object call_std_dim(self, dim, unbiased, keepdim):
-    self = check_tensor(self, "std", "input", 1)
-    dim = as_int_tuple_or_none(dim, "std", "dim", 2)
-    unbiased = as_bool(unbiased, "std", "unbiased", 3)
-    keepdim = as_bool(keepdim, "std", "keepdim", 4)
-    return op_std_dim(<TensorBase>self, dim, unbiased, keepdim)
+    return op_std_dim(
+        check_input(self, "std"),
+        as_int_tuple_or_none(dim, "std", "dim", 2),
+        as_bool(unbiased, "std", "unbiased", 3),
+        as_bool(keepdim, "std", "keepdim", 4),
+    )
 
 cdef Overloads STD_OVERLOADS = Overloads("std", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", None, False),
-        ("correction", "Scalar?", 1, True),
-        ("keepdim", "bool", False, True),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, bool unbiased)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload(
+        "(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)",
+        None,
+        1,
+        False,
+        None,
+    ),
+    Overload("(Tensor input, bool unbiased)"),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
 ))
 
 cdef object bind_std(tuple args, dict kwargs):
@@ -792,29 +626,16 @@ cdef object bind_std(tuple args, dict kwargs):
         return call_std_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = STD_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor? out=None)
+    if choice == 0:
         return give_out("std", found[4], call_std(found[0], found[1], found[2], found[3]))
-    if choice == 1:    # (Tensor input, bool unbiased)
+    if choice == 1:
         return call_std_all(found[0], found[1])
     return call_std_dim(found[0], found[1], found[2], found[3])
 
 cdef Overloads STD_METHODS = Overloads("std", (
-    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", None, False),
-        ("correction", "Scalar?", 1, True),
-        ("keepdim", "bool", False, True),
-    )),
-    Overload("(Tensor input, bool unbiased)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int[]?", REQUIRED, False),
-        ("unbiased", "bool", REQUIRED, False),
-        ("keepdim", "bool", False, False),
-    )),
+    Overload("(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)", None, 1, False),
+    Overload("(Tensor input, bool unbiased)"),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False)", False),
 ))
 
 cdef object method_bind_std(tuple args, dict kwargs):
@@ -822,9 +643,9 @@ cdef object method_bind_std(tuple args, dict kwargs):
         return call_std_dim(args[0], args[1], args[2], args[3])
     cdef int choice = 0
     cdef tuple found = STD_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False)
+    if choice == 0:
         return call_std(found[0], found[1], found[2], found[3])
-    if choice == 1:    # (Tensor input, bool unbiased)
+    if choice == 1:
         return call_std_all(found[0], found[1])
     return call_std_dim(found[0], found[1], found[2], found[3])
 
@@ -838,11 +659,6 @@ def std(*args, **kwargs):
     ``std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
         Standard deviation along dimensions; `unbiased` divides by the count minus one.
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         std
             input: std_backward(grad, self, result, dim, correction, keepdim)
@@ -852,51 +668,43 @@ def std(*args, **kwargs):
 
 
 # ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
-# derivatives.yaml: cumsum
 
 cdef class CumsumBackward0(Node):
-    """Backward of ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``."""
+    """Backward of ``cumsum``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object dim
-        # self: grad.flip(dim).cumsum(dim).flip(dim)
-        dim = value_of(self, 0)
+        cdef object dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_flip(op_cumsum(op_flip(grad, (dim,)), dim, None), (dim,)))
 
     _saved_dim = saved_value(0)
 
-cdef int tangents_cumsum(TensorBase result, TensorBase self, object dim, object dtype) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_cumsum(self_t, dim, dtype))
+cdef object tangents_cumsum(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, dtype = given
+    return op_cumsum(self_t, dim, dtype)
 
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
     cdef int depth = begin_replaceable_op("cumsum", (self, dim, dtype)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.cumsum_of(array_of(self), dim, dtype)
     )
-    cdef CumsumBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_cumsum(result, self, dim, dtype)
+        carry_tangents(result, (self,), tangents_cumsum, (dim, dtype))
     return ended(depth, result)
 
 cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     check_inplace("cumsum_", self)
     cdef int depth = begin_op("cumsum_", (self, dim, dtype)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("cumsum_", self, op_cumsum(self, dim, dtype)))
-    cdef CumsumBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = CumsumBackward0.__new__(CumsumBackward0)
         connect_1(node, 0, 1, self)
@@ -907,18 +715,17 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     return ended(depth, self)
 
 cdef object call_cumsum(self, dim, dtype):
-    self = check_tensor(self, "cumsum", "input", 1)
+    self = check_input(self, "cumsum")
     dim = as_int(dim, "cumsum", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum", "dtype", 3)
     dtype = prepare_own_dtype("cumsum", dtype, self)
     return op_cumsum(<TensorBase>self, dim, dtype)
 
-cdef object call_cumsum_(self, dim, dtype):
-    self = check_tensor(self, "cumsum_", "input", 1)
+cdef object call_cumsum_(TensorBase self, dim, dtype):
     dim = as_int(dim, "cumsum_", "dim", 2)
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
     dtype = prepare_own_dtype("cumsum_", dtype, self)
-    return inplace_cumsum(<TensorBase>self, dim, dtype)
+    return inplace_cumsum(self, dim, dtype)
 
 def cumsum(input, dim, *, dtype=None, out=None):
     """Running sum along a dimension.
@@ -928,17 +735,9 @@ def cumsum(input, dim, *, dtype=None, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     dtype : dtype, optional
-        Dtype of the result; the input is converted to it first.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad.flip(dim).cumsum(dim).flip(dim)
@@ -950,46 +749,38 @@ def cumsum(input, dim, *, dtype=None, out=None):
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor
-# derivatives.yaml: sum_to
 
 cdef class SumToBackward0(Node):
-    """Backward of ``sum_to(Tensor self, int[] size) -> Tensor``."""
+    """Backward of ``sum_to``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.expand(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_expand(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_sum_to(TensorBase result, TensorBase self, object size) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_sum_to(self_t, size))
+cdef object tangents_sum_to(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    size, = given
+    return op_sum_to(self_t, size)
 
 cdef TensorBase op_sum_to(TensorBase self, object size):
     cdef int depth = begin_replaceable_op("sum_to", (self, size)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(reductions.sum_to_of(array_of(self), size))
-    cdef SumToBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SumToBackward0.__new__(SumToBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sum_to(result, self, size)
+        carry_tangents(result, (self,), tangents_sum_to, (size,))
     return ended(depth, result)
 
 cdef object call_sum_to(self, size):
-    self = check_tensor(self, "sum_to", "input", 1)
-    size = as_int_tuple(size, "sum_to", "size", 2)
-    return op_sum_to(<TensorBase>self, size)
+    return op_sum_to(check_input(self, "sum_to"), as_int_tuple(size, "sum_to", "size", 2))
 
 def sum_to(input, size):
     """Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.
@@ -1000,11 +791,6 @@ def sum_to(input, size):
     input : Tensor
     size : int or sequence of int
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad.expand(self.shape)
         result: auto_linear
@@ -1013,48 +799,43 @@ def sum_to(input, size):
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
-# derivatives.yaml: restore_dims
 
 cdef class RestoreDimsBackward0(Node):
-    """Backward of ``restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)``."""
+    """Backward of ``restore_dims``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_restore_dims(TensorBase result, TensorBase self, object ndim, object dim, bint keepdim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_restore_dims(self_t, ndim, dim, keepdim))
+cdef object tangents_restore_dims(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    ndim, dim, keepdim = given
+    return op_restore_dims(self_t, ndim, dim, keepdim)
 
 cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint keepdim):
     cdef int depth = begin_op("restore_dims", (self, ndim, dim, keepdim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
-    cdef RestoreDimsBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = RestoreDimsBackward0.__new__(RestoreDimsBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_restore_dims(result, self, ndim, dim, keepdim)
+        carry_tangents(result, (self,), tangents_restore_dims, (ndim, dim, keepdim))
     return ended(depth, result)
 
 cdef object call_restore_dims(self, ndim, dim, keepdim):
-    self = check_tensor(self, "restore_dims", "input", 1)
-    ndim = as_int(ndim, "restore_dims", "ndim", 2)
-    dim = as_int_tuple_or_none(dim, "restore_dims", "dim", 3)
-    keepdim = as_bool(keepdim, "restore_dims", "keepdim", 4)
-    return op_restore_dims(<TensorBase>self, ndim, dim, keepdim)
+    return op_restore_dims(
+        check_input(self, "restore_dims"),
+        as_int(ndim, "restore_dims", "ndim", 2),
+        as_int_tuple_or_none(dim, "restore_dims", "dim", 3),
+        as_bool(keepdim, "restore_dims", "keepdim", 4),
+    )
 
 def restore_dims(input, ndim, dim, keepdim):
     """A reduced result with the reduced dimensions put back, as keepdim would have left them.
@@ -1065,19 +846,13 @@ def restore_dims(input, ndim, dim, keepdim):
     input : Tensor
     ndim : int
     dim : int or sequence of int, optional
-        Dimension to work along; negative ones count from the end.
     keepdim : bool
-        Keep the reduced dimensions with size one.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     keepdims : bool, optional
-        Another name of `keepdim`.
 
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad.reshape(self.shape)

@@ -3,95 +3,56 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    arrays_in,
-    as_bool,
-    as_int,
-    as_number,
-    as_operand,
-    as_str,
-    check_tensor,
-    copy_into,
-    is_tensor,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    array_of, arrays_in, as_bool, as_int, as_number, as_operand, as_str, begin_op, begin_replaceable_op, carry_tangents,
+    carry_transposed, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_into, ended, finish_inplace,
+    give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads,
+    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
+    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, stand_in, walk_levels
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history, write_inplace
-from gradsmith.runtime.calls.overloads cimport Overloads
-from gradsmith.runtime.calls.preparation cimport prepare_apart
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node, wants
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_object, unpack, unpack_object
-from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
-from gradsmith.runtime.history.history cimport connect_1, connect_2, requires_grad_1, requires_grad_2, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_tensor, saved_value
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
 from gradsmith.generated.comparison cimport op_where_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport (
-    gather_backward,
-    index_select_backward,
-    is_sum,
-    masked_select_backward,
-    not_implemented,
-    scatter_backward_src,
+    gather_backward, index_select_backward, is_sum, masked_select_backward, not_implemented, scatter_backward_src,
 )
 from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.runtime.arrays.functions cimport indexing, view_places
 
 import numpy as np
 
-from gradsmith.runtime.calls.overloads import REQUIRED, Overload
+from gradsmith.runtime.calls.overloads import Overload
 
 
 # ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
-# derivatives.yaml: gather
 
 cdef class GatherBackward0(Node):
-    """Backward of ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``."""
+    """Backward of ``gather``."""
 
     # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase index
-        cdef object self_shape, dim
-        # self: gather_backward(grad, self.shape, dim, index)
-        index = unpack(self, 0)
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
+        cdef TensorBase index = unpack(self, 0)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, gather_backward(grad, self_shape, dim, index))
 
     _saved_index, _raw_saved_index = saved_tensor(0)
     _saved_self_shape = saved_value(0)
     _saved_dim = saved_value(1)
 
-cdef int tangents_gather(TensorBase result, TensorBase self, object dim, TensorBase index, bint sparse_grad) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_gather(self_t, dim, index, sparse_grad))
+cdef object tangents_gather(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, index, sparse_grad = given
+    return op_gather(self_t, dim, index, sparse_grad)
 
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sparse_grad):
     cdef int depth = begin_replaceable_op("gather", (self, dim, index, sparse_grad)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad)
     )
-    cdef GatherBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = GatherBackward0.__new__(GatherBackward0)
         connect_1(node, 1, 2, self)
@@ -100,15 +61,16 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sp
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_gather(result, self, dim, index, sparse_grad)
+        carry_tangents(result, (self,), tangents_gather, (dim, index, sparse_grad))
     return ended(depth, result)
 
 cdef object call_gather(self, dim, index, sparse_grad):
-    self = check_tensor(self, "gather", "input", 1)
-    dim = as_int(dim, "gather", "dim", 2)
-    index = check_tensor(index, "gather", "index", 3)
-    sparse_grad = as_bool(sparse_grad, "gather", "sparse_grad", 4)
-    return op_gather(<TensorBase>self, dim, <TensorBase>index, sparse_grad)
+    return op_gather(
+        check_input(self, "gather"),
+        as_int(dim, "gather", "dim", 2),
+        check_tensor(index, "gather", "index", 3),
+        as_bool(sparse_grad, "gather", "sparse_grad", 4),
+    )
 
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """One element along a dimension for each element of an index tensor.
@@ -118,15 +80,10 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : Tensor
     sparse_grad : bool, default False
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -138,7 +95,6 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
 
 
 # ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
-# derivatives.yaml: scatter
 
 cdef class ScatterBackward0(Node):
     """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
@@ -149,11 +105,11 @@ cdef class ScatterBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index = None
         cdef object dim, src_shape
-        if wants(wanted, 0):    # self: grad.scatter(dim, index, 0)
+        if wants(wanted, 0):    # self
             index = unpack(self, 0)
             dim = value_of(self, 0)
             set_grad_input(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
-        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
+        if wants(wanted, 1):    # src
             if index is None:
                 index = unpack(self, 0)
             dim = value_of(self, 0)
@@ -164,25 +120,19 @@ cdef class ScatterBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_src_shape = saved_value(1)
 
-cdef int tangents_scatter_tensor(
-    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t, src_t
-    cdef LevelWalk walk = walk_levels((self, src))
-    while walk.next():
-        self_t = walk.tangent(self)
-        src_t = walk.tangent(src)
-        self_t = walk.or_zeros(self_t, self)
-        src_t = walk.or_zeros(src_t, src)
-        walk.set_tangent(result, op_scatter_tensor(self_t, dim, index, src_t))
+cdef object tangents_scatter_tensor(tuple tangents, tuple given):    # auto_linear
+    self_t, src_t = tangents
+    self, dim, index, src = given
+    self_t = or_zeros(self_t, self)
+    src_t = or_zeros(src_t, src)
+    return op_scatter_tensor(self_t, dim, index, src_t)
 
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src))
     )
-    cdef ScatterBackward0 node
+    cdef Node node
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
         connect_2(node, 1, 2, self, src)
@@ -192,17 +142,15 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
             set_value(node, 1, shape_of(src))
         set_history(result, node)
     if has_tangent_2(self, src):
-        tangents_scatter_tensor(result, self, dim, index, src)
+        carry_tangents(result, (self, src), tangents_scatter_tensor, (self, dim, index, src))
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src)))
-    cdef ScatterBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, src):
         node = ScatterBackward0.__new__(ScatterBackward0)
         connect_2(node, 1, 2, self, src)
@@ -221,11 +169,8 @@ cdef class ScatterScalarBackward0(Node):
     # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase index
-        cdef object dim
-        # self: grad.scatter(dim, index, 0)
-        index = unpack(self, 0)
-        dim = value_of(self, 0)
+        cdef TensorBase index = unpack(self, 0)
+        cdef object dim = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_scatter_scalar(grad, dim, index, 0))
 
     cpdef str name(self):
@@ -234,22 +179,17 @@ cdef class ScatterScalarBackward0(Node):
     _saved_index, _raw_saved_index = saved_tensor(0)
     _saved_dim = saved_value(0)
 
-cdef int tangents_scatter_scalar(
-    TensorBase result, TensorBase self, object dim, TensorBase index, object src
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_scatter_scalar(self_t, dim, index, 0))
+cdef object tangents_scatter_scalar(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, index = given
+    return op_scatter_scalar(self_t, dim, index, 0)
 
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_of(array_of(self), dim, array_of(index), src)
     )
-    cdef ScatterScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -257,17 +197,15 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
         set_value(node, 0, dim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_scatter_scalar(result, self, dim, index, src)
+        carry_tangents(result, (self,), tangents_scatter_scalar, (dim, index))
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src)))
-    cdef ScatterScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
         connect_1(node, 1, 1, self)
@@ -280,7 +218,6 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
 
 
 # ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
-# derivatives.yaml: scatter.value
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     cdef int depth = begin_op("scatter", (self, dim, index, value)) if watching else 0
@@ -294,7 +231,6 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
 
 
 # ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
-# derivatives.yaml: scatter.reduce
 
 cdef class ScatterBackward1(Node):
     """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
@@ -305,12 +241,10 @@ cdef class ScatterBackward1(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
         cdef object dim, src_shape, reduce
-        if wants(wanted, 0):    # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
+        if wants(wanted, 0):    # self
             reduce = value_of(self, 2)
             set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-        # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
-        # reduce: src')
-        if wants(wanted, 1):
+        if wants(wanted, 1):    # src
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
@@ -328,37 +262,25 @@ cdef class ScatterBackward1(Node):
     _saved_src_shape = saved_value(1)
     _saved_reduce = saved_value(2)
 
-cdef int tangents_scatter_reduce_tensor(
-    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, src_t, grad
-    cdef LevelWalk walk = walk_levels((self, src))
-    while walk.next():
-        self_t = walk.tangent(self)
-        src_t = walk.tangent(src)
-        grad = stand_in(walk, result)
-        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-        if self_t is not None:
-            walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-        # src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
-        # reduce: src')
-        if src_t is not None:
-            walk.transpose(
-                src,
-                src_t,
-                scatter_backward_src(grad, dim, index, shape_of(src)) if is_sum(reduce) else not_implemented(
-                    "scatter with reduce: src"
-                ),
+cdef tuple tangents_scatter_reduce_tensor(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, src_t = tangents
+    self, dim, index, src, reduce = given
+    grad, = gradients
+    return (
+        (grad if is_sum(reduce) else not_implemented("scatter with reduce: self")) if self_t is not None else None,
+        (
+            scatter_backward_src(grad, dim, index, shape_of(src)) if is_sum(reduce) else not_implemented(
+                "scatter with reduce: src"
             )
-        walk.give_transposed((result,), (grad,))
+        ) if src_t is not None else None,
+    )
 
 cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
     cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
     )
-    cdef ScatterBackward1 node
+    cdef Node node
     if requires_grad_2(self, src):
         node = ScatterBackward1.__new__(ScatterBackward1)
         connect_2(node, 1, 3, self, src)
@@ -369,7 +291,7 @@ cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase
         set_value(node, 2, reduce)
         set_history(result, node)
     if has_tangent_2(self, src):
-        tangents_scatter_reduce_tensor(result, self, dim, index, src, reduce)
+        carry_transposed((result,), (self, src), tangents_scatter_reduce_tensor, (self, dim, index, src, reduce))
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_reduce_tensor(
@@ -377,11 +299,9 @@ cdef TensorBase inplace_scatter_reduce_tensor(
 ):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce)))
-    cdef ScatterBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, src):
         node = ScatterBackward1.__new__(ScatterBackward1)
         connect_2(node, 1, 3, self, src)
@@ -402,9 +322,7 @@ cdef class ScatterScalarBackward1(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object reduce
-        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-        reduce = value_of(self, 0)
+        cdef object reduce = value_of(self, 0)
         set_grad_input(grad_inputs, 0, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
 
     cpdef str name(self):
@@ -412,43 +330,32 @@ cdef class ScatterScalarBackward1(Node):
 
     _saved_reduce = saved_value(0)
 
-cdef int tangents_scatter_reduce_scalar(
-    TensorBase result, TensorBase self, object dim, TensorBase index, object src, object reduce
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
-        if self_t is not None:
-            walk.transpose(self, self_t, grad if is_sum(reduce) else not_implemented("scatter with reduce: self"))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_scatter_reduce_scalar(list gradients, tuple tangents, tuple given):    # transposed
+    self, reduce = given
+    grad, = gradients
+    return (grad if is_sum(reduce) else not_implemented("scatter with reduce: self"),)
 
 cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
     cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
     )
-    cdef ScatterScalarBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_scatter_reduce_scalar(result, self, dim, index, src, reduce)
+        carry_transposed((result,), (self,), tangents_scatter_reduce_scalar, (self, reduce))
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce)))
-    cdef ScatterScalarBackward1 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
         connect_1(node, 0, 1, self)
@@ -460,7 +367,6 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
 
 
 # ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
-# derivatives.yaml: scatter.value_reduce
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int depth = begin_op("scatter", (self, dim, index, value, reduce)) if watching else 0
@@ -475,7 +381,7 @@ cdef TensorBase inplace_scatter_value_reduce(
     return copy_into("scatter_", self, op_scatter_reduce_scalar(original, dim, index, value, reduce))
 
 cdef object call_scatter(self, dim, index, src):
-    self = check_tensor(self, "scatter", "input", 1)
+    self = check_input(self, "scatter")
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
@@ -485,14 +391,15 @@ cdef object call_scatter(self, dim, index, src):
     return op_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
 
 cdef object call_scatter_value(self, dim, index, value):
-    self = check_tensor(self, "scatter", "input", 1)
-    dim = as_int(dim, "scatter", "dim", 2)
-    index = check_tensor(index, "scatter", "index", 3)
-    value = as_number(value, "scatter", "value", 4)
-    return op_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
+    return op_scatter_value(
+        check_input(self, "scatter"),
+        as_int(dim, "scatter", "dim", 2),
+        check_tensor(index, "scatter", "index", 3),
+        as_number(value, "scatter", "value", 4),
+    )
 
 cdef object call_scatter_reduce(self, dim, index, src, reduce):
-    self = check_tensor(self, "scatter", "input", 1)
+    self = check_input(self, "scatter")
     dim = as_int(dim, "scatter", "dim", 2)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
@@ -502,169 +409,100 @@ cdef object call_scatter_reduce(self, dim, index, src, reduce):
     return op_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
 
 cdef object call_scatter_value_reduce(self, dim, index, value, reduce):
-    self = check_tensor(self, "scatter", "input", 1)
-    dim = as_int(dim, "scatter", "dim", 2)
-    index = check_tensor(index, "scatter", "index", 3)
-    value = as_number(value, "scatter", "value", 4)
-    reduce = as_str(reduce, "scatter", "reduce", 5)
-    return op_scatter_value_reduce(<TensorBase>self, dim, <TensorBase>index, value, reduce)
+    return op_scatter_value_reduce(
+        check_input(self, "scatter"),
+        as_int(dim, "scatter", "dim", 2),
+        check_tensor(index, "scatter", "index", 3),
+        as_number(value, "scatter", "value", 4),
+        as_str(reduce, "scatter", "reduce", 5),
+    )
 
-cdef object call_scatter_(self, dim, index, src):
-    self = check_tensor(self, "scatter_", "input", 1)
+cdef object call_scatter_(TensorBase self, dim, index, src):
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
     src = prepare_apart("scatter_", src, self)
     if is_tensor(src):
-        return inplace_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
-    return inplace_scatter_scalar(<TensorBase>self, dim, <TensorBase>index, src)
+        return inplace_scatter_tensor(self, dim, <TensorBase>index, <TensorBase>src)
+    return inplace_scatter_scalar(self, dim, <TensorBase>index, src)
 
-cdef object call_scatter_value_(self, dim, index, value):
-    self = check_tensor(self, "scatter_", "input", 1)
-    dim = as_int(dim, "scatter_", "dim", 2)
-    index = check_tensor(index, "scatter_", "index", 3)
-    value = as_number(value, "scatter_", "value", 4)
-    return inplace_scatter_value(<TensorBase>self, dim, <TensorBase>index, value)
+cdef object call_scatter_value_(TensorBase self, dim, index, value):
+    return inplace_scatter_value(
+        self,
+        as_int(dim, "scatter_", "dim", 2),
+        check_tensor(index, "scatter_", "index", 3),
+        as_number(value, "scatter_", "value", 4),
+    )
 
-cdef object call_scatter_reduce_(self, dim, index, src, reduce):
-    self = check_tensor(self, "scatter_", "input", 1)
+cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce):
     dim = as_int(dim, "scatter_", "dim", 2)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
     reduce = as_str(reduce, "scatter_", "reduce", 5)
     if is_tensor(src):
-        return inplace_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
-    return inplace_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
+        return inplace_scatter_reduce_tensor(self, dim, <TensorBase>index, <TensorBase>src, reduce)
+    return inplace_scatter_reduce_scalar(self, dim, <TensorBase>index, src, reduce)
 
-cdef object call_scatter_value_reduce_(self, dim, index, value, reduce):
-    self = check_tensor(self, "scatter_", "input", 1)
-    dim = as_int(dim, "scatter_", "dim", 2)
-    index = check_tensor(index, "scatter_", "index", 3)
-    value = as_number(value, "scatter_", "value", 4)
-    reduce = as_str(reduce, "scatter_", "reduce", 5)
-    return inplace_scatter_value_reduce(<TensorBase>self, dim, <TensorBase>index, value, reduce)
+cdef object call_scatter_value_reduce_(TensorBase self, dim, index, value, reduce):
+    return inplace_scatter_value_reduce(
+        self,
+        as_int(dim, "scatter_", "dim", 2),
+        check_tensor(index, "scatter_", "index", 3),
+        as_number(value, "scatter_", "value", 4),
+        as_str(reduce, "scatter_", "reduce", 5),
+    )
 
 cdef Overloads SCATTER_OVERLOADS = Overloads("scatter", (
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-        ("out", "Tensor?", None, True),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-        ("out", "Tensor?", None, True),
-    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, Tensor? out=None)", None),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None)", None),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce, Tensor? out=None)", None),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce, Tensor? out=None)", None),
 ))
 
 cdef object bind_scatter(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = SCATTER_OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, Tensor? out=None)
+    if choice == 0:
         return give_out("scatter", found[4], call_scatter(found[0], found[1], found[2], found[3]))
-    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value, *, Tensor? out=None)
+    if choice == 1:
         return give_out("scatter", found[4], call_scatter_value(found[0], found[1], found[2], found[3]))
-    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce, Tensor? out=None)
+    if choice == 2:
         return give_out("scatter", found[5], call_scatter_reduce(found[0], found[1], found[2], found[3], found[4]))
     return give_out("scatter", found[5], call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4]))
 
 cdef Overloads SCATTER_METHODS = Overloads("scatter", (
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)"),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value)"),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)"),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)"),
 ))
 
 cdef object method_bind_scatter(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = SCATTER_METHODS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src)
+    if choice == 0:
         return call_scatter(found[0], found[1], found[2], found[3])
-    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value)
+    if choice == 1:
         return call_scatter_value(found[0], found[1], found[2], found[3])
-    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)
+    if choice == 2:
         return call_scatter_reduce(found[0], found[1], found[2], found[3], found[4])
     return call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4])
 
 cdef Overloads SCATTER__OVERLOADS = Overloads("scatter_", (
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("src", "Tensor|Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-    )),
-    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)", (
-        ("input", "Tensor", REQUIRED, False),
-        ("dim", "int", REQUIRED, False),
-        ("index", "Tensor", REQUIRED, False),
-        ("value", "Scalar", REQUIRED, False),
-        ("reduce", "str", REQUIRED, True),
-    )),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src)"),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value)"),
+    Overload("(Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)"),
+    Overload("(Tensor input, int dim, Tensor index, Scalar value, *, str reduce)"),
 ))
 
 cdef object bind_scatter_(tuple args, dict kwargs):
     cdef int choice = 0
     cdef tuple found = SCATTER__OVERLOADS.bind(args, kwargs, &choice)
-    if choice == 0:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src)
+    if choice == 0:
         return call_scatter_(found[0], found[1], found[2], found[3])
-    if choice == 1:    # (Tensor input, int dim, Tensor index, Scalar value)
+    if choice == 1:
         return call_scatter_value_(found[0], found[1], found[2], found[3])
-    if choice == 2:    # (Tensor input, int dim, Tensor index, Tensor|Scalar src, *, str reduce)
+    if choice == 2:
         return call_scatter_reduce_(found[0], found[1], found[2], found[3], found[4])
     return call_scatter_value_reduce_(found[0], found[1], found[2], found[3], found[4])
 
@@ -679,9 +517,6 @@ def scatter(*args, **kwargs):
         Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
     ``scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
         The same with one value for all.
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -700,10 +535,9 @@ def scatter(*args, **kwargs):
 
 
 # ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
-# derivatives.yaml: scatter_add
 
 cdef class ScatterAddBackward0(Node):
-    """Backward of ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
+    """Backward of ``scatter_add``."""
 
     # Saves index for the gradient of src.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -711,9 +545,9 @@ cdef class ScatterAddBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
         cdef object dim, src_shape
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # src: scatter_backward_src(grad, dim, index, src.shape)
+        if wants(wanted, 1):    # src
             index = unpack(self, 0)
             dim = value_of(self, 0)
             src_shape = value_of(self, 1)
@@ -723,25 +557,19 @@ cdef class ScatterAddBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_src_shape = saved_value(1)
 
-cdef int tangents_scatter_add(
-    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase src
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t, src_t
-    cdef LevelWalk walk = walk_levels((self, src))
-    while walk.next():
-        self_t = walk.tangent(self)
-        src_t = walk.tangent(src)
-        self_t = walk.or_zeros(self_t, self)
-        src_t = walk.or_zeros(src_t, src)
-        walk.set_tangent(result, op_scatter_add(self_t, dim, index, src_t))
+cdef object tangents_scatter_add(tuple tangents, tuple given):    # auto_linear
+    self_t, src_t = tangents
+    self, dim, index, src = given
+    self_t = or_zeros(self_t, self)
+    src_t = or_zeros(src_t, src)
+    return op_scatter_add(self_t, dim, index, src_t)
 
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     cdef int depth = begin_replaceable_op("scatter_add", (self, dim, index, src)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
     )
-    cdef ScatterAddBackward0 node
+    cdef Node node
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
         connect_2(node, 1, 2, self, src)
@@ -751,17 +579,15 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
             set_value(node, 1, shape_of(src))
         set_history(result, node)
     if has_tangent_2(self, src):
-        tangents_scatter_add(result, self, dim, index, src)
+        carry_tangents(result, (self, src), tangents_scatter_add, (self, dim, index, src))
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_add_", self)
     cdef int depth = begin_op("scatter_add_", (self, dim, index, src)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src)))
-    cdef ScatterAddBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, src):
         node = ScatterAddBackward0.__new__(ScatterAddBackward0)
         connect_2(node, 1, 2, self, src)
@@ -775,20 +601,19 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
     return ended(depth, self)
 
 cdef object call_scatter_add(self, dim, index, src):
-    self = check_tensor(self, "scatter_add", "input", 1)
+    self = check_input(self, "scatter_add")
     dim = as_int(dim, "scatter_add", "dim", 2)
     index = check_tensor(index, "scatter_add", "index", 3)
     src = check_tensor(src, "scatter_add", "src", 4)
     src = prepare_apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
-cdef object call_scatter_add_(self, dim, index, src):
-    self = check_tensor(self, "scatter_add_", "input", 1)
+cdef object call_scatter_add_(TensorBase self, dim, index, src):
     dim = as_int(dim, "scatter_add_", "dim", 2)
     index = check_tensor(index, "scatter_add_", "index", 3)
     src = check_tensor(src, "scatter_add_", "src", 4)
     src = prepare_apart("scatter_add_", src, self)
-    return inplace_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
+    return inplace_scatter_add(self, dim, <TensorBase>index, <TensorBase>src)
 
 def scatter_add(input, dim, index, src, *, out=None):
     """Copy in which elements along a dimension are increased where an index tensor says.
@@ -798,15 +623,10 @@ def scatter_add(input, dim, index, src, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : Tensor
     src : Tensor
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -819,40 +639,33 @@ def scatter_add(input, dim, index, src, *, out=None):
 
 
 # ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
-# derivatives.yaml: index_select
 
 cdef class IndexSelectBackward0(Node):
-    """Backward of ``index_select(Tensor self, int dim, Tensor index) -> Tensor``."""
+    """Backward of ``index_select``."""
 
     # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase index
-        cdef object self_shape, dim
-        # self: index_select_backward(grad, self.shape, dim, index)
-        index = unpack(self, 0)
-        self_shape = value_of(self, 0)
-        dim = value_of(self, 1)
+        cdef TensorBase index = unpack(self, 0)
+        cdef object self_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
         set_grad_input(grad_inputs, 0, index_select_backward(grad, self_shape, dim, index))
 
     _saved_index, _raw_saved_index = saved_tensor(0)
     _saved_self_shape = saved_value(0)
     _saved_dim = saved_value(1)
 
-cdef int tangents_index_select(TensorBase result, TensorBase self, object dim, TensorBase index) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_index_select(self_t, dim, index))
+cdef object tangents_index_select(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, index = given
+    return op_index_select(self_t, dim, index)
 
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     cdef int depth = begin_replaceable_op("index_select", (self, dim, index)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_select_of(array_of(self), dim, array_of(index))
     )
-    cdef IndexSelectBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = IndexSelectBackward0.__new__(IndexSelectBackward0)
         connect_1(node, 1, 2, self)
@@ -861,14 +674,15 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_index_select(result, self, dim, index)
+        carry_tangents(result, (self,), tangents_index_select, (dim, index))
     return ended(depth, result)
 
 cdef object call_index_select(self, dim, index):
-    self = check_tensor(self, "index_select", "input", 1)
-    dim = as_int(dim, "index_select", "dim", 2)
-    index = check_tensor(index, "index_select", "index", 3)
-    return op_index_select(<TensorBase>self, dim, <TensorBase>index)
+    return op_index_select(
+        check_input(self, "index_select"),
+        as_int(dim, "index_select", "dim", 2),
+        check_tensor(index, "index_select", "index", 3),
+    )
 
 def index_select(input, dim, index, *, out=None):
     """Slices along a dimension, in the order of an index.
@@ -878,14 +692,9 @@ def index_select(input, dim, index, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : Tensor
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -897,10 +706,9 @@ def index_select(input, dim, index, *, out=None):
 
 
 # ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
-# derivatives.yaml: index_add
 
 cdef class IndexAddBackward0(Node):
-    """Backward of ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``."""
+    """Backward of ``index_add``."""
 
     # Saves index for the gradient of source.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -908,9 +716,9 @@ cdef class IndexAddBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase index
         cdef object dim, alpha
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # source: grad.index_select(dim, index) * conj(alpha)
+        if wants(wanted, 1):    # source
             index = unpack(self, 0)
             dim = value_of(self, 0)
             alpha = value_of(self, 1)
@@ -920,25 +728,19 @@ cdef class IndexAddBackward0(Node):
     _saved_dim = saved_value(0)
     _saved_alpha = saved_value(1)
 
-cdef int tangents_index_add(
-    TensorBase result, TensorBase self, object dim, TensorBase index, TensorBase source, object alpha
-) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t, source_t
-    cdef LevelWalk walk = walk_levels((self, source))
-    while walk.next():
-        self_t = walk.tangent(self)
-        source_t = walk.tangent(source)
-        self_t = walk.or_zeros(self_t, self)
-        source_t = walk.or_zeros(source_t, source)
-        walk.set_tangent(result, op_index_add(self_t, dim, index, source_t, alpha))
+cdef object tangents_index_add(tuple tangents, tuple given):    # auto_linear
+    self_t, source_t = tangents
+    self, dim, index, source, alpha = given
+    self_t = or_zeros(self_t, self)
+    source_t = or_zeros(source_t, source)
+    return op_index_add(self_t, dim, index, source_t, alpha)
 
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     cdef int depth = begin_replaceable_op("index_add", (self, dim, index, source, alpha)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
     )
-    cdef IndexAddBackward0 node
+    cdef Node node
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
         connect_2(node, 1, 2, self, source)
@@ -948,17 +750,15 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
             set_value(node, 1, alpha)
         set_history(result, node)
     if has_tangent_2(self, source):
-        tangents_index_add(result, self, dim, index, source, alpha)
+        carry_tangents(result, (self, source), tangents_index_add, (self, dim, index, source, alpha))
     return ended(depth, result)
 
 cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     check_inplace("index_add_", self)
     cdef int depth = begin_op("index_add_", (self, dim, index, source, alpha)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, source):
         return ended(depth, copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha)))
-    cdef IndexAddBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, source):
         node = IndexAddBackward0.__new__(IndexAddBackward0)
         connect_2(node, 1, 2, self, source)
@@ -974,7 +774,7 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
     return ended(depth, self)
 
 cdef object call_index_add(self, dim, index, source, alpha):
-    self = check_tensor(self, "index_add", "input", 1)
+    self = check_input(self, "index_add")
     dim = as_int(dim, "index_add", "dim", 2)
     index = check_tensor(index, "index_add", "index", 3)
     source = check_tensor(source, "index_add", "source", 4)
@@ -982,14 +782,13 @@ cdef object call_index_add(self, dim, index, source, alpha):
     source = prepare_apart("index_add", source, self)
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
-cdef object call_index_add_(self, dim, index, source, alpha):
-    self = check_tensor(self, "index_add_", "input", 1)
+cdef object call_index_add_(TensorBase self, dim, index, source, alpha):
     dim = as_int(dim, "index_add_", "dim", 2)
     index = check_tensor(index, "index_add_", "index", 3)
     source = check_tensor(source, "index_add_", "source", 4)
     alpha = as_number(alpha, "index_add_", "alpha", 5)
     source = prepare_apart("index_add_", source, self)
-    return inplace_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
+    return inplace_index_add(self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """Copy in which slices along a dimension are increased, in the order of an index.
@@ -999,16 +798,11 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     index : Tensor
     source : Tensor
     alpha : number, default 1
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -1021,7 +815,6 @@ def index_add(input, dim, index, source, *, alpha=1, out=None):
 
 
 # ---- masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor
-# derivatives.yaml: masked_fill
 
 cdef class MaskedFillBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor``."""
@@ -1031,50 +824,44 @@ cdef class MaskedFillBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase mask = None
-        if wants(wanted, 0):    # self: masked_fill(grad, mask, 0)
+        if wants(wanted, 0):    # self
             mask = unpack(self, 0)
             set_grad_input(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
-        if wants(wanted, 1):    # value: where(mask, grad, 0)
+        if wants(wanted, 1):    # value
             if mask is None:
                 mask = unpack(self, 0)
             set_grad_input(grad_inputs, 1, op_where_tensor_scalar(mask, grad, 0))
 
     _saved_mask, _raw_saved_mask = saved_tensor(0)
 
-cdef int tangents_masked_fill_tensor(TensorBase result, TensorBase self, TensorBase mask, TensorBase value) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t, value_t
-    cdef LevelWalk walk = walk_levels((self, value))
-    while walk.next():
-        self_t = walk.tangent(self)
-        value_t = walk.tangent(value)
-        self_t = walk.or_zeros(self_t, self)
-        value_t = walk.or_zeros(value_t, value)
-        walk.set_tangent(result, op_masked_fill_tensor(self_t, mask, value_t))
+cdef object tangents_masked_fill_tensor(tuple tangents, tuple given):    # auto_linear
+    self_t, value_t = tangents
+    self, mask, value = given
+    self_t = or_zeros(self_t, self)
+    value_t = or_zeros(value_t, value)
+    return op_masked_fill_tensor(self_t, mask, value_t)
 
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value))
     )
-    cdef MaskedFillBackward0 node
+    cdef Node node
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
         connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         set_history(result, node)
     if has_tangent_2(self, value):
-        tangents_masked_fill_tensor(result, self, mask, value)
+        carry_tangents(result, (self, value), tangents_masked_fill_tensor, (self, mask, value))
     return ended(depth, result)
 
 cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     check_inplace("masked_fill_", self)
     cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, value):
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value)))
-    cdef MaskedFillBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, value):
         node = MaskedFillBackward0.__new__(MaskedFillBackward0)
         connect_2(node, 1, 0, self, value)
@@ -1090,9 +877,7 @@ cdef class MaskedFillScalarBackward0(Node):
     # Saves mask: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase mask
-        # self: masked_fill(grad, mask, 0)
-        mask = unpack(self, 0)
+        cdef TensorBase mask = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_masked_fill_scalar(grad, mask, 0))
 
     cpdef str name(self):
@@ -1100,37 +885,32 @@ cdef class MaskedFillScalarBackward0(Node):
 
     _saved_mask, _raw_saved_mask = saved_tensor(0)
 
-cdef int tangents_masked_fill_scalar(TensorBase result, TensorBase self, TensorBase mask, object value) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_masked_fill_scalar(self_t, mask, 0))
+cdef object tangents_masked_fill_scalar(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    mask, = given
+    return op_masked_fill_scalar(self_t, mask, 0)
 
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_fill_of(array_of(self), array_of(mask), value)
     )
-    cdef MaskedFillScalarBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_masked_fill_scalar(result, self, mask, value)
+        carry_tangents(result, (self,), tangents_masked_fill_scalar, (mask,))
     return ended(depth, result)
 
 cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     check_inplace("masked_fill_", self)
     cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value)))
-    cdef MaskedFillScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
         connect_1(node, 1, 0, self)
@@ -1141,20 +921,19 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
     return ended(depth, self)
 
 cdef object call_masked_fill(self, mask, value):
-    self = check_tensor(self, "masked_fill", "input", 1)
+    self = check_input(self, "masked_fill")
     mask = check_tensor(mask, "masked_fill", "mask", 2)
     value = as_operand(value, "masked_fill", "value", 3)
     if is_tensor(value):
         return op_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
     return op_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
 
-cdef object call_masked_fill_(self, mask, value):
-    self = check_tensor(self, "masked_fill_", "input", 1)
+cdef object call_masked_fill_(TensorBase self, mask, value):
     mask = check_tensor(mask, "masked_fill_", "mask", 2)
     value = as_operand(value, "masked_fill_", "value", 3)
     if is_tensor(value):
-        return inplace_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
-    return inplace_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
+        return inplace_masked_fill_tensor(self, <TensorBase>mask, <TensorBase>value)
+    return inplace_masked_fill_scalar(self, <TensorBase>mask, value)
 
 def masked_fill(input, mask, value):
     """Copy in which the elements under a mask have one value.
@@ -1165,9 +944,6 @@ def masked_fill(input, mask, value):
     input : Tensor
     mask : Tensor
     value : Tensor or number
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 
@@ -1180,38 +956,31 @@ def masked_fill(input, mask, value):
 
 
 # ---- masked_select(Tensor self, Tensor mask) -> Tensor
-# derivatives.yaml: masked_select
 
 cdef class MaskedSelectBackward0(Node):
-    """Backward of ``masked_select(Tensor self, Tensor mask) -> Tensor``."""
+    """Backward of ``masked_select``."""
 
     # Saves mask: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase mask
-        cdef object self_shape
-        # self: masked_select_backward(grad, self.shape, mask)
-        mask = unpack(self, 0)
-        self_shape = value_of(self, 0)
+        cdef TensorBase mask = unpack(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, masked_select_backward(grad, self_shape, mask))
 
     _saved_mask, _raw_saved_mask = saved_tensor(0)
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_masked_select(TensorBase result, TensorBase self, TensorBase mask) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_masked_select(self_t, mask))
+cdef object tangents_masked_select(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    mask, = given
+    return op_masked_select(self_t, mask)
 
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     cdef int depth = begin_replaceable_op("masked_select", (self, mask)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_select_of(array_of(self), array_of(mask))
     )
-    cdef MaskedSelectBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MaskedSelectBackward0.__new__(MaskedSelectBackward0)
         connect_1(node, 1, 1, self)
@@ -1219,13 +988,11 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_masked_select(result, self, mask)
+        carry_tangents(result, (self,), tangents_masked_select, (mask,))
     return ended(depth, result)
 
 cdef object call_masked_select(self, mask):
-    self = check_tensor(self, "masked_select", "input", 1)
-    mask = check_tensor(mask, "masked_select", "mask", 2)
-    return op_masked_select(<TensorBase>self, <TensorBase>mask)
+    return op_masked_select(check_input(self, "masked_select"), check_tensor(mask, "masked_select", "mask", 2))
 
 def masked_select(input, mask, *, out=None):
     """The elements under a mask, in a row.
@@ -1237,9 +1004,6 @@ def masked_select(input, mask, *, out=None):
     mask : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
     Raises: TypeError, RuntimeError
 
     Gradients:
@@ -1250,46 +1014,39 @@ def masked_select(input, mask, *, out=None):
 
 
 # ---- geometry_slice(Tensor self, object geometry) -> Tensor
-# derivatives.yaml: geometry_slice
 
 cdef class GeometrySliceBackward0(Node):
-    """Backward of ``geometry_slice(Tensor self, object geometry) -> Tensor``."""
+    """Backward of ``geometry_slice``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object geometry
-        # self: geometry_scatter(grad, geometry)
-        geometry = unpack_object(self, 0)
+        cdef object geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_geometry_scatter(grad, geometry))
 
     _saved_geometry = saved_object(0)
 
-cdef int tangents_geometry_slice(TensorBase result, TensorBase self, object geometry) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_geometry_slice(self_t, geometry))
+cdef object tangents_geometry_slice(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    geometry, = given
+    return op_geometry_slice(self_t, geometry)
 
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     cdef int depth = begin_replaceable_op("geometry_slice", (self, geometry)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         view_places.geometry_slice_of(array_of(self), arrays_in(geometry))
     )
-    cdef GeometrySliceBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_geometry_slice(result, self, geometry)
+        carry_tangents(result, (self,), tangents_geometry_slice, (geometry,))
     return ended(depth, result)
 
 cdef object call_geometry_slice(self, geometry):
-    self = check_tensor(self, "geometry_slice", "input", 1)
-    return op_geometry_slice(<TensorBase>self, geometry)
+    return op_geometry_slice(check_input(self, "geometry_slice"), geometry)
 
 def geometry_slice(input, geometry):
     """Copy of the elements that a view of the tensor would show.
@@ -1300,11 +1057,6 @@ def geometry_slice(input, geometry):
     input : Tensor
     geometry : object
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: geometry_scatter(grad, geometry)
         result: auto_linear
@@ -1313,46 +1065,39 @@ def geometry_slice(input, geometry):
 
 
 # ---- geometry_scatter(Tensor self, object geometry) -> Tensor
-# derivatives.yaml: geometry_scatter
 
 cdef class GeometryScatterBackward0(Node):
-    """Backward of ``geometry_scatter(Tensor self, object geometry) -> Tensor``."""
+    """Backward of ``geometry_scatter``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object geometry
-        # self: geometry_slice(grad, geometry)
-        geometry = unpack_object(self, 0)
+        cdef object geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, op_geometry_slice(grad, geometry))
 
     _saved_geometry = saved_object(0)
 
-cdef int tangents_geometry_scatter(TensorBase result, TensorBase self, object geometry) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_geometry_scatter(self_t, geometry))
+cdef object tangents_geometry_scatter(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    geometry, = given
+    return op_geometry_scatter(self_t, geometry)
 
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     cdef int depth = begin_replaceable_op("geometry_scatter", (self, geometry)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         view_places.geometry_scatter_of(array_of(self), arrays_in(geometry))
     )
-    cdef GeometryScatterBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_geometry_scatter(result, self, geometry)
+        carry_tangents(result, (self,), tangents_geometry_scatter, (geometry,))
     return ended(depth, result)
 
 cdef object call_geometry_scatter(self, geometry):
-    self = check_tensor(self, "geometry_scatter", "input", 1)
-    return op_geometry_scatter(<TensorBase>self, geometry)
+    return op_geometry_scatter(check_input(self, "geometry_scatter"), geometry)
 
 def geometry_scatter(input, geometry):
     """Zeros with the tensor at the places that a view of them would show.
@@ -1362,11 +1107,6 @@ def geometry_scatter(input, geometry):
     Parameters:
     input : Tensor
     geometry : object
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: geometry_slice(grad, geometry)

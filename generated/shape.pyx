@@ -3,31 +3,12 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.calls.arguments cimport (
-    arrays_in,
-    as_int,
-    as_int_or_none,
-    as_int_tuple,
-    check_tensor,
-    copy_of,
-    ndim_of,
-    shape_of,
+from gradsmith.generated.runtime cimport (
+    array_of, arrays_in, as_int, as_int_or_none, as_int_tuple, as_view, become_view, begin_op, carry_tangents,
+    check_change, check_input, check_tensor, connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW,
+    ndim_of, Node, requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
 )
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.inplace cimport check_change
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input, set_value, value_of
-from gradsmith.runtime.graph.saved_variable cimport save_object, unpack_object
-from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport begin_op, ended, watching
-from gradsmith.runtime.history.saved_attributes cimport saved_object, saved_value
-from gradsmith.runtime.tensors.become_view cimport become_view
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of
-from gradsmith.runtime.history.view cimport as_view
 
 from gradsmith.generated.copy cimport op_contiguous
 from gradsmith.runtime.formulas.formulas cimport flattened, strided_geometry, strided_view_backward
@@ -38,46 +19,38 @@ import numpy as np
 
 
 # ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
-# derivatives.yaml: reshape
 
 cdef class ReshapeBackward0(Node):
-    """Backward of ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``."""
+    """Backward of ``reshape``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_reshape(TensorBase result, TensorBase self, object shape) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_reshape(self_t, shape))
+cdef object tangents_reshape(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    shape, = given
+    return op_reshape(self_t, shape)
 
 cdef TensorBase op_reshape(TensorBase self, object shape):
     cdef int depth = begin_op("reshape", (self, shape)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
-    cdef ReshapeBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ReshapeBackward0.__new__(ReshapeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_reshape(result, self, shape)
+        carry_tangents(result, (self,), tangents_reshape, (shape,))
     return ended(depth, result)
 
 cdef object call_reshape(self, shape):
-    self = check_tensor(self, "reshape", "input", 1)
-    shape = as_int_tuple(shape, "reshape", "shape", 2)
-    return op_reshape(<TensorBase>self, shape)
+    return op_reshape(check_input(self, "reshape"), as_int_tuple(shape, "reshape", "shape", 2))
 
 def reshape(input, shape):
     """The same elements in another shape; a view when the memory allows it, else a copy.
@@ -92,8 +65,6 @@ def reshape(input, shape):
     Tensor
         A view of `input` where possible.
 
-    Raises: TypeError
-
     Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
@@ -102,51 +73,42 @@ def reshape(input, shape):
 
 
 # ---- view(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml: view
 
 cdef class ViewBackward0(Node):
-    """Backward of ``view(Tensor(a) self, int[] size) -> Tensor(a)``."""
+    """Backward of ``view``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
+        cdef object self_shape = value_of(self, 0)
         # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_view(TensorBase result, TensorBase self, object size) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_view(self_t, size))
+cdef object tangents_view(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    size, = given
+    return op_view(self_t, size)
 
 cdef TensorBase op_view(TensorBase self, object size):
     cdef int depth = begin_op("view", (self, size)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
-    cdef ViewBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ViewBackward0.__new__(ViewBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_view(result, self, size)
+        carry_tangents(result, (self,), tangents_view, (size,))
     return ended(depth, result)
 
 cdef object call_view(self, size):
-    self = check_tensor(self, "view", "input", 1)
-    size = as_int_tuple(size, "view", "size", 2)
-    return op_view(<TensorBase>self, size)
+    return op_view(check_input(self, "view"), as_int_tuple(size, "view", "size", 2))
 
 cdef object call_view_copy(self, size):
-    self = check_tensor(self, "view_copy", "input", 1)
-    size = as_int_tuple(size, "view_copy", "size", 2)
-    return copy_of(op_view(<TensorBase>self, size))
+    return copy_of(op_view(check_input(self, "view_copy"), as_int_tuple(size, "view_copy", "size", 2)))
 
 def view_copy(input, size, *, out=None):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
@@ -158,11 +120,6 @@ def view_copy(input, size, *, out=None):
     size : int or sequence of int
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad.reshape(self.shape)
         result: auto_linear
@@ -171,7 +128,6 @@ def view_copy(input, size, *, out=None):
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml: view_as
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     cdef int depth = begin_op("view_as", (self, other)) if watching else 0
@@ -179,13 +135,10 @@ cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_view_as(self, other):
-    self = check_tensor(self, "view_as", "input", 1)
-    other = check_tensor(other, "view_as", "other", 2)
-    return op_view_as(<TensorBase>self, <TensorBase>other)
+    return op_view_as(check_input(self, "view_as"), check_tensor(other, "view_as", "other", 2))
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml: reshape_as
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     cdef int depth = begin_op("reshape_as", (self, other)) if watching else 0
@@ -193,13 +146,10 @@ cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_reshape_as(self, other):
-    self = check_tensor(self, "reshape_as", "input", 1)
-    other = check_tensor(other, "reshape_as", "other", 2)
-    return op_reshape_as(<TensorBase>self, <TensorBase>other)
+    return op_reshape_as(check_input(self, "reshape_as"), check_tensor(other, "reshape_as", "other", 2))
 
 
 # ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
-# derivatives.yaml: flatten
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     cdef int depth = begin_op("flatten", (self, start_dim, end_dim)) if watching else 0
@@ -207,10 +157,11 @@ cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
     return ended(depth, result)
 
 cdef object call_flatten(self, start_dim, end_dim):
-    self = check_tensor(self, "flatten", "input", 1)
-    start_dim = as_int(start_dim, "flatten", "start_dim", 2)
-    end_dim = as_int(end_dim, "flatten", "end_dim", 3)
-    return op_flatten(<TensorBase>self, start_dim, end_dim)
+    return op_flatten(
+        check_input(self, "flatten"),
+        as_int(start_dim, "flatten", "start_dim", 2),
+        as_int(end_dim, "flatten", "end_dim", 3),
+    )
 
 def flatten(input, start_dim=0, end_dim=-1):
     """Consecutive dimensions made one; the tensor itself when there is nothing to do.
@@ -225,14 +176,11 @@ def flatten(input, start_dim=0, end_dim=-1):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_flatten(input, start_dim, end_dim)
 
 
 # ---- ravel(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: ravel
 
 cdef TensorBase op_ravel(TensorBase self):
     cdef int depth = begin_op("ravel", (self,)) if watching else 0
@@ -240,8 +188,7 @@ cdef TensorBase op_ravel(TensorBase self):
     return ended(depth, result)
 
 cdef object call_ravel(self):
-    self = check_tensor(self, "ravel", "input", 1)
-    return op_ravel(<TensorBase>self)
+    return op_ravel(check_input(self, "ravel"))
 
 def ravel(input):
     """One dimension of all elements by rows; a view where they lie so in memory, else a copy.
@@ -254,41 +201,33 @@ def ravel(input):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_ravel(input)
 
 
 # ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
-# derivatives.yaml: transpose
 
 cdef class TransposeBackward0(Node):
-    """Backward of ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``."""
+    """Backward of ``transpose``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object dim0, dim1
-        # self: grad.transpose(dim0, dim1)
-        dim0 = value_of(self, 0)
-        dim1 = value_of(self, 1)
+        cdef object dim0 = value_of(self, 0)
+        cdef object dim1 = value_of(self, 1)
         set_grad_input(grad_inputs, 0, op_transpose(grad, dim0, dim1))
 
     _saved_dim0 = saved_value(0)
     _saved_dim1 = saved_value(1)
 
-cdef int tangents_transpose(TensorBase result, TensorBase self, object dim0, object dim1) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_transpose(self_t, dim0, dim1))
+cdef object tangents_transpose(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim0, dim1 = given
+    return op_transpose(self_t, dim0, dim1)
 
 cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
     cdef int depth = begin_op("transpose", (self, dim0, dim1)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
-    cdef TransposeBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = TransposeBackward0.__new__(TransposeBackward0)
         connect_1(node, 0, 2, self)
@@ -296,7 +235,7 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
         set_value(node, 1, dim1)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_transpose(result, self, dim0, dim1)
+        carry_tangents(result, (self,), tangents_transpose, (dim0, dim1))
     return ended(depth, result)
 
 cdef TensorBase inplace_transpose(TensorBase self, object dim0, object dim1):
@@ -306,22 +245,21 @@ cdef TensorBase inplace_transpose(TensorBase self, object dim0, object dim1):
     return ended(depth, self)
 
 cdef object call_transpose(self, dim0, dim1):
-    self = check_tensor(self, "transpose", "input", 1)
-    dim0 = as_int(dim0, "transpose", "dim0", 2)
-    dim1 = as_int(dim1, "transpose", "dim1", 3)
-    return op_transpose(<TensorBase>self, dim0, dim1)
+    return op_transpose(
+        check_input(self, "transpose"), as_int(dim0, "transpose", "dim0", 2), as_int(dim1, "transpose", "dim1", 3)
+    )
 
-cdef object call_transpose_(self, dim0, dim1):
-    self = check_tensor(self, "transpose_", "input", 1)
-    dim0 = as_int(dim0, "transpose_", "dim0", 2)
-    dim1 = as_int(dim1, "transpose_", "dim1", 3)
-    return inplace_transpose(<TensorBase>self, dim0, dim1)
+cdef object call_transpose_(TensorBase self, dim0, dim1):
+    return inplace_transpose(self, as_int(dim0, "transpose_", "dim0", 2), as_int(dim1, "transpose_", "dim1", 3))
 
 cdef object call_transpose_copy(self, dim0, dim1):
-    self = check_tensor(self, "transpose_copy", "input", 1)
-    dim0 = as_int(dim0, "transpose_copy", "dim0", 2)
-    dim1 = as_int(dim1, "transpose_copy", "dim1", 3)
-    return copy_of(op_transpose(<TensorBase>self, dim0, dim1))
+    return copy_of(
+        op_transpose(
+            check_input(self, "transpose_copy"),
+            as_int(dim0, "transpose_copy", "dim0", 2),
+            as_int(dim1, "transpose_copy", "dim1", 3),
+        ),
+    )
 
 def transpose(input, dim0, dim1):
     """View with two dimensions exchanged.
@@ -336,8 +274,6 @@ def transpose(input, dim0, dim1):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad.transpose(dim0, dim1)
@@ -356,11 +292,6 @@ def transpose_copy(input, dim0, dim1, *, out=None):
     dim1 : int
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad.transpose(dim0, dim1)
         result: auto_linear
@@ -373,7 +304,6 @@ swapdims_copy = transpose_copy
 
 
 # ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
-# derivatives.yaml: swapaxes
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
     cdef int depth = begin_op("swapaxes", (self, axis0, axis1)) if watching else 0
@@ -387,16 +317,12 @@ cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
     return ended(depth, self)
 
 cdef object call_swapaxes(self, axis0, axis1):
-    self = check_tensor(self, "swapaxes", "input", 1)
-    axis0 = as_int(axis0, "swapaxes", "axis0", 2)
-    axis1 = as_int(axis1, "swapaxes", "axis1", 3)
-    return op_swapaxes(<TensorBase>self, axis0, axis1)
+    return op_swapaxes(
+        check_input(self, "swapaxes"), as_int(axis0, "swapaxes", "axis0", 2), as_int(axis1, "swapaxes", "axis1", 3)
+    )
 
-cdef object call_swapaxes_(self, axis0, axis1):
-    self = check_tensor(self, "swapaxes_", "input", 1)
-    axis0 = as_int(axis0, "swapaxes_", "axis0", 2)
-    axis1 = as_int(axis1, "swapaxes_", "axis1", 3)
-    return inplace_swapaxes(<TensorBase>self, axis0, axis1)
+cdef object call_swapaxes_(TensorBase self, axis0, axis1):
+    return inplace_swapaxes(self, as_int(axis0, "swapaxes_", "axis0", 2), as_int(axis1, "swapaxes_", "axis1", 3))
 
 def swapaxes(input, axis0, axis1):
     """View with two dimensions exchanged.
@@ -411,14 +337,11 @@ def swapaxes(input, axis0, axis1):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_swapaxes(input, axis0, axis1)
 
 
 # ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
-# derivatives.yaml: movedim
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
     cdef int depth = begin_op("movedim", (self, source, destination)) if watching else 0
@@ -426,10 +349,11 @@ cdef TensorBase op_movedim(TensorBase self, object source, object destination):
     return ended(depth, result)
 
 cdef object call_movedim(self, source, destination):
-    self = check_tensor(self, "movedim", "input", 1)
-    source = as_int_tuple(source, "movedim", "source", 2)
-    destination = as_int_tuple(destination, "movedim", "destination", 3)
-    return op_movedim(<TensorBase>self, source, destination)
+    return op_movedim(
+        check_input(self, "movedim"),
+        as_int_tuple(source, "movedim", "source", 2),
+        as_int_tuple(destination, "movedim", "destination", 3),
+    )
 
 def movedim(input, source, destination):
     """View with some dimensions moved to other places; the rest keep their order.
@@ -444,8 +368,6 @@ def movedim(input, source, destination):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_movedim(input, source, destination)
 
@@ -453,50 +375,40 @@ moveaxis = movedim
 
 
 # ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
-# derivatives.yaml: permute
 
 cdef class PermuteBackward0(Node):
-    """Backward of ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``."""
+    """Backward of ``permute``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object dims
-        # self: grad.permute(inverse_permutation(dims))
-        dims = value_of(self, 0)
+        cdef object dims = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_permute(grad, inverse_permutation(dims)))
 
     _saved_dims = saved_value(0)
 
-cdef int tangents_permute(TensorBase result, TensorBase self, object dims) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_permute(self_t, dims))
+cdef object tangents_permute(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dims, = given
+    return op_permute(self_t, dims)
 
 cdef TensorBase op_permute(TensorBase self, object dims):
     cdef int depth = begin_op("permute", (self, dims)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
-    cdef PermuteBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = PermuteBackward0.__new__(PermuteBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_permute(result, self, dims)
+        carry_tangents(result, (self,), tangents_permute, (dims,))
     return ended(depth, result)
 
 cdef object call_permute(self, dims):
-    self = check_tensor(self, "permute", "input", 1)
-    dims = as_int_tuple(dims, "permute", "dims", 2)
-    return op_permute(<TensorBase>self, dims)
+    return op_permute(check_input(self, "permute"), as_int_tuple(dims, "permute", "dims", 2))
 
 cdef object call_permute_copy(self, dims):
-    self = check_tensor(self, "permute_copy", "input", 1)
-    dims = as_int_tuple(dims, "permute_copy", "dims", 2)
-    return copy_of(op_permute(<TensorBase>self, dims))
+    return copy_of(op_permute(check_input(self, "permute_copy"), as_int_tuple(dims, "permute_copy", "dims", 2)))
 
 def permute(input, dims):
     """View with the dimensions in another order.
@@ -510,8 +422,6 @@ def permute(input, dims):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad.permute(inverse_permutation(dims))
@@ -529,11 +439,6 @@ def permute_copy(input, dims, *, out=None):
     dims : int or sequence of int
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad.permute(inverse_permutation(dims))
         result: auto_linear
@@ -546,34 +451,28 @@ permute_dims_copy = permute_copy
 
 
 # ---- t(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: t
 
 cdef class TBackward0(Node):
-    """Backward of ``t(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``t``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: grad.t()
         set_grad_input(grad_inputs, 0, op_t(grad))
 
-cdef int tangents_t(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_t(self_t))
+cdef object tangents_t(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_t(self_t)
 
 cdef TensorBase op_t(TensorBase self):
     cdef int depth = begin_op("t", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
-    cdef TBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = TBackward0.__new__(TBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_t(result, self)
+        carry_tangents(result, (self,), tangents_t, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_t(TensorBase self):
@@ -583,16 +482,10 @@ cdef TensorBase inplace_t(TensorBase self):
     return ended(depth, self)
 
 cdef object call_t(self):
-    self = check_tensor(self, "t", "input", 1)
-    return op_t(<TensorBase>self)
-
-cdef object call_t_(self):
-    self = check_tensor(self, "t_", "input", 1)
-    return inplace_t(<TensorBase>self)
+    return op_t(check_input(self, "t"))
 
 cdef object call_t_copy(self):
-    self = check_tensor(self, "t_copy", "input", 1)
-    return copy_of(op_t(<TensorBase>self))
+    return copy_of(op_t(check_input(self, "t_copy")))
 
 def t(input):
     """Transpose of a matrix; a vector stays as it is.
@@ -605,8 +498,6 @@ def t(input):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad.t()
@@ -623,11 +514,6 @@ def t_copy(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad.t()
         result: auto_linear
@@ -636,43 +522,36 @@ def t_copy(input, *, out=None):
 
 
 # ---- T(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: T
 
 cdef class TBackward1(Node):
-    """Backward of ``T(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``T``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: T(grad)
         set_grad_input(grad_inputs, 0, op_T(grad))
 
-cdef int tangents_T(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_T(self_t))
+cdef object tangents_T(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_T(self_t)
 
 cdef TensorBase op_T(TensorBase self):
     cdef int depth = begin_op("T", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
-    cdef TBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = TBackward1.__new__(TBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_T(result, self)
+        carry_tangents(result, (self,), tangents_T, ())
     return ended(depth, result)
 
 cdef object call_T(self):
-    self = check_tensor(self, "T", "input", 1)
-    return op_T(<TensorBase>self)
+    return op_T(check_input(self, "T"))
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: mT
 
 cdef TensorBase op_mT(TensorBase self):
     cdef int depth = begin_op("mT", (self,)) if watching else 0
@@ -680,44 +559,36 @@ cdef TensorBase op_mT(TensorBase self):
     return ended(depth, result)
 
 cdef object call_mT(self):
-    self = check_tensor(self, "mT", "input", 1)
-    return op_mT(<TensorBase>self)
+    return op_mT(check_input(self, "mT"))
 
 
 # ---- mT_matrix(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: mT_matrix
 
 cdef class MTMatrixBackward0(Node):
-    """Backward of ``mT_matrix(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``mT_matrix``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: mT_matrix(grad)
         set_grad_input(grad_inputs, 0, op_mT_matrix(grad))
 
-cdef int tangents_mT_matrix(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mT_matrix(self_t))
+cdef object tangents_mT_matrix(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_mT_matrix(self_t)
 
 cdef TensorBase op_mT_matrix(TensorBase self):
     cdef int depth = begin_op("mT_matrix", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
-    cdef MTMatrixBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = MTMatrixBackward0.__new__(MTMatrixBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_mT_matrix(result, self)
+        carry_tangents(result, (self,), tangents_mT_matrix, ())
     return ended(depth, result)
 
 cdef object call_mT_matrix(self):
-    self = check_tensor(self, "mT_matrix", "input", 1)
-    return op_mT_matrix(<TensorBase>self)
+    return op_mT_matrix(check_input(self, "mT_matrix"))
 
 def mT_matrix(input):
     """View with the last two dimensions exchanged.
@@ -731,8 +602,6 @@ def mT_matrix(input):
     Tensor
         A view of `input` where possible.
 
-    Raises: TypeError
-
     Gradients:
         input: mT_matrix(grad)
         result: auto_linear
@@ -741,40 +610,33 @@ def mT_matrix(input):
 
 
 # ---- squeeze(Tensor(a) self) -> Tensor(a)
-# derivatives.yaml: squeeze
 
 cdef class SqueezeBackward0(Node):
-    """Backward of ``squeeze(Tensor(a) self) -> Tensor(a)``."""
+    """Backward of ``squeeze``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_squeeze(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_squeeze(self_t))
+cdef object tangents_squeeze(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_squeeze(self_t)
 
 cdef TensorBase op_squeeze(TensorBase self):
     cdef int depth = begin_op("squeeze", (self,)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
-    cdef SqueezeBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SqueezeBackward0.__new__(SqueezeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_squeeze(result, self)
+        carry_tangents(result, (self,), tangents_squeeze, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_squeeze(TensorBase self):
@@ -785,40 +647,34 @@ cdef TensorBase inplace_squeeze(TensorBase self):
 
 
 # ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
-# derivatives.yaml: squeeze.dim
 
 cdef class SqueezeBackward1(Node):
-    """Backward of ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``."""
+    """Backward of ``squeeze.dim``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_squeeze_dim(TensorBase result, TensorBase self, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_squeeze_dim(self_t, dim))
+cdef object tangents_squeeze_dim(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, = given
+    return op_squeeze_dim(self_t, dim)
 
 cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
     cdef int depth = begin_op("squeeze", (self, dim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
-    cdef SqueezeBackward1 node
+    cdef Node node
     if requires_grad_1(self):
         node = SqueezeBackward1.__new__(SqueezeBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_squeeze_dim(result, self, dim)
+        carry_tangents(result, (self,), tangents_squeeze_dim, (dim,))
     return ended(depth, result)
 
 cdef TensorBase inplace_squeeze_dim(TensorBase self, object dim):
@@ -828,31 +684,19 @@ cdef TensorBase inplace_squeeze_dim(TensorBase self, object dim):
     return ended(depth, self)
 
 cdef object call_squeeze(self):
-    self = check_tensor(self, "squeeze", "input", 1)
-    return op_squeeze(<TensorBase>self)
+    return op_squeeze(check_input(self, "squeeze"))
 
 cdef object call_squeeze_dim(self, dim):
-    self = check_tensor(self, "squeeze", "input", 1)
-    dim = as_int_tuple(dim, "squeeze", "dim", 2)
-    return op_squeeze_dim(<TensorBase>self, dim)
+    return op_squeeze_dim(check_input(self, "squeeze"), as_int_tuple(dim, "squeeze", "dim", 2))
 
-cdef object call_squeeze_(self):
-    self = check_tensor(self, "squeeze_", "input", 1)
-    return inplace_squeeze(<TensorBase>self)
-
-cdef object call_squeeze_dim_(self, dim):
-    self = check_tensor(self, "squeeze_", "input", 1)
-    dim = as_int_tuple(dim, "squeeze_", "dim", 2)
-    return inplace_squeeze_dim(<TensorBase>self, dim)
+cdef object call_squeeze_dim_(TensorBase self, dim):
+    return inplace_squeeze_dim(self, as_int_tuple(dim, "squeeze_", "dim", 2))
 
 cdef object call_squeeze_copy(self):
-    self = check_tensor(self, "squeeze_copy", "input", 1)
-    return copy_of(op_squeeze(<TensorBase>self))
+    return copy_of(op_squeeze(check_input(self, "squeeze_copy")))
 
 cdef object call_squeeze_dim_copy(self, dim):
-    self = check_tensor(self, "squeeze_copy", "input", 1)
-    dim = as_int_tuple(dim, "squeeze_copy", "dim", 2)
-    return copy_of(op_squeeze_dim(<TensorBase>self, dim))
+    return copy_of(op_squeeze_dim(check_input(self, "squeeze_copy"), as_int_tuple(dim, "squeeze_copy", "dim", 2)))
 
 def squeeze(input, dim=None):
     """View without the dimensions of size one.
@@ -865,15 +709,11 @@ def squeeze(input, dim=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int
-        Dimension to work along; negative ones count from the end.
     axis : int or sequence of int, optional
-        Another name of `dim`.
 
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         squeeze
@@ -898,15 +738,8 @@ def squeeze_copy(input, dim=None, *, out=None):
     Parameters:
     input : Tensor
     dim : int or sequence of int
-        Dimension to work along; negative ones count from the end.
     axis : int or sequence of int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         squeeze
@@ -922,40 +755,34 @@ def squeeze_copy(input, dim=None, *, out=None):
 
 
 # ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
-# derivatives.yaml: unsqueeze
 
 cdef class UnsqueezeBackward0(Node):
-    """Backward of ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``."""
+    """Backward of ``unsqueeze``."""
 
     # Saves no tensor: the shape of self is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object self_shape
-        # self: grad.reshape(self.shape)
-        self_shape = value_of(self, 0)
+        cdef object self_shape = value_of(self, 0)
         set_grad_input(grad_inputs, 0, op_reshape(grad, self_shape))
 
     _saved_self_shape = saved_value(0)
 
-cdef int tangents_unsqueeze(TensorBase result, TensorBase self, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_unsqueeze(self_t, dim))
+cdef object tangents_unsqueeze(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, = given
+    return op_unsqueeze(self_t, dim)
 
 cdef TensorBase op_unsqueeze(TensorBase self, object dim):
     cdef int depth = begin_op("unsqueeze", (self, dim)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
-    cdef UnsqueezeBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = UnsqueezeBackward0.__new__(UnsqueezeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_unsqueeze(result, self, dim)
+        carry_tangents(result, (self,), tangents_unsqueeze, (dim,))
     return ended(depth, result)
 
 cdef TensorBase inplace_unsqueeze(TensorBase self, object dim):
@@ -965,19 +792,13 @@ cdef TensorBase inplace_unsqueeze(TensorBase self, object dim):
     return ended(depth, self)
 
 cdef object call_unsqueeze(self, dim):
-    self = check_tensor(self, "unsqueeze", "input", 1)
-    dim = as_int(dim, "unsqueeze", "dim", 2)
-    return op_unsqueeze(<TensorBase>self, dim)
+    return op_unsqueeze(check_input(self, "unsqueeze"), as_int(dim, "unsqueeze", "dim", 2))
 
-cdef object call_unsqueeze_(self, dim):
-    self = check_tensor(self, "unsqueeze_", "input", 1)
-    dim = as_int(dim, "unsqueeze_", "dim", 2)
-    return inplace_unsqueeze(<TensorBase>self, dim)
+cdef object call_unsqueeze_(TensorBase self, dim):
+    return inplace_unsqueeze(self, as_int(dim, "unsqueeze_", "dim", 2))
 
 cdef object call_unsqueeze_copy(self, dim):
-    self = check_tensor(self, "unsqueeze_copy", "input", 1)
-    dim = as_int(dim, "unsqueeze_copy", "dim", 2)
-    return copy_of(op_unsqueeze(<TensorBase>self, dim))
+    return copy_of(op_unsqueeze(check_input(self, "unsqueeze_copy"), as_int(dim, "unsqueeze_copy", "dim", 2)))
 
 def unsqueeze(input, dim):
     """View with a dimension of size one more.
@@ -987,15 +808,11 @@ def unsqueeze(input, dim):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: grad.reshape(self.shape)
@@ -1011,15 +828,8 @@ def unsqueeze_copy(input, dim, *, out=None):
     Parameters:
     input : Tensor
     dim : int
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad.reshape(self.shape)
@@ -1029,45 +839,37 @@ def unsqueeze_copy(input, dim, *, out=None):
 
 
 # ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml: expand
 
 cdef class ExpandBackward0(Node):
-    """Backward of ``expand(Tensor(a) self, int[] size) -> Tensor(a)``."""
+    """Backward of ``expand``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         # self: grad
         set_grad_input(grad_inputs, 0, grad)
 
-cdef int tangents_expand(TensorBase result, TensorBase self, object size) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_expand(self_t, size))
+cdef object tangents_expand(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    size, = given
+    return op_expand(self_t, size)
 
 cdef TensorBase op_expand(TensorBase self, object size):
     cdef int depth = begin_op("expand", (self, size)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
-    cdef ExpandBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ExpandBackward0.__new__(ExpandBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_expand(result, self, size)
+        carry_tangents(result, (self,), tangents_expand, (size,))
     return ended(depth, result)
 
 cdef object call_expand(self, size):
-    self = check_tensor(self, "expand", "input", 1)
-    size = as_int_tuple(size, "expand", "size", 2)
-    return op_expand(<TensorBase>self, size)
+    return op_expand(check_input(self, "expand"), as_int_tuple(size, "expand", "size", 2))
 
 cdef object call_expand_copy(self, size):
-    self = check_tensor(self, "expand_copy", "input", 1)
-    size = as_int_tuple(size, "expand_copy", "size", 2)
-    return copy_of(op_expand(<TensorBase>self, size))
+    return copy_of(op_expand(check_input(self, "expand_copy"), as_int_tuple(size, "expand_copy", "size", 2)))
 
 def expand_copy(input, size, *, out=None):
     """View in which dimensions of size one are repeated. Copied into memory of its own.
@@ -1079,11 +881,6 @@ def expand_copy(input, size, *, out=None):
     size : int or sequence of int
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad
         result: auto_linear
@@ -1092,7 +889,6 @@ def expand_copy(input, size, *, out=None):
 
 
 # ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
-# derivatives.yaml: broadcast_to
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
     cdef int depth = begin_op("broadcast_to", (self, size)) if watching else 0
@@ -1100,9 +896,7 @@ cdef TensorBase op_broadcast_to(TensorBase self, object size):
     return ended(depth, result)
 
 cdef object call_broadcast_to(self, size):
-    self = check_tensor(self, "broadcast_to", "input", 1)
-    size = as_int_tuple(size, "broadcast_to", "size", 2)
-    return op_broadcast_to(<TensorBase>self, size)
+    return op_broadcast_to(check_input(self, "broadcast_to"), as_int_tuple(size, "broadcast_to", "size", 2))
 
 def broadcast_to(input, size):
     """View in which dimensions of size one are repeated.
@@ -1116,14 +910,11 @@ def broadcast_to(input, size):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_broadcast_to(input, size)
 
 
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
-# derivatives.yaml: expand_as
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     cdef int depth = begin_op("expand_as", (self, other)) if watching else 0
@@ -1131,13 +922,10 @@ cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_expand_as(self, other):
-    self = check_tensor(self, "expand_as", "input", 1)
-    other = check_tensor(other, "expand_as", "other", 2)
-    return op_expand_as(<TensorBase>self, <TensorBase>other)
+    return op_expand_as(check_input(self, "expand_as"), check_tensor(other, "expand_as", "other", 2))
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
-# derivatives.yaml: as_strided
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
     cdef int depth = begin_op("as_strided", (self, size, stride, storage_offset)) if watching else 0
@@ -1151,25 +939,30 @@ cdef TensorBase inplace_as_strided(TensorBase self, object size, object stride, 
     return ended(depth, self)
 
 cdef object call_as_strided(self, size, stride, storage_offset):
-    self = check_tensor(self, "as_strided", "input", 1)
-    size = as_int_tuple(size, "as_strided", "size", 2)
-    stride = as_int_tuple(stride, "as_strided", "stride", 3)
-    storage_offset = as_int_or_none(storage_offset, "as_strided", "storage_offset", 4)
-    return op_as_strided(<TensorBase>self, size, stride, storage_offset)
+    return op_as_strided(
+        check_input(self, "as_strided"),
+        as_int_tuple(size, "as_strided", "size", 2),
+        as_int_tuple(stride, "as_strided", "stride", 3),
+        as_int_or_none(storage_offset, "as_strided", "storage_offset", 4),
+    )
 
-cdef object call_as_strided_(self, size, stride, storage_offset):
-    self = check_tensor(self, "as_strided_", "input", 1)
-    size = as_int_tuple(size, "as_strided_", "size", 2)
-    stride = as_int_tuple(stride, "as_strided_", "stride", 3)
-    storage_offset = as_int_or_none(storage_offset, "as_strided_", "storage_offset", 4)
-    return inplace_as_strided(<TensorBase>self, size, stride, storage_offset)
+cdef object call_as_strided_(TensorBase self, size, stride, storage_offset):
+    return inplace_as_strided(
+        self,
+        as_int_tuple(size, "as_strided_", "size", 2),
+        as_int_tuple(stride, "as_strided_", "stride", 3),
+        as_int_or_none(storage_offset, "as_strided_", "storage_offset", 4),
+    )
 
 cdef object call_as_strided_copy(self, size, stride, storage_offset):
-    self = check_tensor(self, "as_strided_copy", "input", 1)
-    size = as_int_tuple(size, "as_strided_copy", "size", 2)
-    stride = as_int_tuple(stride, "as_strided_copy", "stride", 3)
-    storage_offset = as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4)
-    return copy_of(op_as_strided(<TensorBase>self, size, stride, storage_offset))
+    return copy_of(
+        op_as_strided(
+            check_input(self, "as_strided_copy"),
+            as_int_tuple(size, "as_strided_copy", "size", 2),
+            as_int_tuple(stride, "as_strided_copy", "stride", 3),
+            as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4),
+        ),
+    )
 
 def as_strided(input, size, stride, storage_offset=None):
     """View with any sizes and strides (in elements) over the tensor's memory.
@@ -1185,8 +978,6 @@ def as_strided(input, size, stride, storage_offset=None):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
     """
     return call_as_strided(input, size, stride, storage_offset)
 
@@ -1201,54 +992,42 @@ def as_strided_copy(input, size, stride, storage_offset=None, *, out=None):
     stride : int or sequence of int
     storage_offset : int, optional
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("as_strided_copy", out, call_as_strided_copy(input, size, stride, storage_offset))
 
 
 # ---- strided_view(Tensor(a) self, object geometry) -> Tensor(a)
-# derivatives.yaml: strided_view
 
 cdef class StridedViewBackward0(Node):
-    """Backward of ``strided_view(Tensor(a) self, object geometry) -> Tensor(a)``."""
+    """Backward of ``strided_view``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object geometry
-        # self: strided_view_backward(grad, geometry)
-        geometry = unpack_object(self, 0)
+        cdef object geometry = unpack_object(self, 0)
         set_grad_input(grad_inputs, 0, strided_view_backward(grad, geometry))
 
     _saved_geometry = saved_object(0)
 
-cdef int tangents_strided_view(TensorBase result, TensorBase self, object geometry) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_strided_view(self_t, geometry))
+cdef object tangents_strided_view(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    geometry, = given
+    return op_strided_view(self_t, geometry)
 
 cdef TensorBase op_strided_view(TensorBase self, object geometry):
     cdef int depth = begin_op("strided_view", (self, geometry)) if watching else 0
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), arrays_in(geometry)))
-    cdef StridedViewBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = StridedViewBackward0.__new__(StridedViewBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
-        tangents_strided_view(result, self, geometry)
+        carry_tangents(result, (self,), tangents_strided_view, (geometry,))
     return ended(depth, result)
 
 cdef object call_strided_view(self, geometry):
-    self = check_tensor(self, "strided_view", "input", 1)
-    return op_strided_view(<TensorBase>self, geometry)
+    return op_strided_view(check_input(self, "strided_view"), geometry)
 
 def strided_view(input, geometry):
     """View at the places that a geometry names.
@@ -1262,8 +1041,6 @@ def strided_view(input, geometry):
     Returns:
     Tensor
         A view of `input` where possible.
-
-    Raises: TypeError
 
     Gradients:
         input: strided_view_backward(grad, geometry)

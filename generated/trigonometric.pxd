@@ -3,23 +3,22 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Each declaration keeps to one line: the build looks them up by name to see who depends on which.
 cdef TensorBase op_sin(TensorBase self)
 cdef TensorBase op_cos(TensorBase self)
 cdef TensorBase op_tan(TensorBase self)
 cdef TensorBase op_sinh(TensorBase self)
 cdef TensorBase op_cosh(TensorBase self)
 cdef TensorBase op_tanh(TensorBase self)
+cdef TensorBase inplace_sin(TensorBase self)
+cdef TensorBase inplace_cos(TensorBase self)
+cdef TensorBase inplace_tan(TensorBase self)
+cdef TensorBase inplace_sinh(TensorBase self)
+cdef TensorBase inplace_cosh(TensorBase self)
+cdef TensorBase inplace_tanh(TensorBase self)
 
 cdef object call_sin(self)
-cdef object call_sin_(self)
 cdef object call_cos(self)
-cdef object call_cos_(self)
 cdef object call_tan(self)
-cdef object call_tan_(self)
 cdef object call_sinh(self)
-cdef object call_sinh_(self)
 cdef object call_cosh(self)
-cdef object call_cosh_(self)
 cdef object call_tanh(self)
-cdef object call_tanh_(self)

@@ -3,29 +3,13 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH, FusedKernel, unary, unary_into
-from gradsmith.runtime.calls.arguments cimport check_tensor, copy_into
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
+from gradsmith.generated.runtime cimport (
+    apply_fused, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, connect_1, copy_into,
+    ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
+    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
+    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned, write_out_docstrings,
 )
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
+from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_tensor, op_sub_scalar_tensor
 from gradsmith.generated.unary cimport op_conj, op_neg
@@ -43,52 +27,44 @@ cdef extern from "trigonometric_kernels.h":
 
 
 # ---- sin(Tensor self) -> Tensor
-# derivatives.yaml: sin
 
 cdef class SinBackward0(Node):
-    """Backward of ``sin(Tensor self) -> Tensor``."""
+    """Backward of ``sin``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SIN_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * conj(cos(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cos(self_))))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_sin(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_cos(self)))
+cdef object tangents_sin(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_cos(self))
 
 cdef TensorBase op_sin(TensorBase self):
     cdef int depth = begin_replaceable_op("sin", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIN, self.array))
-    cdef SinBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sin(result, self)
+        carry_tangents(result, (self,), tangents_sin, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_sin(TensorBase self):
     check_inplace("sin_", self)
     cdef int depth = begin_op("sin_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sin_", self, op_sin(original_of(self))))
-    cdef SinBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SinBackward0.__new__(SinBackward0)
         connect_1(node, 1, 0, self)
@@ -99,12 +75,7 @@ cdef TensorBase inplace_sin(TensorBase self):
     return ended(depth, self)
 
 cdef object call_sin(self):
-    self = check_tensor(self, "sin", "input", 1)
-    return op_sin(<TensorBase>self)
-
-cdef object call_sin_(self):
-    self = check_tensor(self, "sin_", "input", 1)
-    return inplace_sin(<TensorBase>self)
+    return op_sin(check_input(self, "sin"))
 
 def sin(input, *, out=None):
     """Sine of each element, in radians.
@@ -115,11 +86,6 @@ def sin(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(cos(self))
         result: auto_element_wise
@@ -128,52 +94,44 @@ def sin(input, *, out=None):
 
 
 # ---- cos(Tensor self) -> Tensor
-# derivatives.yaml: cos
 
 cdef class CosBackward0(Node):
-    """Backward of ``cos(Tensor self) -> Tensor``."""
+    """Backward of ``cos``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, COS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: -grad * conj(sin(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_sin(self_))))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_cos(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_sin(self)))
+cdef object tangents_cos(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(op_neg(self_t), op_sin(self))
 
 cdef TensorBase op_cos(TensorBase self):
     cdef int depth = begin_replaceable_op("cos", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COS, self.array))
-    cdef CosBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_cos(result, self)
+        carry_tangents(result, (self,), tangents_cos, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_cos(TensorBase self):
     check_inplace("cos_", self)
     cdef int depth = begin_op("cos_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("cos_", self, op_cos(original_of(self))))
-    cdef CosBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = CosBackward0.__new__(CosBackward0)
         connect_1(node, 1, 0, self)
@@ -184,12 +142,7 @@ cdef TensorBase inplace_cos(TensorBase self):
     return ended(depth, self)
 
 cdef object call_cos(self):
-    self = check_tensor(self, "cos", "input", 1)
-    return op_cos(<TensorBase>self)
-
-cdef object call_cos_(self):
-    self = check_tensor(self, "cos_", "input", 1)
-    return inplace_cos(<TensorBase>self)
+    return op_cos(check_input(self, "cos"))
 
 def cos(input, *, out=None):
     """Cosine of each element, in radians.
@@ -200,11 +153,6 @@ def cos(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: -grad * conj(sin(self))
         result: auto_element_wise
@@ -213,54 +161,44 @@ def cos(input, *, out=None):
 
 
 # ---- tan(Tensor self) -> Tensor
-# derivatives.yaml: tan
 
 cdef class TanBackward0(Node):
-    """Backward of ``tan(Tensor self) -> Tensor``."""
+    """Backward of ``tan``."""
 
     # Saves result: tan need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, TAN_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * conj(1 + result * result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_add_scalar(op_mul_tensor(result, result), 1))))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_tan(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1)))
+cdef object tangents_tan(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1))
 
 cdef TensorBase op_tan(TensorBase self):
     cdef int depth = begin_replaceable_op("tan", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TAN, self.array))
-    cdef TanBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_tan(result, self)
+        carry_tangents(result, (self,), tangents_tan, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
     cdef int depth = begin_op("tan_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("tan_", self, op_tan(self)))
-    cdef TanBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = TanBackward0.__new__(TanBackward0)
         connect_1(node, 1, 0, self)
@@ -272,12 +210,7 @@ cdef TensorBase inplace_tan(TensorBase self):
     return ended(depth, self)
 
 cdef object call_tan(self):
-    self = check_tensor(self, "tan", "input", 1)
-    return op_tan(<TensorBase>self)
-
-cdef object call_tan_(self):
-    self = check_tensor(self, "tan_", "input", 1)
-    return inplace_tan(<TensorBase>self)
+    return op_tan(check_input(self, "tan"))
 
 def tan(input, *, out=None):
     """Tangent of each element, in radians.
@@ -288,11 +221,6 @@ def tan(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(1 + result * result)
         result: auto_element_wise
@@ -301,52 +229,44 @@ def tan(input, *, out=None):
 
 
 # ---- sinh(Tensor self) -> Tensor
-# derivatives.yaml: sinh
 
 cdef class SinhBackward0(Node):
-    """Backward of ``sinh(Tensor self) -> Tensor``."""
+    """Backward of ``sinh``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SINH_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * conj(cosh(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_cosh(self_))))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_sinh(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_cosh(self)))
+cdef object tangents_sinh(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_cosh(self))
 
 cdef TensorBase op_sinh(TensorBase self):
     cdef int depth = begin_replaceable_op("sinh", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SINH, self.array))
-    cdef SinhBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sinh(result, self)
+        carry_tangents(result, (self,), tangents_sinh, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_sinh(TensorBase self):
     check_inplace("sinh_", self)
     cdef int depth = begin_op("sinh_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sinh_", self, op_sinh(original_of(self))))
-    cdef SinhBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SinhBackward0.__new__(SinhBackward0)
         connect_1(node, 1, 0, self)
@@ -357,12 +277,7 @@ cdef TensorBase inplace_sinh(TensorBase self):
     return ended(depth, self)
 
 cdef object call_sinh(self):
-    self = check_tensor(self, "sinh", "input", 1)
-    return op_sinh(<TensorBase>self)
-
-cdef object call_sinh_(self):
-    self = check_tensor(self, "sinh_", "input", 1)
-    return inplace_sinh(<TensorBase>self)
+    return op_sinh(check_input(self, "sinh"))
 
 def sinh(input, *, out=None):
     """Hyperbolic sine of each element.
@@ -373,11 +288,6 @@ def sinh(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(cosh(self))
         result: auto_element_wise
@@ -386,52 +296,44 @@ def sinh(input, *, out=None):
 
 
 # ---- cosh(Tensor self) -> Tensor
-# derivatives.yaml: cosh
 
 cdef class CoshBackward0(Node):
-    """Backward of ``cosh(Tensor self) -> Tensor``."""
+    """Backward of ``cosh``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, COSH_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * conj(sinh(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sinh(self_))))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_cosh(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_sinh(self)))
+cdef object tangents_cosh(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_sinh(self))
 
 cdef TensorBase op_cosh(TensorBase self):
     cdef int depth = begin_replaceable_op("cosh", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COSH, self.array))
-    cdef CoshBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_cosh(result, self)
+        carry_tangents(result, (self,), tangents_cosh, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_cosh(TensorBase self):
     check_inplace("cosh_", self)
     cdef int depth = begin_op("cosh_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("cosh_", self, op_cosh(original_of(self))))
-    cdef CoshBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = CoshBackward0.__new__(CoshBackward0)
         connect_1(node, 1, 0, self)
@@ -442,12 +344,7 @@ cdef TensorBase inplace_cosh(TensorBase self):
     return ended(depth, self)
 
 cdef object call_cosh(self):
-    self = check_tensor(self, "cosh", "input", 1)
-    return op_cosh(<TensorBase>self)
-
-cdef object call_cosh_(self):
-    self = check_tensor(self, "cosh_", "input", 1)
-    return inplace_cosh(<TensorBase>self)
+    return op_cosh(check_input(self, "cosh"))
 
 def cosh(input, *, out=None):
     """Hyperbolic cosine of each element.
@@ -458,11 +355,6 @@ def cosh(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * conj(sinh(self))
         result: auto_element_wise
@@ -471,56 +363,46 @@ def cosh(input, *, out=None):
 
 
 # ---- tanh(Tensor self) -> Tensor
-# derivatives.yaml: tanh
 
 cdef class TanhBackward0(Node):
-    """Backward of ``tanh(Tensor self) -> Tensor``."""
+    """Backward of ``tanh``."""
 
     # Saves result: tanh need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, TANH_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: grad * conj(1 - result * result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(
             grad_inputs, 0, op_mul_tensor(grad, op_conj(op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
         )
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_tanh(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result))))
+cdef object tangents_tanh(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result)))
 
 cdef TensorBase op_tanh(TensorBase self):
     cdef int depth = begin_replaceable_op("tanh", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
-    cdef TanhBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_tanh(result, self)
+        carry_tangents(result, (self,), tangents_tanh, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
     cdef int depth = begin_op("tanh_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("tanh_", self, op_tanh(self)))
-    cdef TanhBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
@@ -532,12 +414,7 @@ cdef TensorBase inplace_tanh(TensorBase self):
     return ended(depth, self)
 
 cdef object call_tanh(self):
-    self = check_tensor(self, "tanh", "input", 1)
-    return op_tanh(<TensorBase>self)
-
-cdef object call_tanh_(self):
-    self = check_tensor(self, "tanh_", "input", 1)
-    return inplace_tanh(<TensorBase>self)
+    return op_tanh(check_input(self, "tanh"))
 
 def tanh(input, *, out=None):
     """Hyperbolic tangent of each element.
@@ -547,11 +424,6 @@ def tanh(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad * conj(1 - result * result)

@@ -3,41 +3,14 @@
 
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.arrays.array cimport (
-    ABSOLUTE,
-    CONJUGATE,
-    NEGATIVE,
-    RECIPROCAL,
-    SIGN,
-    SQUARE,
-    FusedKernel,
-    unary,
-    unary_into,
+from gradsmith.generated.runtime cimport (
+    apply_fused, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, check_real, connect_1,
+    copy_into, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, is_complex, IS_VIEW,
+    Node, original_of, prepare_history, prepare_magnitude, prepare_numeric, replayed_tensor, replays, requires_grad_1,
+    save_input, save_mode, save_output, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
+    unary_into, unpack, watching, wrap_owned, write_out_docstrings,
 )
-from gradsmith.runtime.calls.arguments cimport check_real, check_tensor, copy_into, is_complex
-from gradsmith.runtime.calls.docstrings cimport write_out_docstrings
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
-from gradsmith.runtime.calls.fused cimport apply_fused
-from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace, original_of, prepare_history
-from gradsmith.runtime.calls.preparation cimport prepare_magnitude, prepare_numeric
-from gradsmith.runtime.calls.second_names cimport take_second_names
-from gradsmith.runtime.graph.node cimport Node
-from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
-from gradsmith.runtime.graph.saved_variable cimport save_input, save_mode, save_output, unpack
-from gradsmith.runtime.graph.tangent cimport has_tangent_1
-from gradsmith.runtime.history.history cimport connect_1, requires_grad_1, set_history
-from gradsmith.runtime.history.observers cimport (
-    begin_op,
-    begin_replaceable_op,
-    ended,
-    replayed_tensor,
-    replays,
-    watching,
-)
-from gradsmith.runtime.history.saved_attributes cimport saved_tensor
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled
-from gradsmith.runtime.tensors.out cimport give_out
-from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, wrap_owned
+from gradsmith.runtime.arrays.array cimport ABSOLUTE, CONJUGATE, NEGATIVE, RECIPROCAL, SIGN, SQUARE
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor
 from gradsmith.generated.copy cimport op_real
@@ -55,46 +28,38 @@ cdef extern from "unary_kernels.h":
 
 
 # ---- neg(Tensor self) -> Tensor
-# derivatives.yaml: neg
 
 cdef class NegBackward0(Node):
-    """Backward of ``neg(Tensor self) -> Tensor``."""
+    """Backward of ``neg``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, NEG_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        # self: -grad
         set_grad_input(grad_inputs, 0, op_neg(grad))
 
-cdef int tangents_neg(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_neg(self_t))
+cdef object tangents_neg(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return op_neg(self_t)
 
 cdef TensorBase op_neg(TensorBase self):
     cdef int depth = begin_replaceable_op("neg", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(NEGATIVE, self.array))
-    cdef NegBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_neg(result, self)
+        carry_tangents(result, (self,), tangents_neg, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_neg(TensorBase self):
     check_inplace("neg_", self)
     cdef int depth = begin_op("neg_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("neg_", self, op_neg(self)))
-    cdef NegBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = NegBackward0.__new__(NegBackward0)
         connect_1(node, 0, 0, self)
@@ -104,12 +69,7 @@ cdef TensorBase inplace_neg(TensorBase self):
     return ended(depth, self)
 
 cdef object call_neg(self):
-    self = check_tensor(self, "neg", "input", 1)
-    return op_neg(<TensorBase>self)
-
-cdef object call_neg_(self):
-    self = check_tensor(self, "neg_", "input", 1)
-    return inplace_neg(<TensorBase>self)
+    return op_neg(check_input(self, "neg"))
 
 def neg(input, *, out=None):
     """The negative of each element.
@@ -119,11 +79,6 @@ def neg(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: -grad
@@ -135,7 +90,6 @@ negative = neg
 
 
 # ---- positive(Tensor self) -> Tensor
-# derivatives.yaml: positive
 
 cdef TensorBase op_positive(TensorBase self):
     cdef int depth = begin_op("positive", (self,)) if watching else 0
@@ -143,7 +97,7 @@ cdef TensorBase op_positive(TensorBase self):
     return ended(depth, result)
 
 cdef object call_positive(self):
-    self = check_tensor(self, "positive", "input", 1)
+    self = check_input(self, "positive")
     self = prepare_numeric("positive", self)
     return op_positive(<TensorBase>self)
 
@@ -154,62 +108,49 @@ def positive(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_positive(input)
 
 
 # ---- abs(Tensor self) -> Tensor
-# derivatives.yaml: abs
 
 cdef class AbsBackward0(Node):
-    """Backward of ``abs(Tensor self) -> Tensor``."""
+    """Backward of ``abs``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, ABS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: real(grad) * sgn(self)
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_real(grad), op_sgn(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_abs(TensorBase result, TensorBase self) except -1:
-    """Forward mode: real(conj(self_t) * sgn(self))."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_real(op_mul_tensor(op_conj(self_t), op_sgn(self))))
+cdef object tangents_abs(tuple tangents, tuple given):    # real(conj(self_t) * sgn(self))
+    self_t, = tangents
+    self, = given
+    return op_real(op_mul_tensor(op_conj(self_t), op_sgn(self)))
 
 cdef TensorBase op_abs(TensorBase self):
     cdef int depth = begin_replaceable_op("abs", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ABSOLUTE, self.array))
-    cdef AbsBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_abs(result, self)
+        carry_tangents(result, (self,), tangents_abs, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_abs(TensorBase self):
     check_inplace("abs_", self)
     cdef int depth = begin_op("abs_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("abs_", self, op_abs(original_of(self))))
-    cdef AbsBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = AbsBackward0.__new__(AbsBackward0)
         connect_1(node, 1, 0, self)
@@ -220,14 +161,13 @@ cdef TensorBase inplace_abs(TensorBase self):
     return ended(depth, self)
 
 cdef object call_abs(self):
-    self = check_tensor(self, "abs", "input", 1)
+    self = check_input(self, "abs")
     self = prepare_magnitude("abs", self)
     return op_abs(<TensorBase>self)
 
-cdef object call_abs_(self):
-    self = check_tensor(self, "abs_", "input", 1)
+cdef object call_abs_(TensorBase self):
     self = prepare_magnitude("abs_", self)
-    return inplace_abs(<TensorBase>self)
+    return inplace_abs(self)
 
 def abs(input, *, out=None):
     """Magnitude of each element. The gradient at zero is zero.
@@ -237,11 +177,6 @@ def abs(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: real(grad) * sgn(self)
@@ -253,44 +188,36 @@ absolute = abs
 
 
 # ---- sign(Tensor self) -> Tensor
-# derivatives.yaml: sign
 
 cdef class SignBackward0(Node):
-    """Backward of ``sign(Tensor self) -> Tensor``."""
+    """Backward of ``sign``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        # self: zeros_like(grad)
         set_grad_input(grad_inputs, 0, zeros_like(grad))
 
-cdef int tangents_sign(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, zeros_like(self_t))
+cdef object tangents_sign(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return zeros_like(self_t)
 
 cdef TensorBase op_sign(TensorBase self):
     cdef int depth = begin_replaceable_op("sign", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
-    cdef SignBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sign(result, self)
+        carry_tangents(result, (self,), tangents_sign, ())
     return ended(depth, result)
 
 cdef TensorBase inplace_sign(TensorBase self):
     check_inplace("sign_", self)
     cdef int depth = begin_op("sign_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sign_", self, op_sign(self)))
-    cdef SignBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SignBackward0.__new__(SignBackward0)
         connect_1(node, 0, 0, self)
@@ -300,14 +227,13 @@ cdef TensorBase inplace_sign(TensorBase self):
     return ended(depth, self)
 
 cdef object call_sign(self):
-    self = check_tensor(self, "sign", "input", 1)
+    self = check_input(self, "sign")
     check_real(self, "sign")
     return op_sign(<TensorBase>self)
 
-cdef object call_sign_(self):
-    self = check_tensor(self, "sign_", "input", 1)
+cdef object call_sign_(TensorBase self):
     check_real(self, "sign_")
-    return inplace_sign(<TensorBase>self)
+    return inplace_sign(self)
 
 def sign(input, *, out=None):
     """Minus one, zero or one, as each element is negative, zero or positive.
@@ -318,11 +244,6 @@ def sign(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: zeros_like(grad)
         result: auto_element_wise
@@ -331,50 +252,42 @@ def sign(input, *, out=None):
 
 
 # ---- sgn(Tensor self) -> Tensor
-# derivatives.yaml: sgn
 
 cdef class SgnBackward0(Node):
-    """Backward of ``sgn(Tensor self) -> Tensor``."""
+    """Backward of ``sgn``."""
 
     # Saves self: result would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: sgn_backward(grad, self, sgn(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, sgn_backward(grad, self_, op_sgn(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_sgn(TensorBase result, TensorBase self) except -1:
-    """Forward mode: sgn_backward(self_t, self, result)."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, sgn_backward(self_t, self, result))
+cdef object tangents_sgn(tuple tangents, tuple given):    # sgn_backward(self_t, self, result)
+    self_t, = tangents
+    result, self = given
+    return sgn_backward(self_t, self, result)
 
 cdef TensorBase op_sgn(TensorBase self):
     cdef int depth = begin_replaceable_op("sgn", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
-    cdef SgnBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_sgn(result, self)
+        carry_tangents(result, (self,), tangents_sgn, (result, self))
     return ended(depth, result)
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
     cdef int depth = begin_op("sgn_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("sgn_", self, op_sgn(original_of(self))))
-    cdef SgnBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SgnBackward0.__new__(SgnBackward0)
         connect_1(node, 1, 0, self)
@@ -385,12 +298,7 @@ cdef TensorBase inplace_sgn(TensorBase self):
     return ended(depth, self)
 
 cdef object call_sgn(self):
-    self = check_tensor(self, "sgn", "input", 1)
-    return op_sgn(<TensorBase>self)
-
-cdef object call_sgn_(self):
-    self = check_tensor(self, "sgn_", "input", 1)
-    return inplace_sgn(<TensorBase>self)
+    return op_sgn(check_input(self, "sgn"))
 
 def sgn(input, *, out=None):
     """Each element divided by its magnitude, zero where it is zero.
@@ -401,11 +309,6 @@ def sgn(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: sgn_backward(grad, self, sgn(self))
         result: sgn_backward(self_t, self, result)
@@ -414,52 +317,44 @@ def sgn(input, *, out=None):
 
 
 # ---- square(Tensor self) -> Tensor
-# derivatives.yaml: square
 
 cdef class SquareBackward0(Node):
-    """Backward of ``square(Tensor self) -> Tensor``."""
+    """Backward of ``square``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SQUARE_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_
-        # self: grad * (2 * conj(self))
-        self_ = unpack(self, 0)
+        cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(op_conj(self_), 2)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef int tangents_square(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(self_t, op_mul_scalar(self, 2)))
+cdef object tangents_square(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(self, 2))
 
 cdef TensorBase op_square(TensorBase self):
     cdef int depth = begin_replaceable_op("square", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQUARE, self.array))
-    cdef SquareBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_square(result, self)
+        carry_tangents(result, (self,), tangents_square, (self,))
     return ended(depth, result)
 
 cdef TensorBase inplace_square(TensorBase self):
     check_inplace("square_", self)
     cdef int depth = begin_op("square_", (self,)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_1(self):
         return ended(depth, copy_into("square_", self, op_square(original_of(self))))
-    cdef SquareBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = SquareBackward0.__new__(SquareBackward0)
         connect_1(node, 1, 0, self)
@@ -470,12 +365,7 @@ cdef TensorBase inplace_square(TensorBase self):
     return ended(depth, self)
 
 cdef object call_square(self):
-    self = check_tensor(self, "square", "input", 1)
-    return op_square(<TensorBase>self)
-
-cdef object call_square_(self):
-    self = check_tensor(self, "square_", "input", 1)
-    return inplace_square(<TensorBase>self)
+    return op_square(check_input(self, "square"))
 
 def square(input, *, out=None):
     """Square of each element.
@@ -486,11 +376,6 @@ def square(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: grad * (2 * conj(self))
         result: auto_element_wise
@@ -499,54 +384,44 @@ def square(input, *, out=None):
 
 
 # ---- reciprocal(Tensor self) -> Tensor
-# derivatives.yaml: reciprocal
 
 cdef class ReciprocalBackward0(Node):
-    """Backward of ``reciprocal(Tensor self) -> Tensor``."""
+    """Backward of ``reciprocal``."""
 
     # Saves result: reciprocal need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, RECIPROCAL_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result
-        # self: -grad * conj(result * result)
-        result = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_conj(op_mul_tensor(result, result))))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
-cdef int tangents_reciprocal(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result)))
+cdef object tangents_reciprocal(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result))
 
 cdef TensorBase op_reciprocal(TensorBase self):
     cdef int depth = begin_replaceable_op("reciprocal", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(RECIPROCAL, self.array))
-    cdef ReciprocalBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
     if has_tangent_1(self):
-        tangents_reciprocal(result, self)
+        carry_tangents(result, (self,), tangents_reciprocal, (result,))
     return ended(depth, result)
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
     cdef int depth = begin_op("reciprocal_", (self,)) if watching else 0
-    # saving the result would save the view, which will hold the node
-    # what hooks make of the result when it is saved can fail
-    # the rule of forward mode reads the value before the write
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("reciprocal_", self, op_reciprocal(self)))
-    cdef ReciprocalBackward0 node = None
-    cdef Node history = None
+    cdef Node node = None, history = None
     if requires_grad_1(self):
         node = ReciprocalBackward0.__new__(ReciprocalBackward0)
         connect_1(node, 1, 0, self)
@@ -558,12 +433,7 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
     return ended(depth, self)
 
 cdef object call_reciprocal(self):
-    self = check_tensor(self, "reciprocal", "input", 1)
-    return op_reciprocal(<TensorBase>self)
-
-cdef object call_reciprocal_(self):
-    self = check_tensor(self, "reciprocal_", "input", 1)
-    return inplace_reciprocal(<TensorBase>self)
+    return op_reciprocal(check_input(self, "reciprocal"))
 
 def reciprocal(input, *, out=None):
     """One divided by each element.
@@ -574,11 +444,6 @@ def reciprocal(input, *, out=None):
     input : Tensor
     out : Tensor, optional
 
-    Returns:
-    Tensor
-
-    Raises: TypeError
-
     Gradients:
         input: -grad * conj(result * result)
         result: auto_element_wise
@@ -587,7 +452,6 @@ def reciprocal(input, *, out=None):
 
 
 # ---- conj(Tensor self) -> Tensor
-# derivatives.yaml: conj
 
 cdef TensorBase op_conj(TensorBase self):
     cdef int depth = begin_op("conj", (self,)) if watching else 0
@@ -595,8 +459,7 @@ cdef TensorBase op_conj(TensorBase self):
     return ended(depth, result)
 
 cdef object call_conj(self):
-    self = check_tensor(self, "conj", "input", 1)
-    return op_conj(<TensorBase>self)
+    return op_conj(check_input(self, "conj"))
 
 def conj(input):
     """Complex conjugate of each element; a real tensor is returned as it is.
@@ -605,17 +468,11 @@ def conj(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return call_conj(input)
 
 
 # ---- conj_physical(Tensor self) -> Tensor
-# derivatives.yaml: conj_physical
 
 cdef TensorBase op_conj_physical(TensorBase self):
     cdef int depth = begin_op("conj_physical", (self,)) if watching else 0
@@ -628,12 +485,7 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
     return copy_into("conj_physical_", self, op_conj_complex(original) if is_complex(original) else original)
 
 cdef object call_conj_physical(self):
-    self = check_tensor(self, "conj_physical", "input", 1)
-    return op_conj_physical(<TensorBase>self)
-
-cdef object call_conj_physical_(self):
-    self = check_tensor(self, "conj_physical_", "input", 1)
-    return inplace_conj_physical(<TensorBase>self)
+    return op_conj_physical(check_input(self, "conj_physical"))
 
 def conj_physical(input, *, out=None):
     """Complex conjugate of each element; a real tensor is returned as it is.
@@ -643,51 +495,39 @@ def conj_physical(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
     """
     return give_out("conj_physical", out, call_conj_physical(input))
 
 
 # ---- conj_complex(Tensor self) -> Tensor
-# derivatives.yaml: conj_complex
 
 cdef class ConjComplexBackward0(Node):
-    """Backward of ``conj_complex(Tensor self) -> Tensor``."""
+    """Backward of ``conj_complex``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, CONJ_COMPLEX_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        # self: conj_complex(grad)
         set_grad_input(grad_inputs, 0, op_conj_complex(grad))
 
-cdef int tangents_conj_complex(TensorBase result, TensorBase self) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(result, op_conj(op_conj_complex(op_conj(self_t))))
+cdef object tangents_conj_complex(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    return op_conj(op_conj_complex(op_conj(self_t)))
 
 cdef TensorBase op_conj_complex(TensorBase self):
     cdef int depth = begin_replaceable_op("conj_complex", (self,)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
-    cdef ConjComplexBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = ConjComplexBackward0.__new__(ConjComplexBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_conj_complex(result, self)
+        carry_tangents(result, (self,), tangents_conj_complex, ())
     return ended(depth, result)
 
 cdef object call_conj_complex(self):
-    self = check_tensor(self, "conj_complex", "input", 1)
-    return op_conj_complex(<TensorBase>self)
+    return op_conj_complex(check_input(self, "conj_complex"))
 
 def conj_complex(input):
     """Complex conjugate of each element, as a copy.
@@ -696,11 +536,6 @@ def conj_complex(input):
 
     Parameters:
     input : Tensor
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: conj_complex(grad)

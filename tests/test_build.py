@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from compiling import changes
+
 pytestmark = pytest.mark.compiles
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -143,6 +145,18 @@ def test_a_changed_declaration_concerns_those_who_use_it(builder):
         replace(path, "op_used(int x)", "op_used(long x)")
     assert steps(builder) == sorted([*ONE, *TWO])
     assert call("call(20)") == "41"
+
+
+@pytest.mark.parametrize("declared", ["op_other(int x)", "op_other(\n    int x,\n    int y\n)"])
+def test_declarations_that_nobody_mentions_do_not_count(tmp_path, declared):
+    def digest(declarations):
+        (tmp_path / "one.pxd").write_text(declarations)
+        (tmp_path / "two.pyx").write_text("from one cimport op_used\n")
+        return changes.Sources().cython_digest(str(tmp_path / "two.pyx"), [str(tmp_path / "one.pxd")])
+
+    used = "cdef int op_used(int x) except -1\n"
+    assert digest(used) == digest(f"{used}cdef int {declared} except -1\n")
+    assert digest(used) != digest(f"{used}cdef inline int {declared} except -1:    # a body\n    return 1\n")
 
 
 def test_a_changed_kernel_is_compiled_alone(builder):

@@ -21,6 +21,7 @@ FLOORS = (
     "codegen.spec",
     "codegen.formula",
     "codegen.resolve",
+    "codegen.loops",
     "codegen.model",
     "codegen.algebra",
     "codegen.entries",

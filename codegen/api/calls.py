@@ -6,11 +6,11 @@ through it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from ..model import Op, Preparation, Variant
-from ..spec.names import COPY, Form, call_name, inplace_name, result_name
+from ..spec.names import COPY, FIRST_TENSOR, INPLACE, Form, call_name, inplace_name, result_name
 from ..spec.schema import Argument
 from ..spec.schema_types import Type
 from .parameters import argument_text, function_name
@@ -51,23 +51,19 @@ class Case:
     tensors: tuple[str, ...]
     entry: str
     arguments: tuple[str, ...]
+    typed: tuple[str, ...]  # the same, once they are converted: <TensorBase>other
 
 
 @dataclass(frozen=True)
 class CallView:
     name: str  # call_mul, call_max_dim, call_mul_
-    op: str  # as errors say: mul, mul_
-    schema: str
-    parameters: tuple[str, ...]
-    conversions: tuple[Conversion, ...]
-    real: tuple[str, ...]  # tensors that must not be complex
-    converts: str  # the argument with a dtype that they are converted to first, if one was given; or ""
-    prepared: tuple[Preparation, ...]
-    cases: tuple[Case, ...]
-    copied: bool  # the results are views, and the caller wants copies
-    needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
-    of_numbers: Case | None  # when none is, and the op takes numbers: the case of the first made a tensor
-    wrap: str  # "", "tuple", or the named tuple to make
+    parameters: tuple[str, ...]  # self, or TensorBase self where it is a method's own
+    lines: tuple[str, ...]
+    returns: str  # Tensor, tuple[Tensor, ...] or the named tuple
+
+    @property
+    def header(self) -> str:
+        return f"cdef object {self.name}({', '.join(self.parameters)}):"
 
 
 @dataclass(frozen=True)
@@ -87,25 +83,136 @@ class ResultType:
     fields: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class _Call:
+    """What a call consists of."""
+
+    op: str  # as errors say: mul, mul_
+    conversions: tuple[Conversion, ...]
+    real: tuple[str, ...]  # tensors that must not be complex
+    converts: str  # the argument with a dtype that they are converted to first, if one was given; or ""
+    prepared: tuple[Preparation, ...]
+    cases: tuple[Case, ...]
+    of_numbers: Case | None  # when no union is a tensor, and the op takes numbers: the case of the first made a tensor
+    needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
+    result: str  # what is made of the C entry's result: ``tuple({})``
+
+    @property
+    def is_one_statement(self) -> bool:
+        """Is each argument converted where it is handed on? Nothing may look at several, or choose by them."""
+        return not (self.real or self.prepared or self.of_numbers or any(case.tensors for case in self.cases))
+
+
 def call_view(op: Op, form: Form) -> CallView:
+    call = _call(op, form)
+    self_ = "TensorBase self" if is_own(op, form) else "self"
+    parameters = tuple(self_ if a.name == "self" else a.name for a in op.signature.arguments)
+    lines = _one_statement(call) if call.is_one_statement else _statements(op, call)
+    return CallView(call_name(op.signature, form), parameters, tuple(lines), _returns(op))
+
+
+def _returns(op: Op) -> str:
+    if is_named(op):
+        return result_name(op.signature)
+    return "tuple[Tensor, ...]" if op.signature.returns[0].type.is_tensor_list else "Tensor"
+
+
+def called_name(op: Op, form: Form) -> str:
+    """What faces call."""
+    return _call(op, form).cases[0].entry if is_direct(op, form) else call_name(op.signature, form)
+
+
+def is_direct(op: Op, form: Form) -> bool:
+    """Do faces call the C entry itself? There has to be nothing to convert."""
+    call = _call(op, form)
+    return is_own(op, form) and call.is_one_statement and not call.conversions and call.result == "{}"
+
+
+def is_own(op: Op, form: Form) -> bool:
+    """Is `self` that of a method, so that nothing has to be checked?"""
+    return form == INPLACE and not op.policy.takes_inplace
+
+
+def _call(op: Op, form: Form) -> _Call:
     variants = [v for v in op.variants if not form.inplace or writes_self(v)]
     unions = [a.name for a in op.signature.arguments if _is_union(a, form)]
-    cases = tuple(_case(variant, unions, form) for variant in variants)
-    return CallView(
-        name=call_name(op.signature, form),
+    cases = tuple(_case(variant, unions, form, own=is_own(op, form)) for variant in variants)
+    return _Call(
         op=op.base + form.suffix,
-        schema=op.name,
-        parameters=tuple(a.name for a in op.signature.arguments),
         conversions=tuple(_conversions(op, form)),
         real=() if op.supports_complex else tuple(_single_tensors(op, form)),
         converts=next((a.name for a in op.signature.arguments if a.type == Type("dtype", optional=True)), ""),
         prepared=op.policy.prepare,
         cases=cases,
-        copied=form == COPY,
-        needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
         of_numbers=_case_of_numbers(op, unions, cases, form),
-        wrap=_wrap(op),
+        needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
+        result=_result(op, copied=form == COPY),
     )
+
+
+def _result(op: Op, *, copied: bool) -> str:
+    """Views are copied where the caller wants copies; several results are a tuple, with names if they have any."""
+    if is_named(op):
+        return f"{result_name(op.signature)}._make({{}})"
+    is_list = op.signature.returns[0].type.is_tensor_list
+    text = ("copies_of({})" if is_list else "copy_of({})") if copied else "{}"
+    return f"tuple({text})" if is_list else text
+
+
+# ---- the lines of a call
+
+
+def _one_statement(call: _Call) -> Iterator[str]:
+    """``return op_exp(check_tensor(self, "exp", "input", 1))``"""
+    (case,) = call.cases
+    converted = {conversion.name: _conversion(call, conversion) for conversion in call.conversions}
+    yield f"return {_value(call, case.entry, [converted.get(name, name) for name in case.arguments])}"
+
+
+def _statements(op: Op, call: _Call) -> Iterator[str]:
+    for conversion in call.conversions:
+        yield f"{conversion.name} = {_conversion(call, conversion)}"
+    yield from _checks_of_complex(call)
+    for preparation in call.prepared:
+        arguments = ", ".join((f'"{call.op}"', *preparation.arguments))
+        yield f"{preparation.argument} = prepare_{preparation.function}({arguments})"
+    yield from _choice(op, call)
+
+
+def _conversion(call: _Call, conversion: Conversion) -> str:
+    if (conversion.function, conversion.argument, conversion.position) == ("check_tensor", FIRST_TENSOR, 1):
+        return f'check_input({conversion.name}, "{call.op}")'
+    told = (conversion.name, f'"{call.op}"', f'"{conversion.argument}"', str(conversion.position), *conversion.more)
+    return f"{conversion.function}({', '.join(told)})"
+
+
+def _checks_of_complex(call: _Call) -> Iterator[str]:
+    checks = [f'check_real({name}, "{call.op}")' for name in call.real]
+    if call.converts and checks:
+        yield f"if {call.converts} is None:"
+        checks = [f"    {check}" for check in checks]
+    yield from checks
+
+
+def _choice(op: Op, call: _Call) -> Iterator[str]:
+    """The C entry for the unions that are tensors."""
+    for case in call.cases:
+        value = _value(call, case.entry, case.typed)
+        if case.tensors:
+            yield f"if {' and '.join(f'is_tensor({name})' for name in case.tensors)}:"
+            yield f"    return {value}"
+        else:
+            yield f"return {value}"
+    if call.of_numbers:
+        first, second = (argument.name for argument in op.signature.arguments[:2])
+        yield f"{call.of_numbers.tensors[0]} = number_as_tensor({first}, {second})"
+        yield f"return {call.of_numbers.entry}({', '.join(call.of_numbers.typed)})"
+    elif call.needs_tensor:
+        yield f'refuse_numbers("{call.op}", "{call.needs_tensor}")'
+
+
+def _value(call: _Call, entry: str, arguments: Iterable[str]) -> str:
+    return call.result.format(f"{entry}({', '.join(arguments)})")
 
 
 def writes_self(variant: Variant) -> bool:
@@ -117,12 +224,14 @@ def _is_union(argument: Argument, form: Form) -> bool:
     return argument.type.union_scalar and not (form.inplace and argument.name == "self")
 
 
-def _case(variant: Variant, unions: list[str], form: Form) -> Case:
-    entry = inplace_name(variant.stem) if form.inplace else variant.c_entry
+def _case(variant: Variant, unions: list[str], form: Form, *, own: bool) -> Case:
+    arguments = variant.signature.arguments
+    cast = {a.name for a in arguments if a.type.is_tensor and not (own and a.name == "self")}
     return Case(
         tensors=tuple(name for name in unions if name not in variant.scalar_positions),
-        entry=entry,
-        arguments=tuple(f"<TensorBase>{a.name}" if a.type.is_tensor else a.name for a in variant.signature.arguments),
+        entry=inplace_name(variant.stem) if form.inplace else variant.c_entry,
+        arguments=tuple(a.name for a in arguments),
+        typed=tuple(f"<TensorBase>{a.name}" if a.name in cast else a.name for a in arguments),
     )
 
 
@@ -135,6 +244,8 @@ def _case_of_numbers(op: Op, unions: list[str], cases: tuple[Case, ...], form: F
 def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
     operands = any(kind == "binary" for _, kind in op.operators)
     for position, argument in enumerate(op.signature.arguments, 1):
+        if argument.name == "self" and is_own(op, form):
+            continue
         function, more = _converter(argument.type, _is_union(argument, form))
         if function == "check_tensor" and operands and not (form.inplace and argument.name == "self"):
             function = "as_tensor_operand"  # an ndarray may stand beside a tensor
@@ -166,16 +277,10 @@ def is_named(op: Op) -> bool:
     return len(op.signature.returns) > 1
 
 
-def _wrap(op: Op) -> str:
-    if is_named(op):
-        return result_name(op.signature)
-    return "tuple" if op.signature.returns[0].type.is_tensor_list else ""
-
-
 def result_type(op: Op) -> ResultType:
     return ResultType(result_name(op.signature), op.base, op.signature.output_names)
 
 
 def target(op: Op, form: Form, *, method: bool) -> Target:
     arguments = tuple(argument_text(op, a, method=method) for a in op.signature.arguments)
-    return Target(call_name(op.signature, form), arguments)
+    return Target(called_name(op, form), arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..model import Op
@@ -16,7 +17,7 @@ TYPE_WORDS = {
     "Scalar[]": "sequence of numbers", "str[]": "sequence of str",
 }  # fmt: skip
 
-# Parameters that mean the same wherever they occur.
+# Parameters that mean the same wherever they occur; runtime/calls/docstrings.pyx says so in docstrings.
 PARAMETER_TEXTS = {
     "dim": "Dimension to work along; negative ones count from the end.",
     "keepdim": "Keep the reduced dimensions with size one.",
@@ -57,20 +58,55 @@ class Doc:
         return len(self.overloads) > 1
 
     @property
-    def gradients(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """(overload, or "" when there is one; its formulas as the table writes them)."""
-        named = ((o.name if self.is_overloaded else "", o.gradients) for o in self.overloads if o.gradients)
-        return tuple(named)
+    def lines(self) -> tuple[str, ...]:
+        """The text, without what runtime/calls/docstrings.pyx adds: Note [Short sections]."""
+        return (self.summary, "", *self._schemas(), *self._sections())
+
+    def _schemas(self) -> Iterator[str]:
+        for overload in self.overloads:
+            yield f"``{overload.schema}``"
+            if self.is_overloaded:
+                yield f"    {overload.text}"
+
+    def _sections(self) -> Iterator[str]:
+        if self.parameters:
+            yield from ("", "Parameters:", *_item_lines(self.parameters))
+        if self.returns != USUAL_RETURNS:
+            yield from ("", "Returns:", *_item_lines(self.returns))
+        if self.raises != USUAL_RAISES:
+            yield from ("", f"Raises: {', '.join(self.raises)}")
+        if any(overload.gradients for overload in self.overloads):
+            yield from ("", "Gradients:", *self._gradients())
+
+    def _gradients(self) -> Iterator[str]:
+        """Formulas as the table writes them, by overload where there are several."""
+        for overload in self.overloads:
+            if overload.gradients and self.is_overloaded:
+                yield f"    {overload.name}"
+            indent = "        " if self.is_overloaded else "    "
+            yield from (f"{indent}{line}" for line in overload.gradients)
+
+
+USUAL_RETURNS = (DocItem("", "Tensor", ""),)
+USUAL_RAISES = ("TypeError",)
+
+
+def _item_lines(items: tuple[DocItem, ...]) -> Iterator[str]:
+    for item in items:
+        yield f"{item.name} : {item.type}" if item.name else item.type
+        if item.text != PARAMETER_TEXTS.get(item.name, ""):
+            yield f"    {item.text}"
 
 
 def make_doc(ops: tuple[Op, ...], parameters: list[str], *, remark: str = "", shares: bool = True) -> Doc:
     """Document the entries of one base together; `parameters` are those of the face, in order.
 
-    `remark` is what the form of the face adds; `shares`: a result may be the view that the entry declares.
+    `remark` is what the form of the face adds, or the whole summary of one in place; `shares`: a result may be the view
+    that the entry declares.
     """
     first = ops[0]
     return Doc(
-        summary=f"{_sentence(first.doc)} {remark}".rstrip(),
+        summary=remark if remark.startswith("In-place") else f"{_sentence(first.doc)} {remark}".rstrip(),
         overloads=tuple(map(_overload, ops)),
         parameters=tuple(_parameter(ops, name) for name in parameters),
         returns=_all_returns(ops, shares),

@@ -9,25 +9,27 @@ overloaded  anything else: the arguments are matched against the signatures at r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..model import Op
-from ..spec.names import COPY, INPLACE, PLAIN, Form, call_name
+from ..spec.names import COPY, INPLACE, PLAIN, Form
 from ..spec.schema_types import Type
-from .calls import CallView, ResultType, Target, call_view, is_named, result_type, target, writes_self
+from .calls import (
+    CallView,
+    ResultType,
+    Target,
+    call_view,
+    called_name,
+    is_direct,
+    is_named,
+    result_type,
+    target,
+    writes_self,
+)
 from .docs import Doc, make_doc
 from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
 from .parameters import SPREAD, Parameter, default_text, first_names, out_parameter, python_parameters, with_star
-
-
-@dataclass(frozen=True)
-class SecondNames:
-    """Second names of a parameter: ``sum(x, axis=0)``."""
-
-    of: str  # dim
-    names: tuple[str, ...]  # axis
-    first: str  # the parameter's value when it was not given by its own name
 
 
 @dataclass(frozen=True)
@@ -35,30 +37,14 @@ class FunctionView:
     """A ``def``: module function, method or property."""
 
     name: str
-    op: str
+    signature: tuple[str, ...]  # texts between the parentheses
     parameters: tuple[Parameter, ...]
-    second_names: tuple[SecondNames, ...]  # of a method; functions find theirs when they are called
+    lines: tuple[str, ...]
     target: Target
-    added: tuple[Added, ...]  # parameters any of which picks `extension`
-    extension: Target | None
-    inplace: Target | None  # what ``inplace=True`` picks
+    extension: Target | None  # of a second entry, for what adds parameters
     assignable: bool  # of properties
     binder: str  # name of the binder when overloaded, else ""
-    self_position: int  # overloaded methods: where `self` goes among the arguments
-    out: bool
     doc: Doc
-    is_method: bool
-
-    @property
-    def dtype_of_out(self) -> str:
-        """The parameter that, when it is not given, is what `out` has for a dtype; "" where there is none."""
-        names = [p.name for p in self.parameters if p.name == "dtype"]
-        return names[0] if names and self.out else ""
-
-    @property
-    def signature(self) -> tuple[str, ...]:
-        """Texts between the parentheses, with the star before the first keyword-only parameter."""
-        return tuple(with_star(self.parameters if self.is_method else first_names(self.parameters)))
 
 
 @dataclass(frozen=True)
@@ -85,6 +71,7 @@ class Face:
     base: str
     family: str
     calls: tuple[CallView, ...]
+    direct: tuple[str, ...]  # C entries that faces call without one
     binders: tuple[Binder, ...]
     result_types: tuple[ResultType, ...]
     functions: tuple[FunctionView, ...]
@@ -121,11 +108,13 @@ def make_face(ops: tuple[Op, ...]) -> Face:
     forms = [(form, of) for form, of in ((PLAIN, ops), (INPLACE, inplace), (COPY, copied)) if of]
     functions = [f for form, of in forms if form != INPLACE for f in _functions(form, of)]
     methods = [f for form, of in forms if form != COPY for f in _methods(form, of)]
+    shown = [(form, op) for form, of in forms for op in of if has_face(op)]
     first = ops[0]
     return Face(
         base=first.base,
         family=first.family,
-        calls=tuple(call_view(op, form) for form, of in forms for op in of if has_face(op)),
+        calls=tuple(call_view(op, form) for form, op in shown if not is_direct(op, form)),
+        direct=tuple(called_name(op, form) for form, op in shown if is_direct(op, form)),
         binders=tuple(b for form, of in forms for b in binders(form, of)),
         result_types=tuple(result_type(op) for op in ops if is_named(op)),
         functions=tuple(functions),
@@ -191,34 +180,92 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
         parameters = tuple(sorted((*parameters, flag), key=lambda p: p.keyword_only))
     if out:
         parameters = (*parameters, out_parameter(last))
-    names = [p.name for p in parameters if p.name != SPREAD and p.second_name_of in ("", "dim", "keepdim")]
-    return FunctionView(
-        name=first.base + form.suffix,
+    is_bound = is_overloaded(ops)
+    body = _Body(
         op=first.base + form.suffix,
         parameters=parameters,
-        second_names=tuple(_second_names(parameters)) if method else (),
         target=target(first, form, method=method),
-        added=added,
         extension=target(last, form, method=method) if added else None,
+        added=added,
         inplace=target(first, INPLACE, method=method) if takes_inplace else None,
-        assignable=first.policy.assignable,
-        binder=binder if is_overloaded(ops) else "",
-        self_position=_self_position(first),
         out=out,
-        doc=make_doc(ops, [] if is_overloaded(ops) else names, remark=_remark(form, first), shares=form == PLAIN),
         is_method=method,
+    )
+    names = [p.name for p in parameters if p.name != SPREAD and p.second_name_of in ("", "dim", "keepdim")]
+    own = parameters if method else tuple(first_names(parameters))
+    return FunctionView(
+        name=first.base + form.suffix,
+        signature=("*args", "**kwargs") if is_bound else tuple(with_star(own)),
+        parameters=parameters,
+        lines=(_bound(first, binder, method=method),) if is_bound else tuple(_lines(body)),
+        target=body.target,
+        extension=body.extension,
+        assignable=first.policy.assignable,
+        binder=binder if is_bound else "",
+        doc=make_doc(ops, [] if is_bound else names, remark=_remark(form, first), shares=form == PLAIN),
     )
 
 
-def _second_names(parameters: tuple[Parameter, ...]) -> Iterator[SecondNames]:
-    for own in parameters:
-        names = tuple(p.name for p in parameters if p.second_name_of == own.name)
-        if names:
-            yield SecondNames(own.name, names, own.name if own.default == "None" else "None")
-
-
 def _remark(form: Form, op: Op) -> str:
-    return "In place: the tensor itself becomes the view." if form.inplace and op.is_view else form.remark
+    if not form.inplace:
+        return form.remark
+    becomes = ": the tensor itself becomes the view" if op.is_view else ""
+    return f"In-place version of `{op.base}`{becomes}."
+
+
+# ---- the body of a function or method
+
+
+@dataclass(frozen=True)
+class _Body:
+    op: str  # as errors say
+    parameters: tuple[Parameter, ...]
+    target: Target
+    extension: Target | None
+    added: tuple[Added, ...]  # parameters any of which picks `extension`
+    inplace: Target | None  # what ``inplace=True`` picks
+    out: bool
+    is_method: bool  # second names are its own business; functions find theirs when they are called
+
+
+def _bound(op: Op, binder: str, *, method: bool) -> str:
+    """``return bind_max(args, kwargs)``; `self` goes among the arguments where the signature has it."""
+    place = _self_position(op)
+    if not method:
+        return f"return {binder}(args, kwargs)"
+    arguments = f"(*args[:{place}], self, *args[{place}:])" if place else "(self, *args)"
+    return f"return {binder}({arguments}, kwargs)"
+
+
+def _lines(body: _Body) -> Iterator[str]:
+    found = dict(_second_names(body)) if body.is_method else {}
+    if body.extension:  # which looks at the values
+        yield from (f"{name} = {text}" for name, text in found.items())
+        found = {}
+    if body.out and any(p.name == "dtype" for p in body.parameters):
+        yield "if out is not None and dtype is None:"
+        yield f'    dtype = dtype_of_out("{body.op}", out, {body.parameters[0].name})'
+    if body.inplace:
+        yield "if inplace:"
+        yield f"    {_result(body, body.inplace, found)}"
+    if body.extension:
+        yield f"if {' or '.join(f'{a.name} is not {a.absent}' for a in body.added)}:"
+        yield f"    {_result(body, body.extension, found)}"
+    yield _result(body, body.target, found)
+
+
+def _result(body: _Body, target: Target, values: Mapping[str, str]) -> str:
+    call = f"{target.call}({', '.join(values.get(argument, argument) for argument in target.arguments)})"
+    return f'return give_out("{body.op}", out, {call})' if body.out else f"return {call}"
+
+
+def _second_names(body: _Body) -> Iterator[tuple[str, str]]:
+    """(other, what it is when its second name may have been given)"""
+    for own in body.parameters:
+        for second in (p.name for p in body.parameters if p.second_name_of == own.name):
+            either = f'either({own.name}, {second}, "{body.op}", "{own.name}")'
+            # Another default than None says nothing: the second name wins.
+            yield own.name, either if own.default == "None" else f"{own.name} if {second} is None else {second}"
 
 
 def _self_position(op: Op) -> int:
@@ -234,14 +281,14 @@ def operator_view(op: Op, method: str, kind: str) -> OperatorView:
     rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[2:])
     form = INPLACE if kind == "inplace" and not op.signature.returns[0].type.written else PLAIN
     if kind == "item":
-        return OperatorView(method, kind, Target(call_name(op.signature), ("self", *names[1:])), modulo=False)
+        return OperatorView(method, kind, Target(called_name(op, PLAIN), ("self", *names[1:])), modulo=False)
     if kind == "unary":
         rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[1:])
-        return OperatorView(method, kind, Target(call_name(op.signature), ("self", *rest)), modulo=False)
+        return OperatorView(method, kind, Target(called_name(op, PLAIN), ("self", *rest)), modulo=False)
     swapped = kind == "reflected" and not _commutes(op)
     operands = ("other", "self") if swapped else ("self", "other")
     modulo = method in ("__pow__", "__rpow__")
-    return OperatorView(method, kind, Target(call_name(op.signature, form), (*operands, *rest)), modulo)
+    return OperatorView(method, kind, Target(called_name(op, form), (*operands, *rest)), modulo)
 
 
 def _commutes(op: Op) -> bool:

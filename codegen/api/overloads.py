@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..model import Op
-from ..spec.names import COPY, Form, binder_names, call_name
+from ..spec.names import COPY, Form, binder_names
+from .calls import called_name
 from .parameters import Parameter, default_text, function_name, out_parameter, with_star
 
 
@@ -19,6 +20,11 @@ class Candidate:
     call: str
     arguments: int  # how many of the parameters the call takes; the rest is `out`
 
+    @property
+    def defaults(self) -> list[str]:
+        """Of the parameters that have one."""
+        return [p.default for p in self.parameters if p.default]
+
 
 @dataclass(frozen=True)
 class Binder:
@@ -29,6 +35,36 @@ class Binder:
     op: str
     candidates: tuple[Candidate, ...]
     direct: tuple[tuple[int, str], ...]  # (number of positional arguments, the only call that takes so many)
+
+    @property
+    def header(self) -> str:
+        return f"cdef object {self.name}(tuple args, dict kwargs):"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (*self._directly(), *self._chosen())
+
+    def _directly(self) -> Iterator[str]:
+        for count, call in self.direct:
+            yield f"if len(args) == {count} and not kwargs:"
+            yield f"    return {call}({_items('args', count)})"
+
+    def _chosen(self) -> Iterator[str]:
+        yield "cdef int choice = 0"
+        yield f"cdef tuple found = {self.table}.bind(args, kwargs, &choice)"
+        for number, candidate in enumerate(self.candidates[:-1]):
+            yield f"if choice == {number}:"
+            yield f"    return {self._call(candidate)}"
+        yield f"return {self._call(self.candidates[-1])}"
+
+    def _call(self, candidate: Candidate) -> str:
+        text = f"{candidate.call}({_items('found', candidate.arguments)})"
+        takes_out = len(candidate.parameters) > candidate.arguments
+        return f'give_out("{self.op}", found[{candidate.arguments}], {text})' if takes_out else text
+
+
+def _items(name: str, count: int) -> str:
+    return ", ".join(f"{name}[{i}]" for i in range(count))
 
 
 @dataclass(frozen=True)
@@ -101,7 +137,7 @@ def _candidate(op: Op, form: Form, *, method: bool) -> Candidate:
         parameters.append(out_parameter(op))
     shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
     text = ", ".join(with_star(shown)).replace('"', "'")
-    return Candidate(f"({text})", tuple(parameters), call_name(op.signature, form), len(op.signature.arguments))
+    return Candidate(f"({text})", tuple(parameters), called_name(op, form), len(op.signature.arguments))
 
 
 def _direct(candidates: tuple[Candidate, ...]) -> Iterator[tuple[int, str]]:

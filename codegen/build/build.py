@@ -31,6 +31,7 @@ from .derive import Deriver
 from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
+from .loops import loops_of
 from .outputs import expect_condition
 from .tangents import TangentBuilder
 
@@ -132,7 +133,9 @@ def _table(origin: Origin, ops: list[Op], holomorphic: frozenset[str]) -> Table:
         by_base[op.base] = (*by_base.get(op.base, ()), op)
     families = tuple(dict.fromkeys(op.family for op in ops))
     table = Table(origin.file, tuple(ops), by_base, families, holomorphic=holomorphic)
-    return replace(table, package=origin.package, library=origin.library) if origin.library else table
+    if origin.library:
+        table = replace(table, package=origin.package, library=origin.library)
+    return replace(table, loops={v.c_entry: loops_of(v, table) for op in table.ops for v in op.variants})
 
 
 # ---- what only the whole table can tell

@@ -32,7 +32,7 @@ class Form:
 
 
 PLAIN = Form("")
-INPLACE = Form("_", "Written into the tensor itself.")
+INPLACE = Form("_")
 COPY = Form("_copy", "Copied into memory of its own.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..formula.formula import BINDING, Call, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
@@ -10,7 +10,6 @@ from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
 from ..spec.schema import Argument
 from ..spec.syntax import called, is_bare_tuple, parse_python
-from .fused_loops import forward_kernel, numbers_of, tensors_of
 from .model import (
     ByCopy,
     ComputeView,
@@ -26,7 +25,7 @@ from .model import (
     c_type,
 )
 from .node import everything_saved, node_view
-from .tangent import tangent_condition, tangent_reads, tangent_view
+from .tangent import read_after_write, tangent_condition, tangent_view
 
 # ---- entries
 
@@ -40,7 +39,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         name=variant.c_entry,
         op=op.base,
         schema=str(signature),
-        node=node_view(variant, table),
+        node=node_view(op, variant, table),
         tangents=tangent_view(variant),
         parameters=tuple(Parameter(a.name, c_type(a.type)) for a in signature.arguments),
         returns={"list": "list", "several": "tuple", "single": "TensorBase"}[shape],
@@ -107,33 +106,16 @@ def _written_view(op: Op, variant: Variant) -> InplaceView:
         by_copy=None,
         ends_tangents=False,
         resets_accumulator=op.policy.resets_accumulator,
-        kept=tuple(_read_after_write(variant)),
+        kept=read_after_write(variant),
     )
 
 
-def _read_after_write(variant: Variant) -> Iterator[str]:
-    """Tensors whose values the rule of forward mode reads: a write changes `self` and all that shares its memory."""
-    if variant.tangents is None:
-        return
-    read = tangent_reads(variant)
-    for argument in variant.signature.arguments:
-        if argument.name in read and argument.type.is_differentiable:
-            yield argument.name
-
-
 def _by_copy(variant: Variant) -> ByCopy | None:
-    """The condition under which an in-place form computes the result separately before writing it."""
-    tests = []
-    if saves_result(variant):
-        tests.append(("self.flags & IS_VIEW", "saving the result would save the view, which will hold the node"))
-        tests.append(("save_mode()", "what hooks make of the result when it is saved can fail"))
+    """The condition under which an in-place form computes the result separately: see `copy_into` in the runtime."""
+    tests = ["self.flags & IS_VIEW", "save_mode()"] if saves_result(variant) else []
     if variant.tangents is not None:
-        condition = tangent_condition(variant, variant.tangents.inputs)
-        tests.append((condition, "the rule of forward mode reads the value before the write"))
-    if not tests:
-        return None
-    conditions, reasons = zip(*tests, strict=True)
-    return ByCopy(" or ".join(conditions), reasons, _arguments_of_copy(variant))
+        tests.append(tangent_condition(variant, variant.tangents.inputs))
+    return ByCopy(" or ".join(tests), _arguments_of_copy(variant)) if tests else None
 
 
 def saves_result(variant: Variant) -> bool:
@@ -283,10 +265,10 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     return ComputeView(
         "pointwise",
         text=text,
-        kernel=forward_kernel_name(variant.stem) if forward_kernel(variant, table) else "",
+        kernel=forward_kernel_name(variant.stem) if table.loops[variant.c_entry].forward else "",
         fallback=by_ops_name(variant.stem),
-        tensors=tuple(a.name for a in tensors_of(variant)),
-        scalars=tuple(a.name for a in numbers_of(variant)),
+        tensors=tuple(a.name for a in variant.tensors),
+        scalars=tuple(a.name for a in variant.numbers),
         floating=_floating(variant, forward.formula),
         promoted=_promoted(variant),
     )
@@ -375,4 +357,4 @@ def _floating(variant: Variant, formula: Formula) -> tuple[str, ...]:
     if not divides and steps.isdisjoint(_FLOAT_FUNCTIONS):
         return ()
     used = {e.name for e in formula.expr.walk() if isinstance(e, Name)}
-    return tuple(a.name for a in tensors_of(variant) if a.name in used)
+    return tuple(a.name for a in variant.tensors if a.name in used)

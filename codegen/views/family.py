@@ -6,12 +6,14 @@ from collections.abc import Iterator
 
 from ..api.functions import make_face
 from ..formula.formula import Expr
-from ..model import Op, Table
+from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .entry import entry_view
-from .fused_loops import backward_kernels, forward_kernel
-from .model import BackwardTable, FamilyView, ForwardKernel, Import, OpView
+from .entry_lines import c_functions
+from .kernels import kernel_of
+from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
+from .node_lines import node_class
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:
@@ -19,6 +21,9 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
     ops = table.of_family(family)
     op_views = tuple(_op_view(op, table) for op in ops)
     variants = [variant for op in ops for variant in op.variants]
+    faces = tuple(face for view in op_views for face in view.faces)
+    direct = {name for face in faces for name in face.direct}
+    entries = tuple(entry for view in op_views for entry in view.entries)
     modules = {module for v in variants for _, module in v.forward.functions}
     return FamilyView(
         name=family,
@@ -31,35 +36,47 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.base) for op in ops if op.needs_scipy)),
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
-        forward_kernels=tuple(
-            ForwardKernel(forward_kernel_name(v.stem), op.signature.full_name, kernel)
-            for op in ops
-            for v in op.variants
-            if (kernel := forward_kernel(v, table))
-        ),
-        entries=tuple(entry for view in op_views for entry in view.entries),
-        faces=tuple(view.face for view in op_views if view.face),
+        forward_kernels=tuple(_forward_kernels(ops, table)),
+        entries=entries,
+        direct=tuple(entry for entry in entries if entry.inplace and entry.inplace.name in direct),
+        faces=faces,
     )
 
 
 def _op_view(op: Op, table: Table) -> OpView:
     of_base = table.by_base[op.base]
+    entries = tuple(entry_view(op, variant, table) for variant in op.variants)
     return OpView(
         schema=op.name,
         key=op.signature.full_name,
-        entries=tuple(entry_view(op, variant, table) for variant in op.variants),
-        face=make_face(of_base) if op is of_base[-1] else None,
+        entries=entries,
+        texts=tuple(map(_entry_text, entries)),
+        faces=(make_face(of_base),) if op is of_base[-1] else (),
     )
 
 
+def _entry_text(entry: EntryView) -> EntryText:
+    return EntryText((node_class(entry.node),) if entry.node else (), tuple(c_functions(entry)))
+
+
 def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTable]:
-    for op in ops:
-        for variant in op.variants:
-            kernels = backward_kernels(variant, table)
-            if kernels is not None:
-                names = tuple(kernel.name if kernel else "gs_pass" for kernel in kernels)
-                loops = tuple(kernel for kernel in kernels if kernel)
-                yield BackwardTable(backward_table_name(variant.stem), op.signature.full_name, names, loops)
+    for op, variant in _variants(ops):
+        loops = table.loops[variant.c_entry].backward
+        if loops:
+            names = tuple(loop.name if loop else "gs_pass" for loop in loops)
+            kernels = tuple(kernel_of(loop) for loop in loops if loop)
+            yield BackwardTable(backward_table_name(variant.stem), op.signature.full_name, names, kernels)
+
+
+def _forward_kernels(ops: tuple[Op, ...], table: Table) -> Iterator[ForwardKernel]:
+    for op, variant in _variants(ops):
+        loop = table.loops[variant.c_entry].forward
+        if loop:
+            yield ForwardKernel(forward_kernel_name(variant.stem), op.signature.full_name, kernel_of(loop))
+
+
+def _variants(ops: tuple[Op, ...]) -> Iterator[tuple[Op, Variant]]:
+    return ((op, variant) for op in ops for variant in op.variants)
 
 
 def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]:

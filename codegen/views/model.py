@@ -36,6 +36,7 @@ class Load:
     name: str
     getter: str
     slot: int
+    c_type: str
     again: bool = False  # another formula may have loaded it: hooks on saved tensors run once
 
 
@@ -83,8 +84,8 @@ class ListStart:
 class GradientView:
     """One formula of `apply`."""
 
-    comment: str  # other: grad * conj(self)
-    kind: str  # "single", "list" (the input is Tensor[]) or "joint"
+    comment: str  # other: grad * conj(self); the input alone where the formula stands in a docstring
+    is_joint: bool  # one formula for several inputs
     edges: tuple[int, ...]
     run: EdgeRun | None  # of a list
     tested: bool  # several edges: ask which are wanted. A node with one edge runs only when that one is.
@@ -142,6 +143,7 @@ class NodeView:
     object_locals: tuple[str, ...]
     shared: tuple[SharedView, ...]
     gradients: tuple[GradientView, ...]
+    loaded_first: tuple[Load, ...]  # what the only gradient reads, where it needs no test
     freed: tuple[int, ...]  # slots of the values that go with what is saved
     properties: tuple[PropertyView, ...]
 
@@ -151,58 +153,30 @@ class NodeView:
         return any(gradient.tested or "wants(" in gradient.text for gradient in self.gradients)
 
 
+@dataclass(frozen=True)
+class NodeClass:
+    """A node class as it is written."""
+
+    class_name: str
+    signature: str
+    reasons: tuple[str, ...]  # why it keeps what it keeps
+    apply_lines: tuple[str, ...]
+    member_lines: tuple[str, ...]  # what follows `apply`
+
+
 # ---- forward mode
 
 
 @dataclass(frozen=True)
-class TangentInput:
-    name: str
-    tangent: str  # local: self_t
-    getter: str  # of LevelWalk
-
-
-@dataclass(frozen=True)
-class TangentTermView:
-    """One summand, computed when there is a tangent that it reads."""
-
-    condition: str
-    filled: tuple[str, ...]  # inputs whose missing tangents are zeros here
-    text: str
-
-
-@dataclass(frozen=True)
-class TangentOutput:
-    name: str
-    tangent: str
-    terms: tuple[TangentTermView, ...]
-    sole: bool  # one term, which is always there
-
-
-@dataclass(frozen=True)
-class TransposedPart:
-    """The formula of a gradient, to be run backwards."""
-
-    comment: str
-    condition: str
-    inputs: tuple[tuple[str, str], ...]  # name, tangent
-    text: str
-    kind: str  # as of GradientView
-
-
-@dataclass(frozen=True)
 class TangentView:
+    """The rule of an op, and how it is run."""
+
     name: str  # tangents_mul_tensor
-    comment: str
-    condition: str
-    operands: tuple[str, ...]  # those that may have a tangent
-    inputs: tuple[TangentInput, ...]  # those whose tangents are read
-    tensor_locals: tuple[str, ...]
-    list_locals: tuple[str, ...]
-    gives_list: bool  # the op returns a list of tensors
-    results: tuple[str, ...]
-    outputs: tuple[TangentOutput, ...]
-    transposed: tuple[TransposedPart, ...]
-    stand_ins: tuple[tuple[str, str], ...]  # result, name of its gradient; of the list of results, of their gradients
+    comment: str  # as the table has it
+    condition: str  # has_tangent_2(self, other)
+    is_transposed: bool
+    lines: tuple[str, ...]  # of the rule
+    call: str  # carry_tangents(result, (self, other), tangents_mul_tensor, (self, other))
 
 
 # ---- the C entry
@@ -303,7 +277,6 @@ class ByCopy:
     """``copy_into("mul_", self, op(self, ...))``, where history or tangents need the result apart."""
 
     condition: str
-    reasons: tuple[str, ...]
     arguments: tuple[str, ...]  # of the op
 
 
@@ -319,6 +292,19 @@ class InplaceView:
     ends_tangents: bool  # the values written depend on no tangent: those of `self` end
     kept: tuple[str, ...] = ()  # what forward mode reads after the write as it was before; `self` as `original`
     resets_accumulator: bool = False  # `self`, where it is a leaf, gets another one
+
+
+@dataclass(frozen=True)
+class CFunction:
+    """``cdef TensorBase op_exp(TensorBase self):`` and its statements."""
+
+    declaration: str
+    lines: tuple[str, ...]
+    comment: str = ""
+
+    @property
+    def header(self) -> str:
+        return f"cdef {self.declaration}:{f'    # {self.comment}' if self.comment else ''}"
 
 
 @dataclass(frozen=True)
@@ -352,15 +338,17 @@ class EntryView:
         return ", ".join(p.name for p in self.parameters)
 
     @property
-    def arguments_before(self) -> str:
-        """The same for the rule of forward mode, which runs after a write."""
-        is_kept = self.inplace is not None and "self" in self.inplace.kept
-        return ", ".join("original" if p.name == "self" and is_kept else p.name for p in self.parameters)
-
-    @property
     def operands(self) -> str:
         """``(self, other)``"""
         return tuple_text(p.name for p in self.parameters)
+
+
+@dataclass(frozen=True)
+class EntryText:
+    """What is written of a variant: its node class, if it has one, and its functions."""
+
+    node_classes: tuple[NodeClass, ...]
+    functions: tuple[CFunction, ...]
 
 
 @dataclass(frozen=True)
@@ -370,7 +358,8 @@ class OpView:
     schema: str
     key: str  # add.alpha
     entries: tuple[EntryView, ...]
-    face: Face | None
+    texts: tuple[EntryText, ...]  # of the entries
+    faces: tuple[Face, ...]
 
 
 @dataclass(frozen=True)
@@ -410,6 +399,7 @@ class FamilyView:
     backward_tables: tuple[BackwardTable, ...]
     forward_kernels: tuple[ForwardKernel, ...]
     entries: tuple[EntryView, ...]
+    direct: tuple[EntryView, ...]  # those whose in-place form methods call without a call between
     faces: tuple[Face, ...]
 
     @property

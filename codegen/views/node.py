@@ -8,9 +8,8 @@ from itertools import groupby
 
 from ..formula.formula import Attribute, Expr, Name
 from ..formula.printing import CythonPrinter
-from ..model import Backward, GradientRule, SavedTensor, SavedValue, Table, Variant
+from ..model import Backward, GradientRule, Op, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import backward_table_name, edge_name
-from .fused_loops import backward_kernels
 from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
 from .sharing import SharedFormulas, share
 
@@ -18,7 +17,7 @@ _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "un
 _DESCRIPTORS = {"plain": "saved_value", "operand": "saved_number", "object": "saved_object"}
 
 
-def node_view(variant: Variant, table: Table) -> NodeView | None:
+def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
     backward = variant.backward
     if backward is None:
         return None
@@ -33,7 +32,7 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
     )
     lists = {saved.name for saved in backward.saved_lists}
     tensors = {saved.name for saved in backward.saved}
-    fused = backward_kernels(variant, table) is not None
+    fused = bool(table.loops[variant.c_entry].backward)
     formulas = _shared_formulas(variant, backward, grads)
     blocks = _shared_views(backward, formulas, loads, printer)
     gradients = [
@@ -41,8 +40,12 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         for i in range(len(backward.gradients))
     ]
     shared, gradients = _loading_once(blocks, gradients)
+    if "function" in op.forms:  # whose docstring has the formulas
+        gradients = [replace(g, comment=_short_comment(backward, g.comment)) for g in gradients]
     loaded = [load for block in shared for load in block.loads] + [load for g in gradients for load in g.loads]
     again = {load.name for load in loaded if load.again}
+    is_sole = not shared and len(gradients) == 1 and not gradients[0].condition
+    first = gradients[0].loads if is_sole else ()
 
     def declared(name: str) -> str:
         return f"{name} = None" if name in again else name
@@ -50,7 +53,7 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
     return NodeView(
         class_name=backward.class_name,
         node_name=backward.node_name,
-        signature=str(variant.signature),
+        signature=str(variant.signature) if len(op.variants) > 1 else variant.signature.full_name,
         saving=backward.saving,
         fused=backward_table_name(variant.stem) if fused else "",
         n_edges=len(backward.differentiable_inputs),
@@ -59,15 +62,18 @@ def node_view(variant: Variant, table: Table) -> NodeView | None:
         gradient_list=grads[0] if is_list_output else "",
         list_starts=_list_starts(variant, backward),
         tensor_locals=(
-            *(declared(load.name) for name, load in loads.items() if name in tensors),
+            *(declared(load.name) for name, load in loads.items() if name in tensors and load not in first),
             *(part.name for part in formulas.parts),
         ),
-        list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists),
+        list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists and load not in first),
         object_locals=tuple(
-            load.name for name, load in loads.items() if name not in tensors | lists and load in loaded
+            load.name
+            for name, load in loads.items()
+            if name not in tensors | lists and load in loaded and load not in first
         ),
         shared=tuple(shared),
         gradients=tuple(gradients),
+        loaded_first=first,
         freed=tuple(value.slot for value in backward.values if value.kind == "operand"),
         properties=_properties(backward),
     )
@@ -91,12 +97,15 @@ def incoming(variant: Variant) -> tuple[Incoming, ...]:
 
 
 def _load(saved: SavedTensor) -> Load:
-    getter = "unpack_list" if saved.is_list else "unpack"
-    return Load(_local(saved.name), getter, saved.slot)
+    getter, c_type = ("unpack_list", "list") if saved.is_list else ("unpack", "TensorBase")
+    return Load(_local(saved.name), getter, saved.slot, c_type)
 
 
 def _value_loads(backward: Backward) -> dict[str, Load]:
-    return {value.name: Load(_local(value.name), _VALUE_GETTERS[value.kind], value.slot) for value in backward.values}
+    return {
+        value.name: Load(_local(value.name), _VALUE_GETTERS[value.kind], value.slot, "object")
+        for value in backward.values
+    }
 
 
 def _local(name: str) -> str:
@@ -196,7 +205,7 @@ def _gradient_view(
     run = _edge_run(variant, backward, gradient.inputs[0])
     return GradientView(
         comment=_comment(gradient),
-        kind="joint" if gradient.is_joint else "list" if run else "single",
+        is_joint=gradient.is_joint,
         edges=gradient.edges,
         run=run,
         tested=len(backward.differentiable_inputs) > 1,
@@ -238,6 +247,11 @@ def _comment(gradient: GradientRule) -> str:
     """``other: grad * conj(self)``, and whether anybody wrote it."""
     inputs = ", ".join(gradient.inputs)
     return f"{inputs}{' (derived)' if gradient.formula.is_derived else ''}: {_one_line(gradient.formula.text)}"
+
+
+def _short_comment(backward: Backward, comment: str) -> str:
+    """The input alone; nothing where there is one."""
+    return comment.partition(":")[0] if len(backward.gradients) > 1 else ""
 
 
 def _one_line(text: str) -> str:

@@ -1,55 +1,42 @@
-"""Forward mode of a variant as the templates see it."""
+"""Forward mode of a variant as the templates see it: the lines of its rule, and the call that has it run."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from ..formula.facts import settled
 from ..formula.formula import Name
 from ..formula.printing import CythonPrinter
-from ..model import Tangents, TangentTerm, Variant
+from ..model import GradientRule, Tangent, Tangents, TangentTerm, Variant
 from ..spec.names import tangent_name, tangents_name
-from .model import Incoming, TangentInput, TangentOutput, TangentTermView, TangentView, TransposedPart
+from .model import Incoming, TangentView, tuple_text
 from .node import gradient_names, incoming
+
+_WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
 def tangent_view(variant: Variant) -> TangentView | None:
     tangents = variant.tangents
     if tangents is None:
         return None
-    inputs = tuple(_inputs(variant, tangents))
-    outputs = tuple(_outputs(variant, tangents))
-    stand_ins = _stand_ins(variant) if tangents.rule == "transposed" else ()
-    sums = [output.tangent for output in outputs if output.terms and not output.sole]
-    singles = [i.tangent for i in inputs if i.getter == "tangent"]
-    lists = [i.tangent for i in inputs if i.getter == "tangents"]
-    of_results = [*sums, *(gradient for _, gradient in stand_ins)]
-    gives_list = variant.signature.returns[0].type.is_tensor_list
+    is_transposed = tangents.rule == "transposed"
+    operands = _transposed_inputs(variant) if is_transposed else tangents.inputs
+    body = list(_transposed(variant)) if is_transposed else list(_sums(variant, tangents))
+    given = _names_read(variant, body)
+    read = any(tangent_name(name) in line for name in operands for line in body)
     return TangentView(
         name=tangents_name(variant.stem),
-        comment=tangents.text,
+        comment=" ".join(tangents.text.split()),
         condition=tangent_condition(variant, tangents.inputs),
-        operands=tangents.inputs,
-        inputs=inputs,
-        tensor_locals=(*singles, *(() if gives_list else of_results)),
-        list_locals=(*lists, *(of_results if gives_list else ())),
-        gives_list=gives_list,
-        results=variant.signature.output_names,
-        outputs=outputs,
-        transposed=tuple(_transposed(variant, tangents)),
-        stand_ins=stand_ins,
+        is_transposed=is_transposed,
+        lines=(
+            *_unpacked([tangent_name(name) for name in operands if read], "tangents"),
+            *_unpacked(given, "given"),
+            *body,
+        ),
+        call=_call(variant, operands, given),
     )
-
-
-def tangent_reads(variant: Variant) -> frozenset[str]:
-    """Names whose values the rule reads, tangents among them."""
-    tangents, backward = variant.tangents, variant.backward
-    if tangents is None or backward is None:
-        return frozenset()
-    exprs = [term.expr for output in tangents.outputs for term in output.terms]
-    if tangents.rule == "transposed":
-        exprs = [settled(gradient.formula.expr) for gradient in backward.gradients]
-    return frozenset(part.name for expr in exprs for part in expr.walk() if isinstance(part, Name))
 
 
 def tangent_condition(variant: Variant, names: Iterable[str]) -> str:
@@ -61,59 +48,136 @@ def tangent_condition(variant: Variant, names: Iterable[str]) -> str:
     return " or ".join([*tests, *(f"has_tangent_list({name})" for name in lists)])
 
 
-def _inputs(variant: Variant, tangents: Tangents) -> Iterator[TangentInput]:
-    read = {name for output in tangents.outputs for term in output.terms for name in term.reads}
-    for name in tangents.inputs:
-        if name in read or tangents.rule == "transposed":
-            is_list = variant.signature.argument(name).type.is_tensor_list
-            yield TangentInput(name, tangent_name(name), "tangents" if is_list else "tangent")
+def read_after_write(variant: Variant) -> tuple[str, ...]:
+    """Tensors that the rule of an op that writes reads: a write changes `self` and all that shares its memory."""
+    if not variant.written:
+        return ()
+    read = _reads(variant)
+    return tuple(a.name for a in variant.signature.arguments if a.name in read and a.type.is_differentiable)
 
 
-def _outputs(variant: Variant, tangents: Tangents) -> Iterator[TangentOutput]:
-    lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
-    printer = CythonPrinter(lists=lists)
-    for output in tangents.outputs:
-        name = variant.signature.output_names[output.output]
-        # Rules that read one tangent come first: those that read several have to fill in zeros.
-        terms = sorted(output.terms, key=lambda term: len(term.reads))
-        views = tuple(_term(term, tangents, printer) for term in terms)
-        # The operands have a tangent at every level that the rule is run for: a sole term is there.
-        sole = len(views) == 1 and set(terms[0].reads) == set(tangents.inputs)
-        yield TangentOutput(name, tangent_name(name), views, sole)
+def _reads(variant: Variant) -> frozenset[str]:
+    """Names whose values the rule reads, tangents among them."""
+    tangents = variant.tangents
+    if tangents is None:
+        return frozenset()
+    exprs = [term.expr for output in tangents.outputs for term in output.terms]
+    if tangents.rule == "transposed":
+        exprs = [settled(gradient.formula.expr) for gradient in _gradients(variant)]
+    return frozenset(part.name for expr in exprs for part in expr.walk() if isinstance(part, Name))
 
 
-def _term(term: TangentTerm, tangents: Tangents, printer: CythonPrinter) -> TangentTermView:
-    several = len(term.reads) > 1
-    return TangentTermView(
-        condition=" or ".join(f"{tangent_name(name)} is not None" for name in term.reads),
-        filled=term.reads if several else (),
-        text=printer.text(term.expr),
-    )
+def _call(variant: Variant, operands: tuple[str, ...], given: tuple[str, ...]) -> str:
+    """``carry_tangents(result, (self,), tangents_exp, (result,))``; an op that writes has its result in `self`."""
+    outputs = variant.signature.output_names
+    places = {name: "self" if variant.written else name for name in outputs}
+    before = {"self": "original"} if "self" in read_after_write(variant) else {}
+    of_operands = tuple_text(before.get(name, name) for name in operands)
+    more = f"{of_operands}, {tangents_name(variant.stem)}, {tuple_text({**before, **places}.get(n, n) for n in given)}"
+    if variant.tangents and variant.tangents.rule == "transposed":
+        results = [places[outputs[grad.index]] for grad in _stand_ins(variant)]
+        whole = f"tuple({results[0]})" if variant.signature.returns[0].type.is_tensor_list else tuple_text(results)
+        return f"carry_transposed({whole}, {more})"
+    whole = places[outputs[0]] if len(outputs) == 1 else tuple_text(map(places.__getitem__, outputs))
+    return f"carry_tangents({whole}, {more})"
+
+
+def _unpacked(names: Iterable[str], source: str) -> Iterator[str]:
+    """``self_t, other_t = tangents``"""
+    targets = list(names)
+    if targets:
+        yield f"{', '.join(targets)}{',' if len(targets) == 1 else ''} = {source}"
+
+
+def _names_read(variant: Variant, lines: Iterable[str]) -> tuple[str, ...]:
+    """Results and arguments that a rule reads, besides the tangents."""
+    words = {word for line in lines for word in _WORD.findall(line)}
+    names = (*variant.signature.output_names, *(argument.name for argument in variant.signature.arguments))
+    return tuple(dict.fromkeys(name for name in names if name in words))
+
+
+# ---- sums
+
+
+def _sums(variant: Variant, tangents: Tangents) -> Iterator[str]:
+    """The tangent of each output, in the order of the outputs."""
+    printer = CythonPrinter(lists=_lists(variant))
+    by_output = {output.output: output for output in tangents.outputs}
+    given = []
+    for index, name in enumerate(variant.signature.output_names):
+        output = by_output.get(index)
+        if output is None or not output.terms:
+            given.append("None")
+        elif _is_sole(output, tangents):
+            yield from _filled(output.terms[0])
+            given.append(printer.text(output.terms[0].expr))
+        else:
+            yield from _sum(output, tangent_name(name), printer)
+            given.append(tangent_name(name))
+    yield f"return {', '.join(given)}"
+
+
+def _is_sole(output: Tangent, tangents: Tangents) -> bool:
+    """The operands have a tangent at every level that the rule is run for: the one term is there."""
+    return len(output.terms) == 1 and set(output.terms[0].reads) == set(tangents.inputs)
+
+
+def _sum(output: Tangent, name: str, printer: CythonPrinter) -> Iterator[str]:
+    yield f"{name} = None"
+    # Terms that read one tangent come first: those that read several have to fill in zeros.
+    for number, term in enumerate(sorted(output.terms, key=lambda term: len(term.reads))):
+        yield f"if {_is_there(term.reads)}:"
+        yield from (f"    {line}" for line in _filled(term))
+        text = printer.text(term.expr)
+        yield f"    {name} = plus({name}, {text})" if number else f"    {name} = {text}"
+
+
+def _filled(term: TangentTerm) -> Iterator[str]:
+    """Zeros for the missing tangents, where a term reads several."""
+    for name in term.reads if len(term.reads) > 1 else ():
+        yield f"{tangent_name(name)} = or_zeros({tangent_name(name)}, {name})"
+
+
+def _is_there(names: Iterable[str]) -> str:
+    return " or ".join(f"{tangent_name(name)} is not None" for name in names)
+
+
+def _lists(variant: Variant) -> frozenset[str]:
+    return frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
 
 
 # ---- transposed
 
 
-def _stand_ins(variant: Variant) -> tuple[tuple[str, str], ...]:
-    """Results, and what the formulas call their gradients."""
-    names = variant.signature.output_names
-    read = incoming(variant) or [Incoming(name, i) for i, name in enumerate(gradient_names(variant))]
-    return tuple((names[grad.index], grad.name) for grad in read)
+def _transposed_inputs(variant: Variant) -> tuple[str, ...]:
+    return tuple(name for gradient in _gradients(variant) for name in gradient.inputs)
 
 
-def _transposed(variant: Variant, tangents: Tangents) -> Iterator[TransposedPart]:
-    backward = variant.backward
-    if tangents.rule != "transposed" or backward is None:
-        return
-    lists = frozenset(a.name for a in variant.signature.arguments if a.type.is_tensor_list)
+def _stand_ins(variant: Variant) -> tuple[Incoming, ...]:
+    """The gradients that formulas read; of formulas that read none, all."""
+    return incoming(variant) or tuple(Incoming(name, i) for i, name in enumerate(gradient_names(variant)))
+
+
+def _gradients(variant: Variant) -> tuple[GradientRule, ...]:
+    return variant.backward.gradients if variant.backward else ()
+
+
+def _transposed(variant: Variant) -> Iterator[str]:
+    """The formula of each input that has a tangent, in the order of the inputs."""
     names = gradient_names(variant)
     gives_list = variant.signature.returns[0].type.is_tensor_list
-    printer = CythonPrinter(gradients=names, all_gradients=names[0] if gives_list else "", lists=lists)
-    for gradient in backward.gradients:
-        yield TransposedPart(
-            comment=f"{', '.join(gradient.inputs)}: {' '.join(gradient.formula.text.split())}",
-            condition=" or ".join(f"{tangent_name(name)} is not None" for name in gradient.inputs),
-            inputs=tuple((name, tangent_name(name)) for name in gradient.inputs),
-            text=printer.parts(settled(gradient.formula.expr)),
-            kind="joint" if gradient.is_joint else "list" if gradient.inputs[0] in lists else "single",
-        )
+    if not gives_list:
+        yield from _unpacked((grad.name for grad in _stand_ins(variant)), "gradients")
+    printer = CythonPrinter(gradients=names, all_gradients=names[0] if gives_list else "", lists=_lists(variant))
+    several = len(_gradients(variant)) > 1
+    formulas = []
+    for gradient in _gradients(variant):
+        text = printer.parts(settled(gradient.formula.expr))
+        if several:  # the inputs of a single one have a tangent at every level that the rule is run for
+            nothing = tuple_text(["None"] * len(gradient.inputs)) if gradient.is_joint else "None"
+            text = f"({text})" if " if " in text else text
+            text = f"{text} if {_is_there(gradient.inputs)} else {nothing}"
+        if gradient.is_joint:
+            yield f"parts = {text}"
+        formulas.append("*parts" if gradient.is_joint else text)
+    yield f"return {tuple_text(formulas)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from ..views.tensor import package_view, tensor_view
 from .json_schema import table_schema
 from .line_width import within_width
 from .stubs import stub_view, tensor_stub_view
-from .used_imports import with_used_imports
+from .used_imports import imported_names, with_one_import, with_used_imports
 
 TEMPLATES = Path(__file__).parents[1] / "templates"
 
@@ -46,15 +46,9 @@ def environment() -> jinja2.Environment:
         autoescape=False,
         extensions=[MacroLines],
     )
-    env.filters["chomp"] = chomp
     env.filters["literal"] = literal_text
     env.filters["docstring"] = docstring_text
     return env
-
-
-def chomp(text: str) -> str:
-    """Output of a macro without its final newline, to be one item of a line."""
-    return text.removesuffix("\n")
 
 
 def docstring_text(text: str) -> str:
@@ -66,7 +60,8 @@ def render(template: str, table: Table, **views: object) -> str:
     """Fill in a template; what every file says of its origin comes from the table."""
     remake = "build it again" if table.library else "run `make generate`"
     text = environment().get_template(template).render(file_name=table.file_name, remake=remake, **views)
-    text = within_width(with_used_imports(text)) if template.endswith(".pyx.j2") else text
+    text = with_used_imports(text) if template.endswith(".pyx.j2") else text
+    text = within_width(text) if template.endswith((".pyx.j2", ".pxd.j2")) else text
     return f"{text.rstrip()}\n"
 
 
@@ -80,6 +75,7 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
         Modules of ``runtime/arrays/functions`` that have a .pxd and are called without a detour through Python.
     """
     files = dict(_all_families(table, compiled_functions))
+    files |= dict(_with_shared_names(table, {name: text for name, text in files.items() if name.endswith(".pyx")}))
     files["tensor.pyx"] = render("tensor.pyx.j2", table, tensor=tensor_view(table))
     files["tensor.pxd"] = render("tensor.pxd.j2", table)
     files["tensor.pyi"] = render("tensor.pyi.j2", table, stub=tensor_stub_view(table))
@@ -87,6 +83,16 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     files["__init__.py"] = render("package.py.j2", table, package=package_view(table))
     files["table.schema.json"] = table_schema()
     return files
+
+
+def _with_shared_names(table: Table, families: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The modules of families with what they use of the runtime imported from one, and that one."""
+    family = environment().get_template("family.pyx.j2")
+    shared = render("runtime.pxd.j2", table, imports="".join(family.blocks["runtime_names"](family.new_context())))
+    names = imported_names(shared)
+    yield "runtime.pxd", shared
+    for name, text in families.items():
+        yield name, with_one_import(text, "gradsmith.generated.runtime", names)
 
 
 def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:

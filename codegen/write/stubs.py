@@ -122,8 +122,7 @@ def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bo
 
 
 def _returns(face: Face, call: str) -> str:
-    wrap = next(c.wrap for c in face.calls if c.name == call)
-    return {"": "Tensor", "tuple": "tuple[Tensor, ...]"}.get(wrap, wrap)
+    return next((c.returns for c in face.calls if c.name == call), "Tensor")
 
 
 def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Iterator[str]:

@@ -161,7 +161,7 @@ def _lines(path: Path) -> list[str]:
 
 def _entry_key(lines: list[str], file: str) -> str:
     """The entry that generated text is made from: that of the last mark before it."""
-    mark = re.compile(rf"{re.escape(file)}: (\S+)(?: \*/)?$")
+    mark = re.compile(rf"(?:^# ---- |^/\* {re.escape(file)}: )([\w.]+)")  # in Cython and in C
     found = (match for line in reversed(lines) if (match := mark.search(line)))
     last = next(found, None)
     return last.group(1) if last else ""

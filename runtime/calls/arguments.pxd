@@ -21,7 +21,7 @@ cdef inline bint is_plain_number(object value) noexcept:
 # ---- operands: tensor, number, ndarray, NumPy scalar
 cdef bint is_convertible(object value) except -1      # is an operand, of whatever class
 cdef object convert_operand(object value, str op, str argument, int position)
-cdef object convert_tensor_operand(object value, str op, str argument, int position)
+cdef TensorBase convert_tensor_operand(object value, str op, str argument, int position)
 
 # The exact types, which need no call.
 cdef inline bint is_plain_operand(object value) noexcept:
@@ -35,32 +35,35 @@ cdef inline object as_operand(object value, str op, str argument, int position):
         return value
     return convert_operand(value, op, argument, position)
 
-cdef inline object as_tensor_operand(object value, str op, str argument, int position):
+cdef inline TensorBase as_tensor_operand(object value, str op, str argument, int position):
     if is_tensor(value):
-        return value
+        return <TensorBase>value
     return convert_tensor_operand(value, op, argument, position)
 
 # Of an op that takes numbers alone: a number becomes a tensor that gives way to the other operand's dtype.
-cdef object convert_first_operand(object value, object other, str op, str argument, int position)
+cdef TensorBase convert_first_operand(object value, object other, str op, str argument, int position)
 cdef TensorBase number_as_tensor(object number, object other)
 
-cdef inline object as_first_operand(object value, str op, str argument, int position, object other):
+cdef inline TensorBase as_first_operand(object value, str op, str argument, int position, object other):
     if is_tensor(value):
-        return value
+        return <TensorBase>value
     return convert_first_operand(value, other, op, argument, position)
 
 # ---- tensors
 cdef object refuse(object value, str wanted, str op, str argument, int position)
 
-cdef inline object check_tensor(object value, str op, str argument, int position):
+cdef inline TensorBase check_tensor(object value, str op, str argument, int position):
     if is_tensor(value):
-        return value
-    return refuse(value, "Tensor", op, argument, position)
+        return <TensorBase>value
+    return <TensorBase>refuse(value, "Tensor", op, argument, position)
 
-cdef inline object check_tensor_or_none(object value, str op, str argument, int position):
+cdef inline TensorBase check_input(object value, str op):
+    return check_tensor(value, op, "input", 1)
+
+cdef inline TensorBase check_tensor_or_none(object value, str op, str argument, int position):
     if value is None or is_tensor(value):
-        return value
-    return refuse(value, "Tensor", op, argument, position)
+        return <TensorBase>value
+    return <TensorBase>refuse(value, "Tensor", op, argument, position)
 
 cdef list as_tensor_list(object value, str op, str argument, int position)
 cdef list as_tensor_list_or_none(object value, str op, str argument, int position)
@@ -68,6 +71,10 @@ cdef list as_optional_tensor_list(object value, str op, str argument, int positi
 cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position)
 cdef int refuse_inplace(str op, str why) except -1               # the method `op_` that there is not
 cdef object only_one(tuple values, str op, str argument)        # of those given under an argument's several names
+cdef inline object either(object value, object second, str op, str argument):
+    """An argument that may have been given by its second name."""
+    return value if second is None else only_one((value, second), op, argument)
+
 cdef int refuse_numbers(str op, str argument) except -1         # most ops want one tensor at least
 cdef int check_real(object value, str op) except -1             # for ops that have no meaning on complex numbers
 cdef int check_not_recorded(str op, TensorBase self) except -1  # in-place form of an op that has no gradient

@@ -64,13 +64,13 @@ cdef object convert_operand(object value, str op, str argument, int position):
     return refuse(value, "Tensor or number", op, argument, position)
 
 
-cdef object convert_tensor_operand(object value, str op, str argument, int position):
+cdef TensorBase convert_tensor_operand(object value, str op, str argument, int position):
     if isinstance(value, np.ndarray):
         return from_shared_array(value)
-    return refuse(value, "Tensor", op, argument, position)
+    return <TensorBase>refuse(value, "Tensor", op, argument, position)
 
 
-cdef object convert_first_operand(object value, object other, str op, str argument, int position):
+cdef TensorBase convert_first_operand(object value, object other, str op, str argument, int position):
     if isinstance(value, np.ndarray) or not is_convertible(value):
         return convert_tensor_operand(value, op, argument, position)
     return number_as_tensor(python_number(value), other)
@@ -449,6 +449,11 @@ cdef list copies_of(list views):
 
 
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
+    """The in-place form of an op, by its result.
+
+    That is for operands with a tangent, as the rule of forward mode reads the value before the write; and for a node
+    that saves the result, where it would save a view, which holds the node, or run hooks, which can fail.
+    """
     check_result_dtype(op, dtype_of(value), dtype_of(self))
     if writes_some_of_overlapping(op, self):
         return write_some(op, self, value)

@@ -1,9 +1,10 @@
 """Docstrings of the generated functions, as numpydoc wants them.
 
 Note [Short sections]
-In the text of a module a section starts with one line, such as ``Returns:`` or ``Raises: TypeError, RuntimeError``, and
-what nearly every function says is left out. At the end of the module the sections get their headings and what the
-words stand for. That is done on the text that Python shows as ``__doc__``, once.
+In the text of a module a section starts with one line, such as ``Parameters:`` or ``Raises: TypeError, RuntimeError``,
+and what nearly every function says is left out: that it returns a tensor, and that it raises a TypeError. At the end of
+the module the sections get their headings and what the words stand for. That is done on the text that Python shows as
+``__doc__``, once.
 """
 from cpython.ref cimport PyObject
 
@@ -21,12 +22,17 @@ cdef dict REASONS = {
     b"RuntimeError": b"If the shapes do not fit together.",
     b"ModuleNotFoundError": b"If SciPy is not installed.",
 }
-cdef tuple WRITTEN_OUT = (
-    (b"\nParameters:\n", b"\nParameters\n----------\n"),
-    (b"\nout : Tensor, optional\n", b"\nout : Tensor, optional\n    Receives the result.\n"),
-    (b"\nReturns:\n", b"\nReturns\n-------\n"),
-    (b"\nGradients:\n", b"\nNotes\n-----\nGradients::\n\n"),
-)
+# Lines that stand for more: headings, and parameters that mean the same wherever they occur.
+cdef dict HEADINGS = {b"Parameters:": b"Parameters\n----------", b"Returns:": b"Returns\n-------"}
+cdef dict PARAMETERS = {
+    b"dim": b"Dimension to work along; negative ones count from the end.",
+    b"keepdim": b"Keep the reduced dimensions with size one.",
+    b"dtype": b"Dtype of the result; the input is converted to it first.",
+    b"device": b"Where the result is to be.",
+    b"axis": b"Another name of `dim`.",
+    b"keepdims": b"Another name of `keepdim`.",
+}
+cdef bytes OUT = b"out : Tensor, optional"
 # The texts that functions point to now.
 cdef list texts = []
 # "TypeError, RuntimeError" -> the section
@@ -45,16 +51,31 @@ cdef int write_out(PyMethodDef *definition) except -1:
     if definition.ml_doc == NULL:
         return 0
     text = definition.ml_doc
-    before, mark, after = text.partition(b"\nRaises: ")
-    if not mark:
-        return 0
-    names, end, rest = after.partition(b"\n")
-    text = before + raises_section(names) + rest
-    for short, written_out in WRITTEN_OUT:
-        text = text.replace(short, written_out, 1)
-    texts.append(text)
-    definition.ml_doc = text
+    if b"\n\n``" in text:
+        text = written_out(text)
+        texts.append(text)
+        definition.ml_doc = text
     return 0
+
+
+cdef bytes written_out(bytes text):
+    body, has_gradients, gradients = text.partition(b"\nGradients:\n")
+    body, _, raises = body.partition(b"\nRaises: ")
+    body = body.rstrip() + b"\n"
+    if b"\nReturns:\n" not in body:
+        body += b"\nReturns:\nTensor\n"
+    body = b"\n".join([whole_line(line) for line in body.split(b"\n")])
+    body += raises_section(raises.strip() or b"TypeError")
+    return body + b"\nNotes\n-----\nGradients::\n\n" + gradients if has_gradients else body
+
+
+cdef bytes whole_line(bytes line):
+    if line == OUT:
+        return line + b"\n    Receives the result."
+    name, is_parameter, _ = line.partition(b" : ")
+    if is_parameter and name in PARAMETERS:
+        return b"%s\n    %s" % (line, PARAMETERS[name])
+    return HEADINGS.get(line, line)
 
 
 cdef bytes raises_section(bytes names):

@@ -3,7 +3,20 @@ from libc.stdint cimport uint64_t
 from gradsmith.runtime.graph.tangent cimport Level
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# ---- what generated rules are written with
+# ---- what the ops of the table have for forward mode
+# A rule gives the tangents of the results, from those of the operands and the other values that it reads. None is zero.
+ctypedef object (*TangentRule)(tuple tangents, tuple given)
+# A transposed rule gives the gradient formulas of the operands, from stand-ins for the gradients of the results.
+ctypedef tuple (*TransposedRule)(list gradients, tuple tangents, tuple given)
+
+cdef int carry_tangents(object results, tuple operands, TangentRule rule, tuple given) except -1
+cdef int carry_transposed(tuple results, tuple operands, TransposedRule rule, tuple given) except -1
+
+# What rules are written with.
+cdef object plus(object a, object b)                        # of tensors, or of lists of them; None is zero
+cdef object or_zeros(object tangent, object operand)        # None stays None only for an operand that is None
+
+# ---- for the rest of the runtime
 
 cdef class LevelWalk:
     cdef list levels                    # of the operands, old to young
@@ -11,25 +24,17 @@ cdef class LevelWalk:
     cdef Py_ssize_t position
     cdef uint64_t ceiling_before
     cdef int recording_before           # of a transposed rule; -1 while it has not been touched
-    cdef list formulas, cotangents      # of a transposed rule
 
     cdef bint next(self) except -1
     cdef TensorBase tangent(self, TensorBase t)             # None when it has none
     cdef list tangents(self, object tensors)                # of a Tensor[]: zeros for those without, None when all are
-    cdef object or_zeros(self, object tangent, object operand)      # None stays None only for an operand that is None
+    cdef tuple tangents_of(self, tuple operands)            # each a tensor, a Tensor[] or None
     cdef int set_tangent(self, TensorBase result, TensorBase tangent) except -1
     cdef int set_tangents(self, object results, object tangents) except -1
-    cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1
-    cdef int transpose_list(self, object operands, list tangents, object formulas) except -1
-    cdef int give_transposed(self, tuple results, tuple stand_ins) except -1
+    cdef list stand_ins(self, tuple results)
+    cdef int give_transposed(self, tuple results, list stand_ins, list formulas, list cotangents) except -1
 
 cdef LevelWalk walk_levels(tuple operands)
-cdef TensorBase plus(TensorBase a, TensorBase b)            # None is zero
-cdef list plus_list(list a, object b)
-cdef TensorBase stand_in(LevelWalk walk, TensorBase result) # what a transposed rule calls `grad`
-cdef list stand_in_list(LevelWalk walk, object results)     # and `grads`
-
-# ---- for the rest of the runtime
 
 cdef int copy_tangents(TensorBase source, TensorBase target) except -1
 cdef int end_tangents(TensorBase t) except -1               # what was written in place depends on no tangent

@@ -72,10 +72,60 @@ cdef TensorBase tangent_at(TensorBase t, Level level):
 
 # ---- the rule of an op
 
-cdef object zeros_for(object operand):
-    """The tangent of an operand that has none; of a missing tensor, nothing."""
-    return None if operand is None else zeros_like(operand)
+cdef int carry_tangents(object results, tuple operands, TangentRule rule, tuple given) except -1:
+    """Run the rule of an op for each level of its operands."""
+    cdef LevelWalk walk = walk_levels(operands)
+    while walk.next():
+        found = rule(walk.tangents_of(operands), given)
+        if isinstance(results, TensorBase):
+            walk.set_tangent(<TensorBase>results, found)
+        else:
+            walk.set_tangents(results, found)
+    return 0
 
+
+cdef int carry_transposed(tuple results, tuple operands, TransposedRule rule, tuple given) except -1:
+    """The same for a transposed rule: its formulas are recorded, and run backwards from the tangents of the operands."""
+    cdef LevelWalk walk = walk_levels(operands)
+    cdef tuple tangents
+    cdef list stand_ins, formulas, cotangents
+    while walk.next():
+        tangents = walk.tangents_of(operands)
+        stand_ins = walk.stand_ins(results)
+        formulas, cotangents = [], []
+        for operand, tangent, formula in zip(operands, tangents, rule(stand_ins, tangents, given)):
+            collect_formula(operand, tangent, formula, formulas, cotangents)
+        walk.give_transposed(results, stand_ins, formulas, cotangents)
+    return 0
+
+
+cdef int collect_formula(object operand, object tangent, object formula, list formulas, list cotangents) except -1:
+    """One formula of a transposed rule and the tangent of its operand; of a list, those of its tensors."""
+    if tangent is None or formula is None:
+        return 0
+    if isinstance(operand, TensorBase):
+        formulas.append(fitting(<TensorBase>operand, formula))
+        cotangents.append(tangent)
+        return 0
+    for operand_, tangent_, formula_ in zip(operand, tangent, formula):
+        collect_formula(operand_, tangent_, formula_, formulas, cotangents)
+    return 0
+
+
+cdef object plus(object a, object b):
+    if a is None:
+        return b
+    return [plus(x, y) for x, y in zip(a, b)] if isinstance(a, list) else upcalls.add(a, b)
+
+
+cdef object or_zeros(object tangent, object operand):
+    """The tangent of an operand, zeros where it has none; of a missing tensor, nothing."""
+    if tangent is not None or operand is None:
+        return tangent
+    return zeros_like(<TensorBase>operand) if isinstance(operand, TensorBase) else [or_zeros(None, t) for t in operand]
+
+
+# ---- the levels of operands
 
 cdef LevelWalk walk_levels(tuple operands):
     cdef LevelWalk walk = LevelWalk.__new__(LevelWalk)
@@ -114,12 +164,12 @@ cdef class LevelWalk:
         cdef list found = [None if t is None else tangent_at(t, self.level) for t in tensors or ()]
         if not any([tangent is not None for tangent in found]):
             return None
-        return [zeros_for(t) if tangent is None else tangent for t, tangent in zip(tensors, found)]
+        return [or_zeros(tangent, t) for t, tangent in zip(tensors, found)]
 
-    cdef object or_zeros(self, object tangent, object operand):
-        if tangent is not None or operand is None:
-            return tangent
-        return zeros_like(operand) if isinstance(operand, TensorBase) else [zeros_for(t) for t in operand]
+    cdef tuple tangents_of(self, tuple operands):
+        return tuple([
+            self.tangents(t) if isinstance(t, list) else self.tangent(t) for t in operands
+        ])
 
     cdef int set_tangent(self, TensorBase result, TensorBase tangent) except -1:
         """`tangent` is the result's; None is zero. One that the result has already, written in place, is overwritten."""
@@ -143,61 +193,24 @@ cdef class LevelWalk:
             self.set_tangent(<TensorBase>result, <TensorBase>tangent)
         return 0
 
-    cdef int transpose(self, TensorBase operand, TensorBase tangent, object formula) except -1:
-        """One formula of a transposed rule, and the tangent of its input; of a joint one, not every input has one."""
-        if formula is None or tangent is None:
-            return 0
-        if self.formulas is None:
-            self.formulas, self.cotangents = [], []
-        self.formulas.append(fitting(operand, <TensorBase>formula))
-        self.cotangents.append(tangent)
-        return 0
+    cdef list stand_ins(self, tuple results):
+        """Zeros in place of gradients: what is recorded from here on is the linear map that a formula is."""
+        self.recording_before = swap_grad_mode(True)
+        return [zeros_like(<TensorBase>result).requires_grad_() for result in results]
 
-    cdef int transpose_list(self, object operands, list tangents, object formulas) except -1:
-        """The same for a list of tensors, whose formula gives a list."""
-        for operand, tangent, formula in zip(operands, tangents, formulas or ()):
-            if operand is not None:
-                self.transpose(<TensorBase>operand, <TensorBase>tangent, formula)
-        return 0
-
-    cdef int give_transposed(self, tuple results, tuple stand_ins) except -1:
-        """Run the recorded formulas backwards, from the tangents of the inputs to those of the results."""
-        cdef list formulas = self.formulas or []
-        cdef list cotangents = self.cotangents or []
+    cdef int give_transposed(self, tuple results, list stand_ins, list formulas, list cotangents) except -1:
+        """Run the recorded formulas backwards, from the tangents of the operands to those of the results."""
         cdef bint recording = self.recording_before
-        self.formulas = self.cotangents = None
         self.recording_before = -1
         swap_grad_mode(recording)
         linear = [i for i, formula in enumerate(formulas) if formula.requires_grad]
         found = [None] * len(results)
         if linear:
             found = upcalls.grad(
-                [formulas[i] for i in linear], list(stand_ins), [cotangents[i] for i in linear],
+                [formulas[i] for i in linear], stand_ins, [cotangents[i] for i in linear],
                 create_graph=recording, allow_unused=True,
             )
-        for result, tangent in zip(results, found):
-            self.set_tangent(<TensorBase>result, <TensorBase>tangent)
-        return 0
-
-
-cdef TensorBase stand_in(LevelWalk walk, TensorBase result):
-    """Zeros in place of a gradient: what is recorded from here on is the linear map that a formula is."""
-    cdef bint recording = swap_grad_mode(True)
-    if walk.recording_before < 0:
-        walk.recording_before = recording
-    return zeros_like(result).requires_grad_()
-
-
-cdef list stand_in_list(LevelWalk walk, object results):
-    return [stand_in(walk, <TensorBase>result) for result in results]
-
-
-cdef TensorBase plus(TensorBase a, TensorBase b):
-    return b if a is None else upcalls.add(a, b)
-
-
-cdef list plus_list(list a, object b):
-    return list(b) if a is None else [plus(<TensorBase>x, <TensorBase>y) for x, y in zip(a, b)]
+        return self.set_tangents(results, found)
 
 
 cdef int make_writable(TensorBase base, Level level, bint needed) except -1:

@@ -6,16 +6,16 @@ included, and on whether the graph of the gradient is wanted; never on what happ
 are for float32 and float64. Half precision is computed in float32 and rounded once at the end, as PyTorch does.
 """
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport FusedKernel, cast, copy_into, fused, fused_over, is_meta, release_array
 from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
-from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels
+from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 from gradsmith.runtime.history.input_buffer cimport is_owned
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 
 import numpy as np
 
@@ -155,6 +155,17 @@ cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, obj
         return None
     array = fused_or_in_float32(kernel, inputs, numbers)
     return None if array == NULL else wrap_owned(array)
+
+
+cdef TensorBase by_ops(OpsRule rule, tuple given):
+    """Without history or tangents, which come from the rules of the whole op."""
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        return rule(given)
+    finally:
+        swap_grad_mode(recording)
+        swap_ceiling(ceiling)
 
 
 cdef PyObject *fused_or_in_float32(

@@ -36,11 +36,22 @@ cdef class Parameter:
 
 
 cdef class Overload:
-    def __init__(self, str text, tuple parameters):
-        """`parameters` are (name, type, default, keyword only)."""
+    def __init__(self, str text, *defaults):
+        """`text` is what errors show: ``(Tensor input, *, Tensor? out=None)``. `defaults` are those in it, in order."""
+        cdef list parameters = []
+        remaining = iter(defaults)
         self.text = text
-        self.parameters = tuple([Parameter(name, type_, default) for name, type_, default, _ in parameters])
-        self.positional = len([name for name, _, _, keyword_only in parameters if not keyword_only])
+        self.positional = -1
+        for part in text[1:-1].split(", "):
+            declared, has_default, _ = part.partition("=")
+            type_, is_parameter, name = declared.partition(" ")
+            if part == "*":
+                self.positional = len(parameters)
+            elif is_parameter:      # and not the rest of a default with a comma in it
+                parameters.append(Parameter(name, type_, next(remaining) if has_default else REQUIRED))
+        self.parameters = tuple(parameters)
+        if self.positional < 0:
+            self.positional = len(parameters)
 
     cdef tuple expect_bound(self, tuple args, dict kwargs):
         """A value for each parameter, or None when the arguments do not fit."""

@@ -8,7 +8,7 @@ The tangent of an input that forward has written is written by `jvp` and returne
 that is a view must be a view too. As a rule it is one of the base's tangent at the same place: then it is what the output
 shows already (forward_ad.pyx, Note [Tangents of views]). Any other is attached to the output itself.
 """
-from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
+from gradsmith.runtime.calls.forward_ad cimport LevelWalk, or_zeros, walk_levels
 from gradsmith.runtime.custom_function.outputs cimport Call, is_among, is_differentiable, name_of
 from gradsmith.runtime.graph.tangent cimport attach, has_tangent_list
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase
@@ -36,7 +36,7 @@ cdef TensorBase input_tangent(Call call, LevelWalk walk, object value):
         return None
     tangent = walk.tangent(value)
     if tangent is None and call.node.materialize and has_gradient(value):
-        return walk.or_zeros(None, value)
+        return or_zeros(None, value)
     return tangent
 
 
@@ -101,7 +101,7 @@ cdef int check_written(Call call, list tangents, TensorBase output, TensorBase t
 cdef int give_view(Call call, LevelWalk walk, TensorBase output, TensorBase tangent) except -1:
     cdef TensorBase shown
     if tangent is None:
-        tangent = walk.or_zeros(None, output)
+        tangent = or_zeros(None, output)
     elif not tangent.flags & IS_VIEW:
         raise RuntimeError(
             f"{name_of(call)}: A custom Function's forward is returning a view (or an input as-is) but "

@@ -1,8 +1,7 @@
 # ---- gated(Tensor self, Tensor other) -> Tensor
-# derivatives.yaml: gated
 
 cdef class GatedBackward0(Node):
-    """Backward of ``gated(Tensor self, Tensor other) -> Tensor``."""
+    """Backward of ``gated``."""
 
     # Saves self and other: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -14,13 +13,13 @@ cdef class GatedBackward0(Node):
         self_ = unpack(self, 0)
         other = unpack(self, 1)
         exp_part = op_exp(op_mul_tensor(self_, other))
-        if wants(wanted, 0):    # self (derived): grad * conj(exp(self * other) * (1 + other * self))
+        if wants(wanted, 0):    # self (derived)
             set_grad_input(
                 grad_inputs,
                 0,
                 op_mul_tensor(grad, op_conj(op_mul_tensor(exp_part, op_add_scalar(op_mul_tensor(other, self_), 1, 1)))),
             )
-        if wants(wanted, 1):    # other (derived): grad * conj(self * self * exp(self * other))
+        if wants(wanted, 1):    # other (derived)
             set_grad_input(
                 grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_tensor(op_mul_tensor(self_, self_), exp_part)))
             )
@@ -28,37 +27,27 @@ cdef class GatedBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef int tangents_gated(TensorBase result, TensorBase self, TensorBase other) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t, other_t, result_t
-    cdef LevelWalk walk = walk_levels((self, other))
-    while walk.next():
-        self_t = walk.tangent(self)
-        other_t = walk.tangent(other)
-        result_t = None
-        if self_t is not None:
-            result_t = op_mul_tensor(
-                self_t,
-                op_mul_tensor(op_exp(op_mul_tensor(self, other)), op_add_scalar(op_mul_tensor(other, self), 1, 1)),
-            )
-        if other_t is not None:
-            result_t = plus(
-                result_t,
-                op_mul_tensor(other_t, op_mul_tensor(op_mul_tensor(self, self), op_exp(op_mul_tensor(self, other)))),
-            )
-        walk.set_tangent(result, result_t)
+cdef object tangents_gated(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(
+            self_t, op_mul_tensor(op_exp(op_mul_tensor(self, other)), op_add_scalar(op_mul_tensor(other, self), 1, 1))
+        )
+    if other_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(other_t, op_mul_tensor(op_mul_tensor(self, self), op_exp(op_mul_tensor(self, other)))),
+        )
+    return result_t
 
-cdef TensorBase gated_by_ops(TensorBase self, TensorBase other):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self, other = as_promoted((self, other))
-        self = as_floating(self)
-        other = as_floating(other)
-        return op_mul_tensor(self, op_exp(op_mul_tensor(self, other)))
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object gated_by_ops(tuple given):
+    self, other = given
+    self, other = as_promoted((self, other))
+    self = as_floating(self)
+    other = as_floating(other)
+    return op_mul_tensor(self, op_exp(op_mul_tensor(self, other)))
 
 cdef TensorBase op_gated(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("gated", (self, other)) if watching else 0
@@ -67,8 +56,8 @@ cdef TensorBase op_gated(TensorBase self, TensorBase other):
     operands[1] = <PyObject *>other
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GATED_FORWARD, operands, ())
     if result is None:
-        result = gated_by_ops(self, other)
-    cdef GatedBackward0 node
+        result = by_ops(gated_by_ops, (self, other))
+    cdef Node node
     if requires_grad_2(self, other):
         node = GatedBackward0.__new__(GatedBackward0)
         connect_2(node, 2, 0, self, other)
@@ -76,13 +65,11 @@ cdef TensorBase op_gated(TensorBase self, TensorBase other):
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        tangents_gated(result, self, other)
+        carry_tangents(result, (self, other), tangents_gated, (self, other))
     return ended(depth, result)
 
 cdef object call_gated(self, other):
-    self = check_tensor(self, "gated", "input", 1)
-    other = check_tensor(other, "gated", "other", 2)
-    return op_gated(<TensorBase>self, <TensorBase>other)
+    return op_gated(check_input(self, "gated"), check_tensor(other, "gated", "other", 2))
 
 def gated(input, other):
     """Grows with the product.
@@ -92,9 +79,6 @@ def gated(input, other):
     Parameters:
     input : Tensor
     other : Tensor
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

@@ -1,15 +1,13 @@
 # ---- blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor
-# derivatives.yaml: blend
 
 cdef class BlendBackward0(Node):
-    """Backward of ``blend(Tensor self, Tensor weight, Tensor anchor, Scalar beta=1) -> Tensor``."""
+    """Backward of ``blend``."""
 
     # Saves self for the gradient of weight, weight for the gradient of self.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, weight
-        # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
         if wants(wanted, 0) or wants(wanted, 1):
             self_ = unpack(self, 0)
             weight = unpack(self, 1)
@@ -23,22 +21,11 @@ cdef class BlendBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_weight, _raw_saved_weight = saved_tensor(1)
 
-cdef int tangents_blend(
-    TensorBase result, TensorBase self, TensorBase weight, TensorBase anchor, object beta
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, weight_t, grad
-    cdef LevelWalk walk = walk_levels((self, weight))
-    while walk.next():
-        self_t = walk.tangent(self)
-        weight_t = walk.tangent(weight)
-        grad = stand_in(walk, result)
-        # self, weight: (grad * weight if grad_input_mask[0] else None, grad * self if grad_input_mask[1] else None)
-        if self_t is not None or weight_t is not None:
-            parts = (op_mul_tensor(grad, weight), op_mul_tensor(grad, self))
-            walk.transpose(self, self_t, parts[0])
-            walk.transpose(weight, weight_t, parts[1])
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_blend(list gradients, tuple tangents, tuple given):    # transposed
+    self, weight = given
+    grad, = gradients
+    parts = (op_mul_tensor(grad, weight), op_mul_tensor(grad, self))
+    return (*parts,)
 
 cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, object beta):
     check_no_gradient(anchor, "blend", "anchor")
@@ -46,7 +33,7 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) * array_of(weight) + beta * array_of(anchor))
     )
-    cdef BlendBackward0 node
+    cdef Node node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
         node = BlendBackward0.__new__(BlendBackward0)
         connect_2(node, 2, 0, self, weight)
@@ -56,15 +43,16 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
             save_input(node, 1, weight)
         set_history(result, node)
     if has_tangent_2(self, weight):
-        tangents_blend(result, self, weight, anchor, beta)
+        carry_transposed((result,), (self, weight), tangents_blend, (self, weight))
     return ended(depth, result)
 
 cdef object call_blend(self, weight, anchor, beta):
-    self = check_tensor(self, "blend", "input", 1)
-    weight = check_tensor(weight, "blend", "weight", 2)
-    anchor = check_tensor(anchor, "blend", "anchor", 3)
-    beta = as_number(beta, "blend", "beta", 4)
-    return op_blend(<TensorBase>self, <TensorBase>weight, <TensorBase>anchor, beta)
+    return op_blend(
+        check_input(self, "blend"),
+        check_tensor(weight, "blend", "weight", 2),
+        check_tensor(anchor, "blend", "anchor", 3),
+        as_number(beta, "blend", "beta", 4),
+    )
 
 def blend(input, weight, anchor, beta=1):
     """Weighted, and moved by an anchor.
@@ -76,9 +64,6 @@ def blend(input, weight, anchor, beta=1):
     weight : Tensor
     anchor : Tensor
     beta : number, default 1
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

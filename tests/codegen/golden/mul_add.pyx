@@ -1,5 +1,4 @@
 # ---- addcmul(Tensor self, Tensor tensor1, Tensor|Scalar tensor2, *, Scalar value=1) -> Tensor
-# derivatives.yaml: addcmul
 
 cdef class AddcmulBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor``."""
@@ -10,13 +9,13 @@ cdef class AddcmulBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase tensor1, tensor2
         cdef object value
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
+        if wants(wanted, 1):    # tensor1
             tensor2 = unpack(self, 1)
             value = value_of(self, 0)
             set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
-        if wants(wanted, 2):    # tensor2: grad * conj(tensor1 * value)
+        if wants(wanted, 2):    # tensor2
             tensor1 = unpack(self, 0)
             value = value_of(self, 0)
             set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
@@ -25,34 +24,22 @@ cdef class AddcmulBackward0(Node):
     _saved_tensor2, _raw_saved_tensor2 = saved_tensor(1)
     _saved_value = saved_value(0)
 
-cdef int tangents_addcmul_tensor(
-    TensorBase result, TensorBase self, TensorBase tensor1, TensorBase tensor2, object value
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, tensor1_t, tensor2_t, grad
-    cdef LevelWalk walk = walk_levels((self, tensor1, tensor2))
-    while walk.next():
-        self_t = walk.tangent(self)
-        tensor1_t = walk.tangent(tensor1)
-        tensor2_t = walk.tangent(tensor2)
-        grad = stand_in(walk, result)
-        # self: grad
-        if self_t is not None:
-            walk.transpose(self, self_t, grad)
-        # tensor1: grad * conj(tensor2 * value)
-        if tensor1_t is not None:
-            walk.transpose(tensor1, tensor1_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))))
-        # tensor2: grad * conj(tensor1 * value)
-        if tensor2_t is not None:
-            walk.transpose(tensor2, tensor2_t, op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_addcmul_tensor(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, tensor1_t, tensor2_t = tangents
+    tensor1, tensor2, value = given
+    grad, = gradients
+    return (
+        grad if self_t is not None else None,
+        op_mul_tensor(grad, op_conj(op_mul_scalar(tensor2, value))) if tensor1_t is not None else None,
+        op_mul_tensor(grad, op_conj(op_mul_scalar(tensor1, value))) if tensor2_t is not None else None,
+    )
 
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     )
-    cdef AddcmulBackward0 node
+    cdef Node node
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
         connect_3(node, 2, 1, self, tensor1, tensor2)
@@ -64,17 +51,15 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
             set_value(node, 0, value)
         set_history(result, node)
     if has_tangent_3(self, tensor1, tensor2):
-        tangents_addcmul_tensor(result, self, tensor1, tensor2, value)
+        carry_transposed((result,), (self, tensor1, tensor2), tangents_addcmul_tensor, (tensor1, tensor2, value))
     return ended(depth, result)
 
 cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     check_inplace("addcmul_", self)
     cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_3(self, tensor1, tensor2):
         return ended(depth, copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value)))
-    cdef AddcmulBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_3(self, tensor1, tensor2):
         node = AddcmulBackward0.__new__(AddcmulBackward0)
         connect_3(node, 2, 1, self, tensor1, tensor2)
@@ -96,9 +81,9 @@ cdef class AddcmulScalarBackward0(Node):
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
         cdef object tensor2, value
-        if wants(wanted, 0):    # self: grad
+        if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
-        if wants(wanted, 1):    # tensor1: grad * conj(tensor2 * value)
+        if wants(wanted, 1):    # tensor1
             tensor2 = unpack_number(self, 0)
             value = value_of(self, 1)
             set_grad_input(grad_inputs, 1, op_mul_scalar(grad, conj_number(tensor2 * value)))
@@ -113,30 +98,21 @@ cdef class AddcmulScalarBackward0(Node):
     _saved_tensor2 = saved_number(0)
     _saved_value = saved_value(1)
 
-cdef int tangents_addcmul_scalar(
-    TensorBase result, TensorBase self, TensorBase tensor1, object tensor2, object value
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, tensor1_t, grad
-    cdef LevelWalk walk = walk_levels((self, tensor1))
-    while walk.next():
-        self_t = walk.tangent(self)
-        tensor1_t = walk.tangent(tensor1)
-        grad = stand_in(walk, result)
-        # self: grad
-        if self_t is not None:
-            walk.transpose(self, self_t, grad)
-        # tensor1: grad * conj(tensor2 * value)
-        if tensor1_t is not None:
-            walk.transpose(tensor1, tensor1_t, op_mul_scalar(grad, conj_number(tensor2 * value)))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_addcmul_scalar(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, tensor1_t = tangents
+    tensor2, value = given
+    grad, = gradients
+    return (
+        grad if self_t is not None else None,
+        op_mul_scalar(grad, conj_number(tensor2 * value)) if tensor1_t is not None else None,
+    )
 
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) + value * array_of(tensor1) * tensor2)
     )
-    cdef AddcmulScalarBackward0 node
+    cdef Node node
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
         connect_2(node, 0, 2, self, tensor1)
@@ -145,17 +121,15 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
             set_value(node, 1, value)
         set_history(result, node)
     if has_tangent_2(self, tensor1):
-        tangents_addcmul_scalar(result, self, tensor1, tensor2, value)
+        carry_transposed((result,), (self, tensor1), tangents_addcmul_scalar, (tensor2, value))
     return ended(depth, result)
 
 cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     check_inplace("addcmul_", self)
     cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
-    # the rule of forward mode reads the value before the write
     if has_tangent_2(self, tensor1):
         return ended(depth, copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value)))
-    cdef AddcmulScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, tensor1):
         node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
         connect_2(node, 0, 2, self, tensor1)
@@ -168,7 +142,7 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
     return ended(depth, self)
 
 cdef object call_addcmul(self, tensor1, tensor2, value):
-    self = check_tensor(self, "addcmul", "input", 1)
+    self = check_input(self, "addcmul")
     tensor1 = check_tensor(tensor1, "addcmul", "tensor1", 2)
     tensor2 = as_operand(tensor2, "addcmul", "tensor2", 3)
     value = as_number(value, "addcmul", "value", 4)
@@ -176,14 +150,13 @@ cdef object call_addcmul(self, tensor1, tensor2, value):
         return op_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
     return op_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
 
-cdef object call_addcmul_(self, tensor1, tensor2, value):
-    self = check_tensor(self, "addcmul_", "input", 1)
+cdef object call_addcmul_(TensorBase self, tensor1, tensor2, value):
     tensor1 = check_tensor(tensor1, "addcmul_", "tensor1", 2)
     tensor2 = as_operand(tensor2, "addcmul_", "tensor2", 3)
     value = as_number(value, "addcmul_", "value", 4)
     if is_tensor(tensor2):
-        return inplace_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
-    return inplace_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
+        return inplace_addcmul_tensor(self, <TensorBase>tensor1, <TensorBase>tensor2, value)
+    return inplace_addcmul_scalar(self, <TensorBase>tensor1, tensor2, value)
 
 def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     """The first tensor plus the product of the others.
@@ -196,9 +169,6 @@ def addcmul(input, tensor1, tensor2, *, value=1, out=None):
     tensor2 : Tensor or number
     value : number, default 1
     out : Tensor, optional
-
-    Returns:
-    Tensor
 
     Raises: TypeError, RuntimeError
 

@@ -1,36 +1,30 @@
 # ---- pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]
-# derivatives.yaml: pieces
 
 cdef class PiecesBackward0(Node):
-    """Backward of ``pieces(Tensor(a) self, int dim=0) -> Tensor(a)[]``."""
+    """Backward of ``pieces``."""
 
     # Saves no tensor: the shape and dtype of self are enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef int i
         cdef list gradients = [gradient(grads, i) for i in range(self.n_outputs)]
-        cdef object self_shape, self_dtype, dim
-        # self: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
-        self_shape = value_of(self, 0)
-        self_dtype = value_of(self, 1)
-        dim = value_of(self, 2)
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object dim = value_of(self, 2)
         set_grad_input(grad_inputs, 0, op_cat(filled_slices(gradients, self_shape, self_dtype, dim), dim))
 
     _saved_self_shape = saved_value(0)
     _saved_self_dtype = saved_value(1)
     _saved_dim = saved_value(2)
 
-cdef int tangents_pieces(list result, TensorBase self, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangents(result, op_pieces(self_t, dim))
+cdef object tangents_pieces(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, = given
+    return op_pieces(self_t, dim)
 
 cdef list op_pieces(TensorBase self, object dim):
     cdef int depth = begin_op("pieces", (self, dim)) if watching else 0
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
-    cdef PiecesBackward0 node
+    cdef Node node
     if requires_grad_1(self):
         node = PiecesBackward0.__new__(PiecesBackward0)
         connect_1(node, 0, 3, self)
@@ -43,9 +37,7 @@ cdef list op_pieces(TensorBase self, object dim):
     return result
 
 cdef object call_pieces(self, dim):
-    self = check_tensor(self, "pieces", "input", 1)
-    dim = as_int(dim, "pieces", "dim", 2)
-    return tuple(op_pieces(<TensorBase>self, dim))
+    return tuple(op_pieces(check_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))
 
 def pieces(input, dim=0):
     """Slices along a dimension.
@@ -55,14 +47,10 @@ def pieces(input, dim=0):
     Parameters:
     input : Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
 
     Returns:
     tuple of Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: cat(filled_slices(grads, self.shape, self.dtype, dim), dim)
@@ -72,37 +60,31 @@ def pieces(input, dim=0):
 
 
 # ---- join(Tensor[] tensors, int dim=0) -> Tensor
-# derivatives.yaml: join
 
 cdef class JoinBackward0(Node):
-    """Backward of ``join(Tensor[] tensors, int dim=0) -> Tensor``."""
+    """Backward of ``join``."""
 
     # Saves no tensor: the shape of tensors is enough.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef object tensors_shape, dim
-        # tensors: cat_backward(grad, tensors.shape, dim)
-        tensors_shape = value_of(self, 0)
-        dim = value_of(self, 1)
+        cdef object tensors_shape = value_of(self, 0)
+        cdef object dim = value_of(self, 1)
         set_grad_inputs(self, grad_inputs, 0, self.n_edges, cat_backward(grad, tensors_shape, dim))
 
     _saved_tensors_shape = saved_value(0)
     _saved_dim = saved_value(1)
 
-cdef int tangents_join(TensorBase result, list tensors, object dim) except -1:
-    """Forward mode: auto_linear."""
-    cdef list tensors_t
-    cdef LevelWalk walk = walk_levels((tensors,))
-    while walk.next():
-        tensors_t = walk.tangents(tensors)
-        walk.set_tangent(result, op_join(tensors_t, dim))
+cdef object tangents_join(tuple tangents, tuple given):    # auto_linear
+    tensors_t, = tangents
+    dim, = given
+    return op_join(tensors_t, dim)
 
 cdef TensorBase op_join(list tensors, object dim):
     cdef int depth = begin_replaceable_op("join", (tensors, dim)) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(np.concatenate(arrays_of(tensors), dim))
     )
-    cdef JoinBackward0 node
+    cdef Node node
     if requires_grad_list(tensors):
         node = JoinBackward0.__new__(JoinBackward0)
         node.init(<int>len(tensors), 0, 2)
@@ -111,13 +93,11 @@ cdef TensorBase op_join(list tensors, object dim):
         set_value(node, 1, dim)
         set_history(result, node)
     if has_tangent_list(tensors):
-        tangents_join(result, tensors, dim)
+        carry_tangents(result, (tensors,), tangents_join, (dim,))
     return ended(depth, result)
 
 cdef object call_join(tensors, dim):
-    tensors = as_tensor_list(tensors, "join", "tensors", 1)
-    dim = as_int(dim, "join", "dim", 2)
-    return op_join(tensors, dim)
+    return op_join(as_tensor_list(tensors, "join", "tensors", 1), as_int(dim, "join", "dim", 2))
 
 def join(tensors, dim=0):
     """The tensors one after the other.
@@ -127,14 +107,7 @@ def join(tensors, dim=0):
     Parameters:
     tensors : sequence of Tensor
     dim : int, default 0
-        Dimension to work along; negative ones count from the end.
     axis : int, optional
-        Another name of `dim`.
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         tensors: cat_backward(grad, tensors.shape, dim)

@@ -1,5 +1,4 @@
 # ---- put_(Tensor(a!) self, Tensor|Scalar value) -> Tensor(a!)
-# derivatives.yaml: put_
 
 cdef class PutBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Tensor value) -> Tensor(a!)``."""
@@ -12,27 +11,15 @@ cdef class PutBackward0(Node):
         if wants(wanted, 1):    # value: grad
             set_grad_input(grad_inputs, 1, grad)
 
-cdef int tangents_put__tensor(TensorBase result, TensorBase self, TensorBase value) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, value_t, grad
-    cdef LevelWalk walk = walk_levels((self, value))
-    while walk.next():
-        self_t = walk.tangent(self)
-        value_t = walk.tangent(value)
-        grad = stand_in(walk, result)
-        # self: grad * 0
-        if self_t is not None:
-            walk.transpose(self, self_t, op_mul_scalar(grad, 0))
-        # value: grad
-        if value_t is not None:
-            walk.transpose(value, value_t, grad)
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_put__tensor(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, value_t = tangents
+    grad, = gradients
+    return (op_mul_scalar(grad, 0) if self_t is not None else None, grad if value_t is not None else None)
 
 cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     check_inplace("put_", self)
     cdef int depth = begin_op("put_", (self, value)) if watching else 0
-    cdef PutBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_2(self, value):
         node = PutBackward0.__new__(PutBackward0)
         connect_2(node, 0, 0, self, value)
@@ -40,7 +27,7 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     write_values("put_", self, np.asarray(array_of(value)))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
-        tangents_put__tensor(self, self, value)
+        carry_transposed((self,), (self, value), tangents_put__tensor, ())
     return ended(depth, self)
 
 cdef class PutScalarBackward0(Node):
@@ -54,23 +41,14 @@ cdef class PutScalarBackward0(Node):
     cpdef str name(self):
         return "PutBackward0"
 
-cdef int tangents_put__scalar(TensorBase result, TensorBase self, object value) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        grad = stand_in(walk, result)
-        # self: grad * 0
-        if self_t is not None:
-            walk.transpose(self, self_t, op_mul_scalar(grad, 0))
-        walk.give_transposed((result,), (grad,))
+cdef tuple tangents_put__scalar(list gradients, tuple tangents, tuple given):    # transposed
+    grad, = gradients
+    return (op_mul_scalar(grad, 0),)
 
 cdef TensorBase op_put__scalar(TensorBase self, object value):
     check_inplace("put_", self)
     cdef int depth = begin_op("put_", (self, value)) if watching else 0
-    cdef PutScalarBackward0 node = None
-    cdef Node history = None
+    cdef Node node, history = None
     if requires_grad_1(self):
         node = PutScalarBackward0.__new__(PutScalarBackward0)
         connect_1(node, 0, 0, self)
@@ -78,11 +56,11 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
     write_values("put_", self, np.asarray(value))
     finish_inplace(self, history)
     if has_tangent_1(self):
-        tangents_put__scalar(self, self, value)
+        carry_transposed((self,), (self,), tangents_put__scalar, ())
     return ended(depth, self)
 
 cdef object call_put_(self, value):
-    self = check_tensor(self, "put_", "input", 1)
+    self = check_input(self, "put_")
     value = as_operand(value, "put_", "value", 2)
     if is_tensor(value):
         return op_put__tensor(<TensorBase>self, <TensorBase>value)

@@ -1,20 +1,17 @@
 # ---- softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor
-# derivatives.yaml: softplus
 
 cdef class SoftplusBackward0(Node):
-    """Backward of ``softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor``."""
+    """Backward of ``softplus``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         if apply_fused(self, SOFTPLUS_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, product_of_self
-        cdef object beta, threshold
-        # self: where(self * beta > threshold, grad, grad * beta * exp(self * beta))
-        self_ = unpack(self, 0)
-        beta = value_of(self, 0)
-        threshold = value_of(self, 1)
+        cdef TensorBase product_of_self
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object beta = value_of(self, 0)
+        cdef object threshold = value_of(self, 1)
         product_of_self = op_mul_scalar(self_, beta)
         set_grad_input(
             grad_inputs,
@@ -30,34 +27,23 @@ cdef class SoftplusBackward0(Node):
     _saved_beta = saved_value(0)
     _saved_threshold = saved_value(1)
 
-cdef int tangents_softplus(TensorBase result, TensorBase self, object beta, object threshold) except -1:
-    """Forward mode: auto_element_wise."""
-    cdef TensorBase self_t
-    cdef LevelWalk walk = walk_levels((self,))
-    while walk.next():
-        self_t = walk.tangent(self)
-        walk.set_tangent(
-            result,
-            op_where_tensor_tensor(
-                op_gt_scalar(op_mul_scalar(self, beta), threshold),
-                self_t,
-                op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta))),
-            ),
-        )
+cdef object tangents_softplus(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, beta, threshold = given
+    return op_where_tensor_tensor(
+        op_gt_scalar(op_mul_scalar(self, beta), threshold),
+        self_t,
+        op_mul_tensor(op_mul_scalar(self_t, beta), op_exp(op_mul_scalar(self, beta))),
+    )
 
-cdef TensorBase softplus_by_ops(TensorBase self, object beta, object threshold):
-    cdef bint recording = swap_grad_mode(False)
-    cdef uint64_t ceiling = swap_ceiling(0)     # tangents come from the rule of the whole op
-    try:
-        self = as_floating(self)
-        return op_where_tensor_tensor(
-            op_gt_scalar(op_mul_scalar(self, beta), threshold),
-            self,
-            op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1),
-        )
-    finally:
-        swap_grad_mode(recording)
-        swap_ceiling(ceiling)
+cdef object softplus_by_ops(tuple given):
+    self, beta, threshold = given
+    self = as_floating(self)
+    return op_where_tensor_tensor(
+        op_gt_scalar(op_mul_scalar(self, beta), threshold),
+        self,
+        op_sub_tensor_scalar(op_exp(op_mul_scalar(self, beta)), 1),
+    )
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
@@ -67,8 +53,8 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         &SOFTPLUS_FORWARD, operands, (beta, threshold)
     )
     if result is None:
-        result = softplus_by_ops(self, beta, threshold)
-    cdef SoftplusBackward0 node
+        result = by_ops(softplus_by_ops, (self, beta, threshold))
+    cdef Node node
     if requires_grad_1(self):
         node = SoftplusBackward0.__new__(SoftplusBackward0)
         connect_1(node, 1, 2, self)
@@ -77,11 +63,11 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         set_value(node, 1, threshold)
         set_history(result, node)
     if has_tangent_1(self):
-        tangents_softplus(result, self, beta, threshold)
+        carry_tangents(result, (self,), tangents_softplus, (self, beta, threshold))
     return ended(depth, result)
 
 cdef object call_softplus(self, beta, threshold):
-    self = check_tensor(self, "softplus", "input", 1)
+    self = check_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")
@@ -96,11 +82,6 @@ def softplus(input, beta=1, threshold=20):
     input : Tensor
     beta : number, default 1
     threshold : number, default 20
-
-    Returns:
-    Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: where(self * beta > threshold, grad, grad * beta * exp(self * beta))

@@ -1,16 +1,14 @@
 # ---- extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor high)
-# derivatives.yaml: extent
 
 cdef class ExtentBackward0(Node):
-    """Backward of ``extent(Tensor self, Tensor?[] parts, int[2] pair=1, float[]? scales=None) -> (Tensor low, Tensor
-    high)``."""
+    """Backward of ``extent``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_low = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_high = gradient_or_zeros(self, grads, 1)
         cdef object pair
-        if wants(wanted, 0):    # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
+        if wants(wanted, 0):    # self
             pair = value_of(self, 0)
             set_grad_input(
                 grad_inputs,
@@ -19,33 +17,20 @@ cdef class ExtentBackward0(Node):
                     grad_low, grad_high, 1
                 ),
             )
-        # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-        if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:
+        if wants_any(wanted, 1, self.n_edges) and grads[0] != NULL:    # parts
             set_grad_inputs(
                 self, grad_inputs, 1, self.n_edges, (grad_low,) if self.is_retained() else (op_mul_scalar(grad_low, 1),)
             )
 
     _saved_pair = saved_value(0)
 
-cdef int tangents_extent(
-    TensorBase low, TensorBase high, TensorBase self, list parts, object pair, object scales
-) except -1:
-    """Forward mode: transposed."""
-    cdef TensorBase self_t, grad_low, grad_high
-    cdef list parts_t
-    cdef LevelWalk walk = walk_levels((self, parts))
-    while walk.next():
-        self_t = walk.tangent(self)
-        parts_t = walk.tangents(parts)
-        grad_low = stand_in(walk, low)
-        grad_high = stand_in(walk, high)
-        # self: grad_low * pair[0] if grad_high is None else grad_low + grad_high
-        if self_t is not None:
-            walk.transpose(self, self_t, op_add_tensor(grad_low, grad_high, 1))
-        # parts: (grad_low,) if retain_variables else (grad_low * 1,)
-        if parts_t is not None:
-            walk.transpose_list(parts, parts_t, (grad_low,))
-        walk.give_transposed((low, high,), (grad_low, grad_high,))
+cdef tuple tangents_extent(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, parts_t = tangents
+    grad_low, grad_high = gradients
+    return (
+        op_add_tensor(grad_low, grad_high, 1) if self_t is not None else None,
+        (grad_low,) if parts_t is not None else None,
+    )
 
 cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
     cdef int depth = begin_replaceable_op("extent", (self, parts, pair, scales)) if watching else 0
@@ -58,7 +43,7 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
         )
         low = wrap(low_array)
         high = wrap(high_array)
-    cdef ExtentBackward0 node
+    cdef Node node
     if requires_grad_1(self) or requires_grad_list(parts):
         node = ExtentBackward0.__new__(ExtentBackward0)
         node.init(1 + <int>len(parts), 0, 1)
@@ -68,7 +53,7 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
             set_value(node, 0, pair)
         set_history_list([low, high], node)
     if has_tangent_1(self) or has_tangent_list(parts):
-        tangents_extent(low, high, self, parts, pair, scales)
+        carry_transposed((low, high), (self, parts), tangents_extent, ())
     if depth:
         end_op(depth, (low, high))
     return (low, high)
@@ -76,11 +61,14 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
 ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
 
 cdef object call_extent(self, parts, pair, scales):
-    self = check_tensor(self, "extent", "input", 1)
-    parts = as_optional_tensor_list(parts, "extent", "parts", 2)
-    pair = as_tuple(pair, "extent", "pair", 3, INT_ITEMS, 2)
-    scales = as_tuple_or_none(scales, "extent", "scales", 4, FLOAT_ITEMS, 0)
-    return ExtentResult._make(op_extent(<TensorBase>self, parts, pair, scales))
+    return ExtentResult._make(
+        op_extent(
+            check_input(self, "extent"),
+            as_optional_tensor_list(parts, "extent", "parts", 2),
+            as_tuple(pair, "extent", "pair", 3, INT_ITEMS, 2),
+            as_tuple_or_none(scales, "extent", "scales", 4, FLOAT_ITEMS, 0),
+        ),
+    )
 
 def extent(input, parts, pair=1, scales=None):
     """Lower and upper bound.
@@ -96,8 +84,6 @@ def extent(input, parts, pair=1, scales=None):
     Returns:
     low : Tensor
     high : Tensor
-
-    Raises: TypeError
 
     Gradients:
         input: grad_low * pair[0] if grad_high is None else grad_low + grad_high

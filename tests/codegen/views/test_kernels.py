@@ -6,7 +6,10 @@ import pytest
 from small_table import OPS
 
 from codegen.build.build import load_table
-from codegen.views.kernels import Kernel, Places, expect_kernel, number, power, product, reciprocal
+from codegen.build.loops import Places, expect_loop
+from codegen.loops.terms import number, power, product, reciprocal
+from codegen.views import kernels
+from codegen.views.kernels import Kernel
 
 # Division and powers, which the small table lacks, and the op whose gradient is under test.
 MORE = """
@@ -39,7 +42,8 @@ def kernel_of(text: str) -> Kernel | None:
     backward = table.ops[-1].variants[0].backward
     assert backward is not None
     places = Places(inputs={"self": "GS_SAVED | 0", "other": "GS_SAVED | 1"}, scalars={"beta": 0}, gradients=("grad",))
-    return expect_kernel("k", text, backward.gradients[0].formula.expr, places, table)
+    loop = expect_loop("k", text, backward.gradients[0].formula.expr, places, table)
+    return kernels.kernel_of(loop) if loop else None
 
 
 def body(text: str) -> str:

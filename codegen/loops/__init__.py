@@ -1,0 +1,1 @@
+"""Compiled loops of formulas, as trees of C operations; knows no table."""

@@ -1,0 +1,24 @@
+"""Formulas that become compiled loops are lowered when the table is built."""
+
+from pathlib import Path
+
+import pytest
+
+from codegen.build import loops
+from codegen.build.build import load_table
+from codegen.write.render import render_all
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_each_formula_is_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    lowered: list[str] = []
+    expect_loop = loops.expect_loop
+
+    def counted(name: str, *arguments: object) -> object:
+        lowered.append(name)
+        return expect_loop(name, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(loops, "expect_loop", counted)
+    render_all(load_table(ROOT / "derivatives.yaml"))
+    assert len(lowered) == len(set(lowered)) > 50
