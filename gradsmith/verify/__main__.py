@@ -15,6 +15,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradsmith.codegen.spec.errors import SpecErrors
+from gradsmith.compiling.toolchain import BuildError
+
 from .matrix import page_of
 from .samples import key_of
 from .session import PROCESSES, Source, prove_rows
@@ -25,22 +28,31 @@ if TYPE_CHECKING:
 
     from .proof import Proof
 
+REFUSED = (SpecErrors, BuildError, OSError, ImportError, AttributeError, ValueError)
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = parsed(arguments)
+    options = arguments_of(arguments)
     source = Source(options.table, options.functions)
+    try:
+        rows_known = source.rows
+    except REFUSED as error:  # the table has errors, or cannot be built: all are in the message
+        print(error, file=sys.stderr)
+        return 2
+    verify_names(options, rows_known)
     numbers = chosen(source.rows, options.ops)
     rows = [source.rows[number] for number in numbers]
     start = time.perf_counter()
     width = max(len(key_of(row)) for row in rows)
-    proofs = list(reported(prove_rows(source, numbers, options.jobs), len(rows), source.places, width))
+    found = prove_rows(source, numbers, options.jobs, again=options.again)
+    proofs = list(reported(found, len(rows), source.places, width))
     print(summary_of(proofs, time.perf_counter() - start))
     if not all(proof.is_proven for proof in proofs):
         return 1
     return keep_matrix(options, rows, proofs) if options.matrix else 0
 
 
-def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
+def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
     )
@@ -48,17 +60,21 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--table", default="", metavar="FILE", help="an external table, see gradsmith.load")
     parser.add_argument("--functions", metavar="FILE", help="the Python file of the table's array functions")
     parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
+    parser.add_argument("--again", action="store_true", help="prove also what nothing has changed about since it was")
     parser.add_argument("--matrix", type=Path, metavar="FILE", help="write the support matrix; of all entries only")
     parser.add_argument("--check", action="store_true", help="do not write the matrix, fail when it is not up to date")
     options = parser.parse_args(arguments)
     if options.matrix and options.ops:
         parser.error("the support matrix is made of all entries: name no ops")
-    rows = Source(options.table, options.functions).rows
+    options.refuse = parser.error
+    return options
+
+
+def verify_names(options: argparse.Namespace, rows: Sequence[OpRow]) -> None:
     known = {name for row in rows for name in (row.base, key_of(row))}
     unknown = [name for name in options.ops if name not in known]
     if unknown:
-        parser.error(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0], known)}")
-    return options
+        options.refuse(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0], known)}")
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

@@ -58,6 +58,7 @@ class Proof:
     gaps: list[Gap] = field(default_factory=list)
     mutants: Tally = field(default_factory=Tally)
     seconds: float = 0.0
+    is_kept: bool = False  # of an earlier run, on which nothing that it depends on has changed
 
     @property
     def holds(self) -> bool:

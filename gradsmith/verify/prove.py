@@ -29,6 +29,7 @@ from .checks import (
     value,
 )
 from .coverage.cover import gaps_of
+from .coverage.gap import Gap
 from .mutants.trial import tried
 from .proof import Failure, Proof
 from .samples import key_of, not_implemented
@@ -42,7 +43,9 @@ if TYPE_CHECKING:
 CHECKS = (
     value, reverse, forward, second, constants, forms, elementwise, special, shared, resized, layouts, points, saved,
 )  # fmt: skip
-NO_FORM = "only formulas can call the op; with `variants: [internal]` it would be proven"
+NO_FORM = Gap(
+    "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
+)
 ENOUGH = 10  # failures of one check: more say the same
 
 
@@ -54,7 +57,7 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
     start = time.perf_counter()
     proof, subject = Proof(key_of(row)), Subject(row, module)
     if not row.forms:
-        proof.not_run["value"] = NO_FORM
+        proof.gaps = [NO_FORM]
         return proof
     proof.not_run.update({f"gradient of {name!r}": formula for name, formula in not_implemented(row).items()})
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -12,19 +13,21 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import gradsmith as gs
+from gradsmith.compiling.changes import digest_of
 from gradsmith.extension.cache import table_file
 from gradsmith.generated.op_table import OPS
 
+from .kept import Kept, proofs_folder
 from .places import Places
 from .proof import Proof
 from .prove import prove
-from .trees.models import Models, models_of
+from .trees.models import Models, models_of, own_table
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
-PROCESSES = 2
-AT_A_TIME = 4  # entries that a process fetches together
+PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+AT_A_TIME = 2  # entries that a process fetches together
 
 
 @dataclass(frozen=True)
@@ -55,12 +58,37 @@ class Source:
         return models_of(self.module, Path(self.table), Path(self.functions) if self.functions else None)
 
     @property
+    def kept(self) -> Kept:
+        """What is known from earlier runs."""
+        if self.models is None:
+            return Kept(own_table(), tuple(self.rows))
+        functions = Path(self.functions).read_text(encoding="utf-8") if self.functions else ""
+        folder = proofs_folder() / digest_of(str(Path(self.table).resolve()))
+        return Kept(self.models.table, tuple(self.rows), functions + table_file().read_text(encoding="utf-8"), folder)
+
+    @property
     def rows(self) -> Sequence[OpRow]:
         return self.module.op_table.OPS if self.table else OPS
 
 
-def prove_rows(source: Source, numbers: Sequence[int], processes: int = PROCESSES) -> Iterator[Proof]:
-    """Proofs of the rows with these numbers."""
+def prove_rows(
+    source: Source, numbers: Sequence[int], processes: int = PROCESSES, *, again: bool = False
+) -> Iterator[Proof]:
+    """Proofs of the rows with these numbers; what is kept from earlier is not proven again, unless that is wanted."""
+    kept = source.kept
+    known = {} if again else {n: proof for n in numbers if (proof := kept.expect(source.rows[n])) is not None}
+    made = proofs_of(source, [number for number in numbers if number not in known], processes)
+    for number in numbers:
+        if number in known:
+            yield known[number]
+            continue
+        proof = next(made)
+        kept.keep(source.rows[number], proof)
+        yield proof
+
+
+def proofs_of(source: Source, numbers: Sequence[int], processes: int) -> Iterator[Proof]:
+    """Entries are shared out over processes."""
     one = partial(prove_row, source)
     if processes == 1 or len(numbers) <= AT_A_TIME:
         yield from map(one, numbers)

@@ -33,6 +33,8 @@ def line_of(proof: Proof, width: int) -> str:
     start = f"{proof.key:{width}}  {sum(proof.counts.values()):5}  {' '.join(proof.tried)}"
     for prop, reason in proof.not_run.items():
         start += f"  [{prop} not run: {reason}]"
+    if proof.is_kept:
+        return f"{start}  kept"
     verdict = "" if proof.is_proven else "  UNPROVEN" if proof.holds else "  WRONG"
     return f"{start}  {proof.seconds:.2f} s{verdict}"
 

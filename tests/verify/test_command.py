@@ -26,7 +26,7 @@ WRONG = Proof(
 
 
 def test_some_ops(capsys):
-    assert __main__.main(["tanh", "add", "--jobs", "1"]) == 0
+    assert __main__.main(["tanh", "add", "--jobs", "1", "--again"]) == 0
     add, alpha, tanh, summary = capsys.readouterr().out.splitlines()
     assert add.startswith("add ") and alpha.startswith("add.alpha ") and tanh.startswith("tanh ")
     assert re.search(r" value reverse forward double complex in-place out .* \d+\.\d\d s$", tanh)
@@ -50,6 +50,24 @@ def test_unknown_op(capsys):
     assert "the table has no 'sums'. Did you mean 'sum'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("mine:\n- name: bad(Tensor self) -> Tensor\n  forward: array(self)\n  self: gard\n", "bad.yaml:4:9: bad: for"),
+        ("mine: [\n", "bad.yaml:2:1: does not parse as YAML"),
+        (None, "No such file"),
+    ],
+)  # fmt: skip
+def test_a_table_with_errors(tmp_path, capsys, text, message):
+    """Its errors are printed as they are, and nothing else."""
+    table = tmp_path / "bad.yaml"
+    if text is not None:
+        table.write_text(text)
+    assert __main__.main(["--table", str(table)]) == 2
+    err = capsys.readouterr().err
+    assert message in err and "Traceback" not in err
+
+
 def test_matrix_is_of_all_entries(capsys, tmp_path):
     with pytest.raises(SystemExit):
         __main__.main(["add", "--matrix", str(tmp_path / "support.md")])
@@ -58,7 +76,7 @@ def test_matrix_is_of_all_entries(capsys, tmp_path):
 
 @pytest.fixture
 def without_proving(monkeypatch, proofs):
-    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [proofs[n] for n in numbers])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes, again: [proofs[n] for n in numbers])
 
 
 def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path):
@@ -71,7 +89,7 @@ def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path
 
 
 def test_failure_names_the_line(monkeypatch, capsys):
-    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [WRONG])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes, again: [WRONG])
     assert __main__.main(["tanh"]) == 1
     out = capsys.readouterr().out
     line = re.search(r"(?m)^derivatives.yaml:(\d+): tanh: gradient of 'self' 1.0 instead of 2.0, off by 1$", out)
@@ -81,7 +99,7 @@ def test_failure_names_the_line(monkeypatch, capsys):
 
 def test_what_is_missing_makes_the_exit_status_one(monkeypatch, capsys):
     proof = Proof("tanh", gaps=[Gap("'dim' is never negative", "a sample such as `real(3), dim=-1`")])
-    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes: [proof])
+    monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes, again: [proof])
     assert __main__.main(["tanh"]) == 1
     out = capsys.readouterr().out
     assert "UNPROVEN" in out and "1 of 1 entries are unproven: tanh" in out
