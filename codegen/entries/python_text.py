@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from ..spec.errors import Collector, Problem, hint_from
 from ..spec.python_names import verify_attributes
-from ..spec.syntax import parse_python
+from ..spec.syntax import PYTHON_WORDS, parse_python
 from .reader import RawText
 
 
@@ -37,10 +37,10 @@ def verify_names(errors: Collector, op: str, value: RawText, subject: str, names
     known = frozenset(names)
     for name in _free_names(tree):
         if name.id not in known:
+            meant = PYTHON_WORDS.get(name.id)
+            hint = f"Write {meant}." if meant else hint_from("Names", name.id, known)
             position = value.position_of(name.col_offset)
-            errors.add(
-                position, op, f"{subject} uses '{name.id}', which it does not know", hint_from("Names", name.id, known)
-            )
+            errors.add(position, op, f"{subject} uses '{name.id}', which it does not know", hint)
 
 
 def _free_names(tree: ast.expr) -> list[ast.Name]:

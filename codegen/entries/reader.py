@@ -88,7 +88,8 @@ class RawEntry:
 def expect_truth(text: RawText, key: str, op: str, errors: Collector) -> bool | None:
     """The truth that a text says; None after an error, which has been reported."""
     if text.text not in ("true", "false"):
-        errors.add(text.position, op, f"{key} is '{text.text}', which is neither true nor false")
+        hint = f"Write {text.text.lower()}." if text.text.lower() in ("true", "false") else "Write true or false."
+        errors.add(text.position, op, f"{key} is '{text.text}', which is neither true nor false", hint)
         return None
     return text.text == "true"
 
@@ -167,6 +168,7 @@ class _Reader:
     def verify_family(self, family: RawText) -> None:
         if self.families is not None and family.text not in self.families:
             hint = hint_from("Families", family.text, self.families)
+            hint += " A new family is a word in FAMILIES of codegen/spec/vocabulary.py."
             self.errors.add(family.position, "", f"unknown family '{family.text}'", hint)
         elif not is_name(family.text) or keyword.iskeyword(family.text):
             problem = f"family '{family.text}' becomes a module, and that is no name for one"

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from types import EllipsisType
 
 from ..spec.schema_types import Type
 
-LiteralValue = int | float | bool | str | complex | tuple[object, ...] | None
+LiteralValue = int | float | bool | str | complex | tuple[object, ...] | EllipsisType | None
 
 # How tightly Python's operators bind; what binds less than its surroundings needs parentheses.
 BINDING = {
@@ -185,10 +186,18 @@ class Subscript(Expr):
 
 @dataclass(frozen=True)
 class Slice(Expr):
-    """``start:stop``, only as an index."""
+    """``start:stop:step``, only as an index."""
 
     start: Expr | None
     stop: Expr | None
+    step: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Index(Expr):
+    """The index of a tensor, ``x[0, ..., None, 1:]``: ints, slices, None and Ellipsis."""
+
+    items: tuple[Expr, ...]
 
 
 @dataclass(frozen=True)

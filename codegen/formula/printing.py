@@ -25,6 +25,7 @@ from .formula import (
     Expr,
     Gradient,
     Gradients,
+    Index,
     IsUndefined,
     IsWanted,
     Literal,
@@ -130,9 +131,11 @@ class CythonPrinter:
             case Subscript(value=value, index=index):
                 # Not `value[index]`: compiled without bounds checks, that would read anywhere.
                 return f"item_of({self.text(value)}, {self.text(index)})", ATOM
-            case Slice(start=start, stop=stop):
+            case Slice(start=start, stop=stop, step=step):
                 ends = ["" if end is None else self.text(end) for end in (start, stop)]
-                return ":".join(ends), CONDITIONAL
+                return ":".join([*ends, *([self.text(step)] if step else [])]), CONDITIONAL
+            case Index(items=items):
+                return f"np.s_[{self.arguments(items)}]", ATOM
             case TupleExpr(items=items) if expr.type.is_tensor_list:  # what takes one is declared `list`
                 return f"[{self.arguments(items)}]", ATOM
             case TupleExpr(items=items):
@@ -156,6 +159,8 @@ class CythonPrinter:
             return f"{_PREFIX[symbol]}{self.within(operands[0], binding)}", binding
         if symbol == "**":  # binds to the right, and tighter than a sign on its left
             return f"{self.within(operands[0], ATOM)} ** {self.within(operands[1], UNARY)}", binding
+        if operator.type.is_tensor_list:
+            operands = tuple(map(_as_list, operands))
         # A chain of comparisons would mean something else without parentheses.
         left = binding + 1 if binding == COMPARISON else binding
         texts = [self.within(operands[0], left)]
@@ -167,6 +172,11 @@ class CythonPrinter:
             return f"{expr.resolved}({self.arguments(expr.resolved_arguments)})", ATOM
         parts = [self.within(part, CONDITIONAL + 1) for part in (expr.body, expr.test)]
         return f"{parts[0]} if {parts[1]} else {self.text(expr.orelse)}", CONDITIONAL
+
+
+def _as_list(operand: Expr) -> Expr:
+    """Several results of one op are a tuple, to which no list can be added."""
+    return Call(operand.type, "list", "list", "builtins", (operand,)) if isinstance(operand, Call) else operand
 
 
 def attribute_text(owner: str, attribute: str, *, of_list: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from ..formula.callees import Callee, Mismatch, bind
-from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, RunFact, Subscript
+from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, Operator, RunFact, Subscript
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, did_you_mean
 from ..spec.schema_types import Type
@@ -28,6 +28,8 @@ class CallResolver(PartResolver):
         return (
             self._expect_run_fact(node.func.id, positional)
             or self._expect_zeros(node.func.id, positional)
+            or self._expect_ones(node)
+            or self._expect_extreme(node.func.id, positional)
             or self._expect_count(node.func.id, node.func.col_offset, positional)
             or self._expect_choice(node.func.id, node.func.col_offset, positional)
             or self._apply(node.func.id, node.func.col_offset, positional, keywords)
@@ -64,6 +66,30 @@ class CallResolver(PartResolver):
             return None
         parts = [self._read_attribute(value, attribute, 0) for attribute in ("shape", "dtype", "device")]
         return self._apply(function, 0, parts, {})
+
+    def _expect_ones(self, node: ast.Call) -> Expr | None:
+        """``ones_like(x)``, where no op has the name, is ``zeros_like(x) + 1``."""
+        if not isinstance(node.func, ast.Name) or node.func.id != "ones_like" or self.candidates("ones_like"):
+            return None
+        zeros = ast.copy_location(ast.Call(ast.Name("zeros_like", ast.Load()), node.args, node.keywords), node)
+        ast.fix_missing_locations(zeros)
+        return self.visit(
+            ast.copy_location(ast.BinOp(zeros, ast.Add(), ast.copy_location(ast.Constant(1), node)), node)
+        )
+
+    @staticmethod
+    def _expect_extreme(function: str, positional: list[Expr]) -> Expr | None:
+        """``max(dim, 0)`` of numbers; of tensors it is an op."""
+        if function not in ("min", "max") or len(positional) < 2:
+            return None
+        if not all(value.type.is_number and not value.type.optional for value in positional):
+            return None
+        symbol = "<=" if function == "min" else ">="
+        found = positional[0]
+        for value in positional[1:]:
+            test = Operator(BOOL, symbol, (found, value))
+            found = Conditional(joined_type(0, found, value), test, found, value)
+        return found
 
     def _expect_count(self, function: str, offset: int, positional: list[Expr]) -> Expr | None:
         """``len(tensors)`` is kept as a number."""

@@ -11,7 +11,16 @@ from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem
 from ..spec.syntax import describe
 from .base import ResolverBase
-from .value_types import are_comparable, constant_of, has_tensor, joined_type, names_present, number_type
+from .value_types import (
+    are_comparable,
+    constant_of,
+    has_tensor,
+    is_list_arithmetic,
+    joined_type,
+    list_sum,
+    names_present,
+    number_type,
+)
 
 # Python's operator -> symbol in the tree, special method, reflected method. An operator whose
 # reflected method is itself may swap its operands.
@@ -56,6 +65,8 @@ class OperatorResolver(ResolverBase):
                 f"has the operator of {describe(node.op)}, which formulas do not know", node.left.end_col_offset or 0
             )
         symbol, method, reflected = BINARY_OPERATORS[type(node.op)]
+        if is_list_arithmetic(symbol, left.type, right.type):
+            return Operator(list_sum(left.type, right.type), symbol, (left, right))
         if not (has_tensor(left) or has_tensor(right)):
             return self._of_numbers(node, Operator(number_type(node, symbol, left, right), symbol, (left, right)))
         mirrored = method if symbol in _COMMUTATIVE else ""
@@ -139,6 +150,8 @@ class OperatorResolver(ResolverBase):
         left, right = self.visit(left_node), self.visit(right_node)
         if isinstance(op, (ast.Is, ast.IsNot)):
             return self._is_none(node, left, right, negated=isinstance(op, ast.IsNot))
+        if isinstance(op, (ast.In, ast.NotIn)):
+            return self._contained(node, op, left, right)
         if type(op) not in _COMPARE:
             raise Problem(
                 f"has the operator of {describe(op)}, which formulas do not know", left_node.end_col_offset or 0
@@ -149,6 +162,14 @@ class OperatorResolver(ResolverBase):
         if not are_comparable(symbol, left.type, right.type):
             raise Problem(f"compares {left.type} with {right.type}", left_node.col_offset)
         return Operator(BOOL, symbol, (left, right))
+
+    @staticmethod
+    def _contained(node: ast.Compare, op: ast.In | ast.NotIn, left: Expr, right: Expr) -> Expr:
+        """``0 in dim``, ``reduction in ('sum', 'mean')``."""
+        kind = right.type
+        if not kind.is_list or kind.optional or kind.is_tensor_list or not are_comparable("==", left.type, kind.item):
+            raise Problem(f"looks for {left.type.plain} in {kind.plain}", node.col_offset)
+        return Operator(BOOL, "in" if isinstance(op, ast.In) else "not in", (left, right))
 
     def _is_none(self, node: ast.Compare, left: Expr, right: Expr, negated: bool) -> Expr:
         if not isinstance(right, Literal) or right.value is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import types
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -14,6 +15,7 @@ from ..formula.formula import (
     Expr,
     Gradient,
     Gradients,
+    Index,
     IsWanted,
     Literal,
     Name,
@@ -75,6 +77,8 @@ class PartResolver(ResolverBase):
         if isinstance(node.value, ast.Name) and node.value.id == GRAD_INPUT_MASK:
             return self._masked(node)
         value = self.visit(node.value)
+        if value.type == TENSOR and not isinstance(value, Gradients):
+            return self._indexed(node, value)
         if isinstance(node.slice, ast.Slice):
             return self._sliced(node, value, node.slice)
         index = self.visit(node.slice)
@@ -89,6 +93,33 @@ class PartResolver(ResolverBase):
         if size and isinstance(index, Literal) and not -size <= int(index.value) < size:  # type: ignore[arg-type]
             raise Problem(f"subscripts a list of {size} items with {index.value}", node.slice.col_offset)
         return Subscript(value.type.item, value, index)
+
+    def _indexed(self, node: ast.Subscript, value: Expr) -> Expr:
+        """``x[0, ..., None, 1:]``: a view."""
+        entry = next(iter(self.callees.behind_syntax("basic_index")), None)
+        if entry is None:
+            raise Problem("indexes a tensor, but the table has no op basic_index", node.col_offset)
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        index = Index(Type("object"), tuple(self._index_part(part) for part in parts))
+        return Call(TENSOR, "basic_index", entry.c_entry, entry.family, (value, index))
+
+    def _index_part(self, node: ast.expr) -> Expr:
+        match node:
+            case ast.Constant(value=types.EllipsisType() as value):
+                return Literal(Type("object"), value)
+            case ast.Constant(value=None):
+                return literal(None)
+            case ast.Slice(lower=lower, upper=upper, step=step):
+                bounds = [None if bound is None else self._whole_number(bound) for bound in (lower, upper, step)]
+                return Slice(Type("object"), *bounds)
+        return self._whole_number(node)
+
+    def _whole_number(self, node: ast.expr) -> Expr:
+        found = self.visit(node)
+        if found.type != INT:
+            hint = "An index of tensors is for the op index." if has_tensor(found) else ""
+            raise Problem(f"indexes a tensor with {found.type.plain}", node.col_offset, hint)
+        return found
 
     def _masked(self, node: ast.Subscript) -> Expr:
         """``grad_input_mask[i]``: is the gradient of the i-th input that the formula is for asked for."""
@@ -106,8 +137,8 @@ class PartResolver(ResolverBase):
         return literal(False) if mask[index] in self.scope.numbers else IsWanted(BOOL, mask[index])
 
     def _sliced(self, node: ast.Subscript, value: Expr, index: ast.Slice) -> Expr:
-        if not value.type.is_list or value.type.is_tensor_list or value.type.optional or index.step is not None:
-            raise Problem(f"slices {value.type}; only lists of numbers have slices [start:stop]", node.col_offset)
+        if not value.type.is_list or isinstance(value, Gradients) or value.type.optional or index.step is not None:
+            raise Problem(f"slices {value.type}; lists and tensors have slices, lists [start:stop]", node.col_offset)
         bounds = [self.visit(b) if b is not None else None for b in (index.lower, index.upper)]
         for bound in bounds:
             if bound is not None and bound.type != INT:

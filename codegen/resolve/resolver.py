@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import reduce
+from itertools import groupby
 
 from ..formula.callees import list_type, literal
 from ..formula.formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
 from ..formula.scope import BOOL
 from ..spec.errors import Problem, hint_from
 from ..spec.schema_types import Type
-from ..spec.syntax import describe, parse
+from ..spec.syntax import PYTHON_WORDS, describe, parse
 from ..spec.vocabulary import CONSTANTS, DTYPES
 from .calls import CallResolver
 from .operators import OperatorResolver
@@ -76,7 +78,8 @@ class Resolver(OperatorResolver, CallResolver):
             return Literal(Type("float"), CONSTANTS[node.id])
         if node.id in DTYPES:
             return Literal(Type("dtype"), node.id)
-        hint = hint_from("In scope", node.id, self.scope.variables)
+        meant = PYTHON_WORDS.get(node.id)
+        hint = f"Write {meant}." if meant else hint_from("In scope", node.id, self.scope.variables)
         raise Problem(f"uses '{node.id}', which is not in scope", node.col_offset, hint)
 
     def _noted(self, name: str, found: Expr) -> Expr:
@@ -84,6 +87,19 @@ class Resolver(OperatorResolver, CallResolver):
             self.spellings.add(name)
         return found
 
-    def _tuple(self, node: ast.Tuple | ast.List) -> TupleExpr:
+    def _tuple(self, node: ast.Tuple | ast.List) -> Expr:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return self._joined(node)
         items = tuple(self.visit(item) for item in node.elts)
         return TupleExpr(list_type(items), items)
+
+    def _joined(self, node: ast.Tuple | ast.List) -> Expr:
+        """``[a, *rest]`` is ``[a] + rest``."""
+        parts: list[ast.expr] = []
+        for starred, run in groupby(node.elts, lambda item: isinstance(item, ast.Starred)):
+            items = list(run)
+            lists = [item.value for item in items if isinstance(item, ast.Starred)]
+            parts += lists if starred else [ast.copy_location(ast.List(items, ast.Load()), items[0])]
+        if len(parts) == 1:
+            return self.visit(parts[0])
+        return self.visit(reduce(lambda left, right: ast.copy_location(ast.BinOp(left, ast.Add(), right), left), parts))

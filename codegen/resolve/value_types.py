@@ -20,8 +20,6 @@ def has_tensor(expr: Expr) -> bool:
 
 def number_type(node: ast.BinOp, symbol: str, left: Expr, right: Expr) -> Type:
     """Type of an operator between values that are no tensors."""
-    if symbol == "+" and left.type == right.type and _is_list_of_numbers(left.type):
-        return replace(left.type, length=0)
     for side, operand in ((node.left, left), (node.right, right)):
         if not operand.type.is_number:
             what = f"{operand.type.plain}, which is no number"
@@ -53,8 +51,15 @@ def constant_of(expr: Expr) -> float | None:
     return None
 
 
-def _is_list_of_numbers(type_: Type) -> bool:
-    return type_.is_list and type_.item.is_number and not type_.optional
+def is_list_arithmetic(symbol: str, left: Type, right: Type) -> bool:
+    """``a + b`` of two lists, ``a * 3`` of one: both make a longer list."""
+    if not left.is_list or left.optional or right.optional:
+        return False
+    return (symbol == "*" and right == INT) or (symbol == "+" and right.is_list and right.name == left.name)
+
+
+def list_sum(left: Type, right: Type) -> Type:
+    return replace(left, length=0, optional_items=left.optional_items or right.optional_items)
 
 
 def are_comparable(symbol: str, left: Type, right: Type) -> bool:

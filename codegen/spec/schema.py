@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from .errors import Problem
 from .scanner import Scanner
 from .schema_types import Type, scan_type
-from .syntax import parse_python
+from .syntax import PYTHON_WORDS, parse_python
 
 # Names that mean something else inside a formula or in generated code.
 RESERVED_NAMES = frozenset(
@@ -188,7 +188,8 @@ def _verify_default(name: str, declared: Type, default: str, offset: int) -> Non
     except Problem as problem:
         raise Problem(f"default of '{name}' {problem.problem}", offset) from None
     except (ValueError, TypeError):
-        raise Problem(f"default of '{name}' is not a Python literal: {default}", offset) from None
+        hint = f"Write {PYTHON_WORDS[default]}." if default in PYTHON_WORDS else ""
+        raise Problem(f"default of '{name}' is not a Python literal: {default}", offset, hint) from None
     if not declared.accepts(value):
         raise Problem(f"default of '{name}' is {default}, which is no {declared}", offset)
 

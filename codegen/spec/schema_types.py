@@ -117,6 +117,13 @@ class Type:
         return Type("Scalar") if to_scalar else replace(self, union_scalar=False)
 
 
+# Types of PyTorch's schemas -> what is meant here.
+FOREIGN_TYPES = {
+    "SymInt": "int", "ScalarType": "dtype", "Device": "device", "double": "float", "complex": "Scalar",
+    "Number": "Scalar", "string": "str", "List": "int[] or another type with brackets", "number": "Scalar",
+    "Generator": "object", "TensorList": "Tensor[]", "IntArrayRef": "int[]", "Layout": "object",
+}  # fmt: skip
+
 # ---- parsing: each function leaves the scanner behind what it read
 
 
@@ -125,7 +132,9 @@ def scan_type(scanner: Scanner) -> Type:
     start = scanner.at
     name = scanner.word("a type")
     if name not in SCHEMA_TYPES:
-        raise Problem(f"unknown type '{name}'", start, hint_from("Types", name, SCHEMA_TYPES))
+        meant = FOREIGN_TYPES.get(name)
+        hint = f"Write {meant}." if meant else hint_from("Types", name, SCHEMA_TYPES)
+        raise Problem(f"unknown type '{name}'", start, hint)
     union = scanner.accept("|")
     if union and (name != "Tensor" or scanner.word("a type") != "Scalar"):
         raise Problem("the only union of types is Tensor|Scalar", start)
@@ -159,6 +168,11 @@ def _scan_alias(scanner: Scanner) -> tuple[str, bool]:
         return "", False
     alias = scanner.word("a letter that names shared memory")
     written = scanner.accept("!")
+    start = scanner.at
+    scanner.skip_space()
+    if scanner.accept("-"):
+        hint = f"Write Tensor({alias}), and -> Tensor({alias})[] for a list of views."
+        raise Problem(f"'({alias} -> ...' says where views go, which the results say themselves", start, hint)
     scanner.expect(")", f"'({alias}'")
     return alias, written
 

@@ -7,6 +7,9 @@ import warnings
 
 from .errors import Problem
 
+# Words of YAML and other languages -> what Python has for them.
+PYTHON_WORDS = {"true": "True", "false": "False", "null": "None", "none": "None", "TRUE": "True", "FALSE": "False"}
+
 # Every stage goes through a tree by recursion, several calls for each level.
 DEEPEST = 120
 

@@ -195,7 +195,9 @@ SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal 
 
 # Array generators that the expressions of samples may call; `gradsmith.verify` defines them.
 SAMPLE_GENERATORS = words("real positive nonzero distinct boolean")
-SAMPLE_NAMES = SAMPLE_GENERATORS | words("integers geometry strided slice")
+# Matrices, of which a sample says the size: they do not fit the shapes of usual samples.
+MATRIX_GENERATORS = words("nonsingular symmetric positive_definite orthogonal lower upper")
+SAMPLE_NAMES = SAMPLE_GENERATORS | MATRIX_GENERATORS | words("integers sorted geometry strided slice")
 # Names allowed in points and in bounds of domains, besides literals.
 NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references.py.

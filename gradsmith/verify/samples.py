@@ -79,12 +79,69 @@ class Generators:
     def boolean(self, *shape: int) -> Array:
         return np.asarray(self._random.random(self._shape(shape)) < 0.5)
 
+    def sorted(self, *shape: int) -> Array:
+        """Ascending along the last dimension."""
+        return np.asarray(np.cumsum(self._random.uniform(0.2, 1, self._shape(shape)), axis=-1) - 1, self._dtype)
+
+    # -- matrices, or batches of them, whose singular values lie between 1 and 2
+
+    def orthogonal(self, *shape: int) -> Array:
+        """Unitary where the numbers are complex."""
+        return np.asarray(self._unitary(self._square(shape)), self._dtype)
+
+    def nonsingular(self, *shape: int) -> Array:
+        shape = self._square(shape)
+        left, right = self._unitary(shape), self._unitary(shape)
+        return np.asarray((left * self._between_1_and_2(shape)) @ right, self._dtype)
+
+    def positive_definite(self, *shape: int) -> Array:
+        shape = self._square(shape)
+        vectors = self._unitary(shape)
+        return np.asarray((vectors * self._between_1_and_2(shape)) @ _adjoint(vectors), self._dtype)
+
+    def symmetric(self, *shape: int) -> Array:
+        """Hermitian where the numbers are complex; no two eigenvalues are near to each other."""
+        shape = self._square(shape)
+        vectors, size = self._unitary(shape), shape[-1]
+        eigenvalues = self._between_1_and_2(shape) * np.where(np.arange(size) % 2, -1, 1)
+        return np.asarray((vectors * eigenvalues) @ _adjoint(vectors), self._dtype)
+
+    def lower(self, *shape: int) -> Array:
+        return np.tril(self._triangle(self._square(shape)))
+
+    def upper(self, *shape: int) -> Array:
+        return np.triu(self._triangle(self._square(shape)))
+
+    def _square(self, shape: Shape) -> Shape:
+        shape = self._shape(shape)
+        return (*shape[:-2], shape[-1], shape[-1])
+
+    def _triangle(self, shape: Shape) -> Array:
+        """Small numbers beside a diagonal that is far from zero."""
+        away = np.eye(shape[-1]) * self._between_1_and_2(shape)
+        return np.asarray(self._normal(shape) * 0.3 * (1 - np.eye(shape[-1])) + away, self._dtype)
+
+    def _unitary(self, shape: Shape) -> Array:
+        return np.asarray(np.linalg.qr(self._normal(shape))[0])
+
+    def _normal(self, shape: Shape) -> Array:
+        values: Any = self._random.normal(size=shape)
+        return np.asarray(values + 1j * self._random.normal(size=shape) if self._dtype.kind == "c" else values)
+
+    @staticmethod
+    def _between_1_and_2(shape: Shape) -> Array:
+        return np.linspace(1, 2, shape[-1])
+
     def geometry(self, shape: Shape, index: Any) -> Geometry:
         base = np.zeros(shape, self._dtype)
         return geometry_of(base, base[index])
 
     def strided(self, shape: Shape, size: Shape, stride: Shape, offset: int) -> StridedGeometry:
         return geometry_of_strides(np.zeros(shape, self._dtype), size, stride, offset)
+
+
+def _adjoint(matrices: Array) -> Array:
+    return np.conj(np.swapaxes(matrices, -1, -2))
 
 
 def evaluate(

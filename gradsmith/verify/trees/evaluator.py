@@ -18,6 +18,7 @@ from gradsmith.codegen.formula.formula import (
     Expr,
     Gradient,
     Gradients,
+    Index,
     IsUndefined,
     IsWanted,
     Literal,
@@ -115,8 +116,10 @@ class Evaluator:
         match expr:
             case Subscript(value=value, index=index):
                 return self.value(value, around)[self.value(index, around)]
-            case Slice(start=start, stop=stop):
-                return slice(*(None if end is None else self.value(end, around) for end in (start, stop)))
+            case Slice(start=start, stop=stop, step=step):
+                return slice(*(None if end is None else self.value(end, around) for end in (start, stop, step)))
+            case Index(items=items):
+                return tuple(self.value(item, around) for item in items)
             case IsUndefined(index=index):
                 return self._noted(expr, around.gradients[index] is None, around)
             case IsWanted(input=name):

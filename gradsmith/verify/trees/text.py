@@ -13,6 +13,7 @@ from gradsmith.codegen.formula.formula import (
     Expr,
     Gradient,
     Gradients,
+    Index,
     IsUndefined,
     IsWanted,
     Literal,
@@ -66,8 +67,11 @@ def _rare(expr: Expr) -> str:
             return f"({', '.join(map(written, items))}{',' if len(items) == 1 else ''})"
         case Subscript(value=value, index=index):
             return f"{within(value, ATOM)}[{written(index)}]"
-        case Slice(start=start, stop=stop):
-            return ":".join("" if end is None else written(end) for end in (start, stop))
+        case Slice(start=start, stop=stop, step=step):
+            ends = ":".join("" if end is None else written(end) for end in (start, stop))
+            return f"{ends}:{written(step)}" if step else ends
+        case Index(items=items):
+            return ", ".join(map(written, items))
         case IsWanted(input=name):
             return f"grad_input_mask['{name}']"
         case IsUndefined(index=index):

@@ -24,6 +24,12 @@ KINDS = (
         ("grad * pi", TWO, "op_mul_scalar(grad0, 3.141592653589793)"),
         ("grad * -2", TWO, "op_mul_scalar(grad0, -2)"),
         ("grad * 1j", TWO, "op_mul_scalar(grad0, 1j)"),
+        # lists and numbers
+        ("grad.expand([1] * 2 + [*size, 3])", "f(Tensor self, int[] size) -> Tensor",
+         "op_expand(grad0, (([1] * 2) + (size + [3])))"),
+        ("grad * max(n, 1)", "f(Tensor self, int n) -> Tensor", "op_mul_scalar(grad0, (n if (n >= 1) else 1))"),
+        ("grad if 1 in size else 2 * grad", "f(Tensor self, int[] size) -> Tensor",
+         "(grad0 if (1 in size) else op_mul_scalar(grad0, 2))"),
         # operators of tensors
         ("grad * conj(other)", TWO, "op_mul_tensor(grad0, op_conj(other))"),
         ("2 * grad", TWO, "op_mul_scalar(grad0, 2)"),
@@ -156,10 +162,10 @@ def test_an_op_of_the_loop_emitter_may_name_itself() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("grad[0]", "subscripts Tensor, which is no list. Use select, narrow or index."),
+        ("grad[0]", "indexes a tensor, but the table has no op basic_index."),
         ("grad.expand(size['a'])", "subscripts a list with str."),
         ("grad.expand(n[0])", "subscripts int, which is no list."),
-        ("grad.expand(size[::2])", "slices int[]; only lists of numbers have slices [start:stop]."),
+        ("grad.expand(size[::2])", "slices int[]; lists and tensors have slices, lists [start:stop]."),
         ("grad * mode", "applies '*' to Tensor and str, which no op takes. mul wants Tensor as 'other', not str."),
         ("grad * (n + mode)", "applies '+' to str, which is no number."),
         ("grad * (n + maybe)", "applies '+' to int?, which is no number. Test it with 'is None' first."),
@@ -167,7 +173,7 @@ def test_an_op_of_the_loop_emitter_may_name_itself() -> None:
         ("grad if n else grad", "tests int, which is no bool."),
         ("grad if mode < 'b' else grad", "compares str with str."),
         ("grad if n is 1 else grad", "uses 'is' with something else than None."),
-        ("grad if mode in 'ab' else grad", "has the operator of in, which formulas do not know."),
+        ("grad if mode in 'ab' else grad", "looks for str in str."),
         ("grad << 2", "has the operator of l shift, which formulas do not know."),
         ("grad * b'x'", "has the constant b'x', which formulas do not know."),
         ("grad if not n else grad", "applies 'not' to int, which is no bool."),
