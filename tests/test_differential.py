@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -12,6 +13,7 @@ import gradsmith as gs
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from tests.differential import play as playing  # noqa: E402
+from tests.differential.compare import Difference  # noqa: E402
 from tests.differential.explained import EXPLANATIONS, explanation_of  # noqa: E402
 from tests.differential.generate import CALLED, Generator  # noqa: E402
 from tests.differential.machine import Machine  # noqa: E402
@@ -123,6 +125,66 @@ def test_explanations_are_documented():
 def test_nothing_explains_a_wrong_value():
     result = playing.replay(PLANTED, gs, ours=WRONG)
     assert [explanation_of(difference) for difference in result.differences] == [None] * len(result.differences)
+
+
+def test_nothing_explains_a_wrong_gradient_beside_special_values():
+    make = Step("make", ("'special'", "'float64'", "(3, 4)"), {"requires_grad": "True"}, "t1")
+    steps = (
+        make,
+        Step("lib.mul", ("t1", "2"), {}, "t2"),
+        Step("lib.sum", ("t2",), {}, "t3"),
+        Step(".backward", ("t3",)),
+    )
+
+    def mul(*args):
+        result = gs.mul(*args)
+        result.register_hook(lambda grad: grad * 0.75)
+        return result
+
+    result = playing.replay(Program(0, steps), gs, ours=library_with(mul=mul))
+    assert [(d.aspect, explanation_of(d)) for d in result.differences] == [("gradient", None)]
+
+
+def test_only_the_order_of_additions_explains_cancelled_gradients():
+    """Of 1e30 and -1e30 and what was there: a hook on the leaf makes one sum of the first two."""
+    names = {"t1": "[1.0]", "t2": "[1e30]", "t3": "[-1e30]", "t4": "[1.0]"}
+    makes = [Step("make", (n, "'float64'", "(1,)"), {"requires_grad": str(t == "t1")}, t) for t, n in names.items()]
+    steps = (
+        *makes,
+        Step("lib.mul", ("t1", "t4"), {}, "t5"),
+        Step(".backward", ("t5",)),
+        Step("lib.mul", ("t1", "t2"), {}, "t6"),
+        Step("lib.mul", ("t1", "t3"), {}, "t7"),
+        Step("lib.add", ("t6", "t7"), {}, "t8"),
+    )
+    backward = Step(".backward", ("t8",))
+    for sums, name in (([0.0], [1.0]), "leaves take gradients as they arrive"), (([0.5], [1.0]), None):
+        ours, theirs = (np.array(number) for number in sums)
+        difference = Difference("gradient", "t1.grad", backward, ours, theirs, (), steps)
+        assert getattr(explanation_of(difference), "name", None) == name
+
+
+def test_only_tangents_of_the_operands_explain_one_at_a_nan():
+    makes = [
+        Step("make", (numbers, "'float64'", "(1,)"), {}, name)
+        for name, numbers in {"t1": "[nan]", "t2": "[1.0]", "t3": "[2.0]", "t4": "[3.0]"}.items()
+    ]
+    dual = "lib.autograd.forward_ad.make_dual"
+    steps = (
+        *makes,
+        Step("enter_level"),
+        Step(dual, ("t1", "t3"), {}, "t5"),
+        Step(dual, ("t2", "t4"), {}, "t6"),
+        Step("lib.maximum", ("t5", "t6"), {}, "t7"),
+    )
+    machine = Machine(gs)
+    for step in makes:
+        machine.run(step)
+    operands = (machine.facts(machine.names["t1"]),)
+    for tangent, name in (5.0, "the tangent of a NaN"), (4.0, None):
+        parts = Step("parts", ("t7",), {}, "t8")
+        difference = Difference("value", "t8[1]", parts, np.array([tangent]), np.array([3.0]), operands, steps)
+        assert getattr(explanation_of(difference), "name", None) == name
 
 
 def test_without_pytorch_it_says_so(monkeypatch):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -68,6 +69,8 @@ class Comparison:
             self.diverged = not found and (bool(self._logs()) or bool(self.state()))
         elif not found:
             found = self._results(ours.value, theirs.value) or self._logs()
+            if found and not (step.writes() or "backward" in step.call):
+                found = [d for d in self.state() if not self._is_new(d.where)] or found  # differed before
             if not found and (everything or step.writes() or "backward" in step.call):
                 found = self.state()
         self.history += (step,)
@@ -275,11 +278,16 @@ def comparable(ours: str | None, theirs: str | None):
 
 
 def lies_by_rows(facts: Facts):
-    expected, strides = 1, []
-    for size in reversed(facts.shape):
-        strides.append(expected)
+    return are_by_rows(facts.shape, facts.strides)
+
+
+def are_by_rows(shape: Sequence[int], strides: Sequence[int]):
+    """Whether strides are those of a new array; a dimension of size one may have any."""
+    expected, following = 1, []
+    for size in reversed(shape):
+        following.append(expected)
         expected *= size
-    return all(n == 1 or a == b for n, a, b in zip(facts.shape, facts.strides, reversed(strides)))
+    return all(n == 1 or a == b for n, a, b in zip(shape, strides, reversed(following)))
 
 
 def same_facts(one: Facts, other: Facts):

@@ -7,8 +7,9 @@ import re
 import numpy as np
 
 from ..compare import Difference
+from .again import machine_after
 from .explanation import Explanation
-from .questions import called_before, made_by, only_pytorch_refuses, only_we_refuse, result_of, result_of_any
+from .questions import made_by, made_of, only_pytorch_refuses, only_we_refuse, result_of, sources
 
 # An index that selects everything.
 WHOLE = re.compile(r"\(\)|\.\.\.|Ellipsis|\(?slice\(None, None, (None|1)\)(,\))?")
@@ -25,9 +26,8 @@ def of_dual_number(difference: Difference) -> bool:
         return made_by(difference, *names) and (difference.step.writes() or is_of_a_whole_view(difference))
     if difference.aspect in ("strides", "identity"):
         return made_by(difference, *names)
-    if difference.aspect == "gradient":  # through a write that was refused, after a Function had done it
-        written = any(s.call.startswith("Doubled") and result_of_any(difference, s, names) for s in difference.history)
-        return written and (difference.ours is None) != (difference.theirs is None)
+    if difference.aspect == "gradient":
+        return arrives_through_a_refused_write(difference)
     if difference.aspect == "order of hooks":  # one that was registered before a Function wrote to the primal
         return registered_before_a_write(difference, "parts")
     if difference.step.call.endswith("make_dual"):
@@ -40,6 +40,15 @@ def of_dual_number(difference: Difference) -> bool:
         return True
     written = difference.step.writes() and result_of(difference, *names)  # the tangent is replaced, not written
     return written and only_pytorch_refuses("a (view of a )?leaf Variable that requires grad")(difference)
+
+
+def arrives_through_a_refused_write(difference: Difference) -> bool:
+    """In one library alone, at what a dual number or primal was made of: a Function had written it and was refused."""
+    if (difference.ours is None) == (difference.theirs is None):
+        return False
+    made = {s.gives for s in difference.history if s.call == "parts" or s.call.endswith("make_dual")}
+    written = {name for s in difference.history if s.call.startswith("Doubled") for name in s.uses()} & made
+    return difference.where.split("[")[0].removesuffix(".grad") in sources(difference.history, written) - written
 
 
 def is_of_a_whole_view(difference: Difference) -> bool:
@@ -61,12 +70,30 @@ def registered_before_a_write(difference: Difference, *names: str) -> bool:
 
 
 def tangent_at_nan(difference: Difference) -> bool:
-    """Tangents of elements that are NaN themselves, as an extreme of two tensors is where one of them is."""
+    """Where an extreme is NaN, PyTorch has one operand's tangent; here it is zero, or that of the other is added."""
+    ours, theirs, history = difference.ours, difference.theirs, difference.history
     if difference.step.call != "parts" or difference.aspect != "value" or not difference.where.endswith("[1]"):
         return False
-    odd = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
-    extremes = called_before(difference, "min", "max", "clamp", "clip")
-    return extremes and any(x.shape == odd.shape and np.isnan(x.array[odd]).all() for x in difference.operands)
+    extremes = {step.gives for step in history if re.search("min|max|clamp|clip", step.call)}
+    odd = ~np.isclose(ours, theirs, equal_nan=True)
+    at_nan = any(x.shape == odd.shape and np.isnan(x.array[odd]).all() for x in difference.operands)
+    if not at_nan or not difference.step.uses() & made_of(history, extremes):
+        return False
+    given = tangents_given(difference)
+    added = [one_of(given, number) for number in (ours - theirs)[odd]]
+    return all(a or b for a, b in zip(added, ours[odd] == 0)) and all(one_of(given, number) for number in theirs[odd])
+
+
+def one_of(numbers: np.ndarray, number: complex) -> bool:
+    return bool(np.isclose(numbers, number, equal_nan=True).any())
+
+
+def tangents_given(difference: Difference) -> np.ndarray:
+    """The numbers of all tangents that dual numbers were made with, and zero, the tangent of a constant."""
+    machine = machine_after(difference.history)
+    tensors = machine.tensors()
+    names = [step.args[1] for step in difference.history if step.call.endswith("make_dual")]
+    return np.concatenate([np.zeros(1), *(machine.array(tensors[n]).ravel() for n in names if n in tensors)])
 
 
 EXPLANATIONS = (
@@ -78,7 +105,7 @@ EXPLANATIONS = (
     ),
     Explanation(
         "the tangent of a NaN",
-        "PyTorch's is that of the tensor that is no NaN, while its gradient goes to the one that is.",
+        "Gradients go to both operands of `maximum` and to none of `clamp`; PyTorch's tangent comes from one of them.",
         ("special_values.md", "The tangent of `maximum` where one operand is NaN"),
         tangent_at_nan,
     ),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from ..compare import UNDEFINED, Difference, close, largest
-from ..program import STEP
+from ..program import STEP, Step
+from .again import gradient_after
 from .explanation import Explanation
 from .questions import called_before, is_floating, made_of, of_call, only_pytorch_refuses, sources
 
@@ -54,7 +58,9 @@ def written_gradient(difference: Difference) -> bool:
         return difference.step.writes() and bool(difference.step.uses() & shared)
     if difference.aspect == "requires_grad" and difference.where.endswith(".grad"):  # the given one, added to
         return "gradient" in difference.step.kwargs and any("create_graph" in step.kwargs for step in runs)
-    return difference.aspect in ("value", "identity", "is_view") and bool(touched & (given | found))
+    if difference.aspect == "value":  # of the tensor or a view of it, which had the same numbers when it was made
+        return difference.where.split("[")[0] in made_of(difference.history, given | found) - {difference.step.gives}
+    return difference.aspect in ("identity", "is_view") and bool(touched & (given | found))
 
 
 def written_by_accumulation(difference: Difference) -> bool:
@@ -66,19 +72,24 @@ def written_by_accumulation(difference: Difference) -> bool:
 
 
 def cancelled_on_arrival(difference: Difference) -> bool:
-    """Gradients beyond 1e16 that cancel out, which PyTorch adds to one another before it adds them to a `grad`."""
-    runs = [step for step in difference.history if step.call.endswith("backward")]
-    extreme = any(step.call == "make" and "'special'" in step.args for step in difference.history)
-    if (
-        difference.aspect != "gradient"
-        or not runs
-        or not extreme
-        or difference.ours is None
-        or difference.theirs is None
-    ):
+    """PyTorch adds up what one run brings before it adds to `grad`; gradsmith does the same where the leaf has a hook.
+
+    So the order of additions is the difference if such a hook, and nothing else, gives PyTorch's numbers.
+    """
+    ours, theirs, step = difference.ours, difference.theirs, difference.step
+    if difference.aspect != "gradient" or not step.call.endswith("backward"):
         return False
-    other = ~np.isclose(difference.ours, difference.theirs, equal_nan=True)
-    return bool(np.all(np.abs(difference.ours[other] - difference.theirs[other]) < 10))
+    leaf = difference.where.removesuffix(".grad")
+    hook = Step("hook", (leaf, "'the sum'"))
+    one_by_one = gradient_after((*difference.history, step), leaf)
+    summed = gradient_after((*difference.history, hook, step), leaf)
+    return alike(one_by_one, ours) and alike(summed, theirs)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether each element is that of the other array, however large its neighbours are."""
+    both = is_floating(one) and is_floating(other) and one.shape == other.shape
+    return both and bool(np.all(np.isclose(one, other, rtol=1e-3, equal_nan=True)))
 
 
 def hook_of_another_shape(difference: Difference) -> bool:
@@ -104,11 +115,36 @@ def order_of_leaves(difference: Difference) -> bool:
 
 
 def hook_on_node_of_parts(difference: Difference) -> bool:
-    """A hook that changes gradients, on the node of `split_copy` or `unbind_copy`: PyTorch has one for all parts."""
+    """A hook on the node of `split_copy` or `unbind_copy`, what it saw and changed: PyTorch has one for all parts."""
     made = {step.gives for step in difference.history if re.search("(split|unbind).*_copy$", step.call)}
-    return difference.aspect in ("gradient", "hook", "value", "order of hooks") and any(
-        step.call in ("node_hook", "node_prehook") and step.uses() & made for step in difference.history
-    )
+    hooks = [s for s in difference.history if s.call in ("node_hook", "node_prehook") and s.uses() & made]
+    labels = [ast.literal_eval(step.args[1]) for step in hooks]
+    if difference.aspect == "order of hooks":
+        ours, theirs = ([x for x in seen if x not in labels] for seen in (difference.ours, difference.theirs))
+        return bool(hooks) and ours == theirs
+    if difference.aspect == "hook" and difference.where in labels:
+        return True
+    return difference.aspect in ("gradient", "hook", "value") and any(step.args[2:] != ("None",) for step in hooks)
+
+
+def variance_over_no_dimension(difference: Difference) -> bool:
+    """Where `()` stands for all dimensions, as it does in the value, gradsmith has the gradient of that."""
+    steps = (*difference.history, difference.step)
+    named = [over_all_dimensions(step) for step in steps]
+    if named == list(steps):
+        return False
+    if difference.aspect == "gradient":
+        return alike(gradient_after(named, difference.where.removesuffix(".grad")), difference.ours)
+    derived = "grad" in difference.step.call or "backward" in difference.step.call
+    return derived and difference.aspect in ("value", "hook", "requires_grad")
+
+
+def over_all_dimensions(step: Step) -> Step:
+    """The same step, but a variance over no dimension is one over None."""
+    if not re.search(r"\.(var|std)$", step.call):
+        return step
+    args = tuple("None" if text == "()" else text for text in step.args)
+    return replace(step, args=args, kwargs={k: "None" if text == "()" else text for k, text in step.kwargs.items()})
 
 
 def another_tensor_than_given(difference: Difference) -> bool:
@@ -202,10 +238,7 @@ EXPLANATIONS = (
         "the variance over no dimension",
         "PyTorch's gradient counts one element where the value counts all.",
         ("special_values.md", "**Limits are values.**"),
-        lambda d: d.aspect in ("gradient", "value", "hook", "requires_grad") and any(
-            re.search(r"\.(var|std)$", step.call) and "()" in (*step.args, *step.kwargs.values())
-            for step in (*d.history, d.step)
-        ),
+        variance_over_no_dimension,
     ),
     Explanation(
         "the gradient of a broadcast write",

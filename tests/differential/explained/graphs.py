@@ -6,8 +6,9 @@ import re
 
 from ..compare import Difference
 from ..program import STEP
+from .again import finds_changed
 from .explanation import Explanation
-from .questions import called_before, made_of, only_pytorch_refuses, only_we_refuse, sources
+from .questions import called_before, made_of, only_pytorch_refuses, only_we_refuse
 
 
 def found_unused_after_the_run(difference: Difference) -> bool:
@@ -59,15 +60,17 @@ def changed_what_was_asked_for(difference: Difference) -> bool:
 def converted_target(difference: Difference) -> bool:
     """A target of integers that `mse_loss` has converted, or one that `label_smoothing` has made probabilities of."""
     losses = [s for s in difference.history if "mse_loss" in s.call or "label_smoothing" in s.kwargs]
-    kinds = "ByteTensor|CharTensor|ShortTensor|IntTensor|LongTensor|BoolTensor"
-    if any("create_graph" in step.kwargs for step in difference.history):  # the second gradient does not read it
-        kinds = r"\w+Tensor"
-    targets = {name for step in losses for name in step.uses()}
-    written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
-    steps = difference.history
-    return bool(made_of(steps, sources(steps, targets)) & written) and only_pytorch_refuses(
-        f"modified by an inplace operation: .torch.({kinds})"
-    )(difference)
+    targets = {name for s in losses for name in STEP.findall(s.kwargs.get("target") or "".join(s.args[1:2]))}
+    twice = any("create_graph" in step.kwargs for step in difference.history)  # the second gradient does not read it
+    return finds_changed(difference, targets, ".*" if twice else "Byte|Char|Short|Int|Long|Bool")
+
+
+def changed_where_shapes_count(difference: Difference) -> bool:
+    """What PyTorch's nodes of these ops have saved besides indices and masks, which are read here as well."""
+    ops = ("masked_select", "gather", "sgn", "sign", "index_add", "pow", "**")
+    steps = [step for step in difference.history if any(name in step.call for name in ops)]
+    kept = {name for step in steps for name in (step.gives, *step.uses())}
+    return finds_changed(difference, kept, "Half|(Complex)?(Float|Double)")
 
 
 def reaches_once_differentiable(difference: Difference) -> bool:
@@ -90,9 +93,7 @@ EXPLANATIONS = (
         "what is not saved may be changed",
         "PyTorch keeps a tensor of which the gradient reads the shape alone, or nothing.",
         ("saved_values.md", "**Saved values have a cost, and the author decides.**"),
-        lambda d: (called_before(d, "masked_select", "gather", "sgn", "sign", "index_add", "pow", "**")
-        and only_pytorch_refuses("needed for gradient computation has been modified by an inplace operation")(d))
-        or negated_gradient(d),
+        lambda d: changed_where_shapes_count(d) or negated_gradient(d),
     ),
     Explanation(
         "what a gradient does not read may be changed",

@@ -58,11 +58,6 @@ def result_of(difference: Difference, *names: str) -> bool:
     return bool({difference.where.split("[")[0], *difference.step.uses()} & {step.gives for step in makers})
 
 
-def result_of_any(difference: Difference, step: Step, names: Sequence[str]) -> bool:
-    """Does an earlier step use a result of one of these."""
-    return bool(step.uses() & {s.gives for s in difference.history if any(name in s.call for name in names)})
-
-
 def beside(difference: Difference, *names: str) -> bool:
     """The same of a result or an operand of one of these, which in PyTorch share memory."""
     calls = [step for step in difference.history if any(name in step.call for name in names)]

@@ -82,15 +82,26 @@ def extreme_before(difference: Difference) -> bool:
 def complex_infinity(difference: Difference) -> bool:
     """One number is complex and infinite or no number, for both."""
     ours, theirs = difference.ours, difference.theirs
-    if (
-        difference.aspect not in ("value", "gradient", "hook")
-        or not isinstance(ours, np.ndarray)
-        or ours.dtype.kind != "c"
-    ):
+    if difference.aspect not in ("value", "gradient", "hook") or not is_floating(ours) or ours.dtype.kind != "c":
+        return False
+    derived = re.search("grad|backward", difference.step.call) or difference.step.call == "parts"
+    if not derived and not reaches_infinity(difference):
         return False
     with np.errstate(all="ignore"):
         finite = np.isfinite(ours) & np.isfinite(theirs)
         return bool(np.all(np.isclose(ours[finite], theirs[finite], rtol=1e-2)))
+
+
+def reaches_infinity(difference: Difference) -> bool:
+    """Whether operands are infinite, no numbers, or so large or so small that a product of two is."""
+    numbers = " ".join((*difference.step.args[1:], *difference.step.kwargs.values()))
+    if re.search("inf|nan", numbers):
+        return True
+    with np.errstate(all="ignore"):
+        sizes = [np.abs(x.array) for x in difference.operands if x.array.dtype.kind in "fc"]
+        return any(not np.all((size < 1e15) & ((size > 1e-15) | (size == 0))) for size in sizes) or bool(
+            re.search(r"\*\*|pow|/|div|reciprocal|log|exp|tan|prod|sinh|cosh", difference.step.call)
+        )
 
 
 def of_infinity(difference: Difference) -> bool:

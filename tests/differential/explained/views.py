@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ..compare import Difference
+from ..compare import Difference, are_by_rows, lies_by_rows
 from .explanation import Explanation
 from .questions import beside, made_by, made_of, of_call, only_pytorch_refuses, result_of
 
@@ -15,9 +15,17 @@ WRITTEN = ("value", "version", "requires_grad", "is_leaf", "has_node")
 
 
 def strides_of_ones(difference: Difference) -> bool:
-    """Dimensions of size one in operands that are broadcast, of which PyTorch compares the strides."""
+    """Operands by rows are broadcast to a result by rows; dimensions of size one led PyTorch to another order."""
     shapes = {x.shape for x in difference.operands}
-    return difference.aspect == "strides" and len(shapes) > 1 and any(1 in shape for shape in shapes)
+    if difference.aspect != "strides" or len(shapes) < 2 or not any(1 in shape for shape in shapes):
+        return False
+    try:
+        shape = np.broadcast_shapes(*shapes)
+    except ValueError:
+        return False
+    order = sorted(range(len(shape)), key=lambda dim: -difference.theirs[dim])
+    dense = are_by_rows([shape[dim] for dim in order], [difference.theirs[dim] for dim in order])
+    return dense and are_by_rows(shape, difference.ours) and all(map(lies_by_rows, difference.operands))
 
 
 def strides_of_gradient(difference: Difference) -> bool:
