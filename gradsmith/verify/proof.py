@@ -20,7 +20,7 @@ PROPERTIES = (
     "float32", "constants", "points", "special", "saved",
 )  # fmt: skip
 
-NOTICEABLE = 1e-6  # a gradient that is smaller would not be missed
+NOTICEABLE = 1e-6  # beside the values; a gradient that is smaller would not be missed
 
 
 @dataclass(frozen=True)
@@ -126,10 +126,10 @@ class Proof:
             self.failures.append(Failure(subject, setting, problem))
         return not problem
 
-    def note_compared(self, sample: int, name: str, mode: str, dtype: str, expected: Array) -> None:
-        """Remember a gradient that was compared, if it has anything that could have differed."""
-        if np.any(np.abs(expected) > NOTICEABLE):
-            self.compared.add(Compared(sample, name, mode, dtype))
+    def note_compared(self, compared: Compared, expected: Array, size: float) -> None:
+        """Remember a gradient that was compared, if anything in it could have differed beside values of that size."""
+        if largest(expected) > NOTICEABLE * size:
+            self.compared.add(compared)
 
 
 def difference(found: Array, expected: Array, tolerance: float, terms: float) -> str:

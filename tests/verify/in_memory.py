@@ -25,18 +25,19 @@ LOOPS = {"conj": np.conj, "where": np.where}  # what a loop calls by another nam
 class InMemory:
     """The ops of a table's text: their rows, and functions by name."""
 
-    def __init__(self, text, file):
-        self.table = load_outside(text, file, "in_memory", own_table(), {})
+    def __init__(self, text, file, functions=None):
+        known = dict.fromkeys(functions or {}, "_functions")
+        self.table = load_outside(text, file, "in_memory", own_table(), known)
         self.models = Models(self.table)
         scope = {}
         exec(render_package(self.table)["op_table.py"], scope)
         sys.modules.update({f"in_memory.{family}": self for family in self.table.families})
         self.rows = [row._replace(forms=("function",)) for row in scope["OPS"]]
         for row in self.rows:
-            setattr(self, row.base, op_of(row, self.models.of(row)))
+            setattr(self, row.base, op_of(row, self.models.of(row), functions or {}))
 
 
-def op_of(row, model):
+def op_of(row, model, functions):
     signature = inspect.Signature(
         [
             inspect.Parameter(
@@ -51,7 +52,7 @@ def op_of(row, model):
     def op(*positional, **keywords):
         bound = signature.bind(*positional, **keywords)
         bound.apply_defaults()
-        return Call(model, dict(bound.arguments)).result()
+        return Call(model, dict(bound.arguments), functions).result()
 
     return op
 
@@ -59,8 +60,9 @@ def op_of(row, model):
 class Call:
     """One call: which arguments are tensors, and what the formulas see of it."""
 
-    def __init__(self, model, values):
+    def __init__(self, model, values, functions):
         self.model = model
+        self.functions = functions
         arrays = {n: array_of(v) if isinstance(v, gs.Tensor) else v for n, v in values.items()}
         self.variant = variant_of(model.op, arrays)
         arguments = self.variant.signature.arguments
@@ -91,7 +93,7 @@ class Call:
         plain = {n: array_of(v) if isinstance(v, gs.Tensor) else v for n, v in plain.items()}
         if forward.kind == "ufunc":
             return [getattr(np, forward.ufunc)(*plain.values())]
-        found = eval(forward.text, {"np": np, **vars(np), **LOOPS}, plain)
+        found = eval(forward.text, {"np": np, **vars(np), **LOOPS, **self.functions}, plain)
         return list(found) if isinstance(found, (tuple, list)) else [found]
 
     def names(self, inputs, outputs):

@@ -13,6 +13,7 @@ from gradsmith.autograd.gradcheck.differences import slopes
 
 from .. import numeric
 from ..case import COMPLEX
+from ..proof import Compared, largest
 from ..samples import array_of, as_tensors, at, replaced
 from .forms import fits_in_place, write
 from .reverse import name_of
@@ -85,7 +86,8 @@ def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, p
         name = f"tangent {how} against differences"
         proof.compare_derivative("forward", name, setting.label, tangent, expected, DIFFERENCES, terms)
         for place in directions:
-            proof.note_compared(setting.case.number, place[0], "forward", setting.dtype, expected)
+            compared = Compared(setting.case.number, place[0], "forward", setting.dtype)
+            proof.note_compared(compared, expected, max(map(largest, setting.root_arrays()), default=0.0))
         problem = "" if tangent.dtype == kind else f"has dtype {tangent.dtype}, expected {kind}"
         proof.expect("forward", f"dtype of the tangent {how}", setting.label, problem)
 

@@ -11,6 +11,7 @@ from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck.differences import complex_slope
 
 from .. import numeric
+from ..proof import Compared
 from ..samples import array_of, as_tensors, at, leaves_among, replaced
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ def check_differences(setting: Setting, weights: list[Array], gradients: list[Ar
         terms = numeric.terms_of(expected, size, DIFFERENCES)
         name = f"{name_of(place)} against differences"
         proof.compare_derivative(prop, name, setting.label, found, expected, DIFFERENCES, terms)
-        proof.note_compared(setting.case.number, place[0], "reverse", setting.dtype, expected)
+        compared = Compared(setting.case.number, place[0], "reverse", setting.dtype)
+        proof.note_compared(compared, expected, size)
         kind = "" if found.dtype == array.dtype else f"has dtype {found.dtype}, expected {array.dtype}"
         proof.expect(prop, f"dtype of the {name_of(place)}", setting.label, kind)
 

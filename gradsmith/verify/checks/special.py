@@ -53,7 +53,8 @@ def check_slopes(setting: Setting, proof: Proof) -> None:
         left, right = one_sided(setting, place, -STEP), one_sided(setting, place, STEP)
         scale = 1 + np.abs(right)
         agree = (np.abs(left - right) <= AGREES * scale**2) & (np.abs(right) < JUMP)
-        expected = np.where(agree, right, found)
+        slopes = right if found.dtype.kind == "c" else right.real
+        expected = np.where(agree, slopes, found)
         name = f"{name_of(place)} where the differences from both sides agree"
         proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
 
