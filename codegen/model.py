@@ -155,6 +155,14 @@ class Forward:
 
 
 @dataclass(frozen=True)
+class Requirement:
+    """A condition over the arguments, and what is wanted where it does not hold."""
+
+    condition: Formula
+    message: str
+
+
+@dataclass(frozen=True)
 class Variant:
     """One concrete signature of an entry: unions expanded, one C entry."""
 
@@ -168,6 +176,7 @@ class Variant:
     scalar_positions: tuple[str, ...]  # union arguments that are numbers here
     refused: tuple[str, ...] = ()  # tensors that the entry gives no gradient: they may not require one
     condition: Formula | None = None  # of the arguments: does the result have a history
+    requirements: tuple[Requirement, ...] = ()  # else the call is an error
 
     def __post_init__(self) -> None:
         assert not any(a.type.union_scalar for a in self.signature.arguments), self.c_entry

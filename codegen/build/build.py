@@ -33,6 +33,7 @@ from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
 from .loops import loops_of
 from .outputs import expect_condition
+from .requirements import requirements
 from .tangents import TangentBuilder
 
 
@@ -309,6 +310,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
     forward = expect_forward(declaration, signature, context)
     backward = BackwardBuilder(declaration, index, number, context).expect_backward(forward)
     condition = expect_condition(declaration, signature, context)
+    required = tuple(requirements(declaration, signature, context))
     if forward is None or context.errors:
         return None
     tangents = None
@@ -329,6 +331,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         scalar_positions=declaration.scalar_positions(index),
         refused=_refused(declaration, signature, backward),
         condition=condition,
+        requirements=required,
     )
 
 

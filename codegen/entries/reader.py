@@ -27,7 +27,7 @@ TEXT_KEYS = (
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 SCALAR_LISTS = ("variants", "aliases")  # of which one text needs no brackets
-PAIR_KEYS = ("operators", "domain", "prepare")
+PAIR_KEYS = ("operators", "domain", "prepare", "require")
 KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
 
 _COLON_HINT = "A text that has ': ' in it needs quotes around all of it."

@@ -25,6 +25,7 @@ from .model import (
     c_type,
 )
 from .node import everything_saved, node_view
+from .required import required_view
 from .tangent import read_after_write, tangent_condition, tangent_view
 
 # ---- entries
@@ -49,6 +50,7 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         view_function="as_view" if variant.backward else "share_version",
         compute=compute_view(variant, table),
         record=record_view(variant),
+        required=tuple(required_view(op, variant)),
         refused=tuple(_refused(op, variant.signature.argument(name)) for name in variant.refused),
         written=bool(variant.written),
         is_replaceable=variant.forward.kind != "composite" and not variant.is_view and not variant.written,

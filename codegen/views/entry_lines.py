@@ -46,7 +46,7 @@ def _targets(names: Iterable[str]) -> str:
 
 def _composite(entry: EntryView) -> Iterator[str]:
     result = entry.outputs[0].name
-    yield from _refused(entry)
+    yield from _verified(entry)
     yield _begun(entry, entry.op)
     yield f"cdef {entry.returns} {result} = {entry.compute.text}"
     yield from _ended(entry, result)
@@ -56,7 +56,7 @@ def _recorded(entry: EntryView) -> Iterator[str]:
     """Compute, record, carry tangents, return."""
     computed = {"single": _one_result, "several": _results, "list": _list_of_results}[entry.shape]
     names = [output.name for output in entry.outputs]
-    yield from _refused(entry)
+    yield from _verified(entry)
     yield _begun(entry, entry.op)
     yield from computed(entry)
     if entry.record:
@@ -68,9 +68,11 @@ def _recorded(entry: EntryView) -> Iterator[str]:
     yield from _ended(entry, tuple_text(names) if entry.shape == "several" else names[0])
 
 
-def _refused(entry: EntryView) -> Iterator[str]:
-    """Inputs that the table gives no gradient."""
-    return (f'{r.function}({r.name}, "{r.op}", "{r.name}")' for r in entry.refused)
+def _verified(entry: EntryView) -> Iterator[str]:
+    """What the table requires of the arguments, and the inputs that it gives no gradient."""
+    for required in entry.required:
+        yield from (f"if not {required.condition}:", f"    raise RuntimeError({required.message})")
+    yield from (f'{r.function}({r.name}, "{r.op}", "{r.name}")' for r in entry.refused)
 
 
 def _begun(entry: EntryView, op: str) -> str:
@@ -186,7 +188,7 @@ def _saves(groups: Iterable[Saves]) -> Iterator[str]:
 def _inplace(entry: EntryView, form: InplaceView) -> Iterator[str]:
     if form.is_view:
         return _by_view(entry, form)
-    return _by_copy(form) if form.is_composite else _written(entry, form)
+    return _by_copy(entry, form) if form.is_composite else _written(entry, form)
 
 
 def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
@@ -197,9 +199,10 @@ def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
     yield "return ended(depth, self)"
 
 
-def _by_copy(form: InplaceView) -> Iterator[str]:
+def _by_copy(entry: EntryView, form: InplaceView) -> Iterator[str]:
     """A composite has no node: the values, with their history, are copied into `self`."""
     yield f'check_inplace("{form.op}", self)'
+    yield from _verified(entry)
     yield "cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it"
     yield f'return copy_into("{form.op}", self, {form.text})'
 
@@ -207,7 +210,7 @@ def _by_copy(form: InplaceView) -> Iterator[str]:
 def _written(entry: EntryView, form: InplaceView) -> Iterator[str]:
     """The value goes into `self`; the node is made first, while `self` still has the value it is made from."""
     yield f'check_inplace("{form.op}", self)'
-    yield from _refused(entry)
+    yield from _verified(entry)
     yield _begun(entry, form.op)
     if form.by_copy:
         result = f"{entry.name}({', '.join(form.by_copy.arguments)})"

@@ -266,6 +266,14 @@ class Refused:
 
 
 @dataclass(frozen=True)
+class Required:
+    """``if not condition: raise RuntimeError(message)``"""
+
+    condition: str
+    message: str  # an expression, which shows what was found
+
+
+@dataclass(frozen=True)
 class Output:
     name: str
     array: str  # local with its array, when there are several
@@ -323,6 +331,7 @@ class EntryView:
     compute: ComputeView
     record: RecordView | None
     refused: tuple[Refused, ...]
+    required: tuple[Required, ...]
     written: bool  # the op itself changes `self`: there is only the in-place form
     is_replaceable: bool  # it only computes: an observer may have its result already
     inplace: InplaceView | None

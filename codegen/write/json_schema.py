@@ -93,5 +93,9 @@ KEYS: dict[str, tuple[str, Schema]] = {
         "What Python's forms do with an argument first: a function of runtime/calls/preparation.pxd.",
         {"type": "object", "additionalProperties": {"type": "string"}},
     ),
+    "require": (
+        "Conditions over numbers and attributes, each with what is wanted: {self.ndim == 2: a matrix is wanted}.",
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ),
     "stops_gradient": ("The result depends on its input, and has no gradient nevertheless.", _FLAG),
 }
