@@ -18,7 +18,7 @@ from .syntax import PYTHON_WORDS, parse_python
 
 # Names that mean something else inside a formula or in generated code.
 RESERVED_NAMES = frozenset(
-    {"grad", "grads", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf", "nan"}
+    {"grad", "grads", "grad_input_mask", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf", "nan"}
 )
 
 
@@ -113,6 +113,7 @@ def _scan_signature(scanner: Scanner) -> Signature:
     returns = _scan_returns(scanner)
     signature = Signature(base, overload, arguments, returns)
     _verify_aliases(signature)
+    _verify_gradients(signature)
     return signature
 
 
@@ -158,7 +159,7 @@ def _scan_name(scanner: Scanner, what: str, reserved: frozenset[str]) -> str:
     name = scanner.word(what)
     if keyword.iskeyword(name):
         raise Problem(f"'{name}' is a keyword of Python", start)
-    if name in reserved or (reserved and name.startswith("grad_")):
+    if name in reserved:
         raise Problem(f"'{name}' is reserved: formulas give it a meaning of their own", start)
     return name
 
@@ -216,6 +217,15 @@ def _scan_return(scanner: Scanner, before: list[Return]) -> Return:
     if any(r.name == name for r in before):
         raise Problem(f"two returns are called '{name}'", start)
     return Return(name, declared)
+
+
+def _verify_gradients(signature: Signature) -> None:
+    """``grad_low`` is the gradient of a result `low`: where there is one, nothing else is called so."""
+    gradients = {f"grad_{name}": name for name in signature.output_names}
+    for name in (*(a.name for a in signature.arguments), *(r.name for r in signature.returns)):
+        if name in gradients:
+            problem = f"'{name}' is what formulas call the gradient of '{gradients[name]}'"
+            raise Problem(problem, hint="Choose another name for one of the two.")
 
 
 def _verify_aliases(signature: Signature) -> None:
