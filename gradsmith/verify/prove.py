@@ -19,6 +19,7 @@ from .checks import (
     forms,
     forward,
     layouts,
+    mixed,
     points,
     resized,
     reverse,
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, reverse, forward, second, constants, forms, elementwise, special, shared, resized, layouts, points, saved,
+    value, reverse, forward, second, constants, forms, elementwise, special, shared, mixed, resized, layouts,
+    points, saved,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"

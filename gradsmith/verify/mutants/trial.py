@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks.mixed import mixed_settings
 from ..checks.points import point_settings
 from ..coverage.gap import sample_to_add
 from ..refusals import REFUSALS
@@ -94,6 +95,7 @@ class Trial:
             situation_of(setting, self.model, [np.ones_like(r) for r in setting.root_arrays()])
             for setting in point_settings(self.subject)
         ]
+        plain += [situation_of(setting, self.model) for setting in mixed_settings(self.subject)]
         known = [situation for situation in (*plain, *points) if situation is not None]
         return [*known, *(other for situation in known for other in with_unused_results(situation))]
 
