@@ -48,7 +48,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays import write_guard
 from gradsmith.runtime.arrays.complex_casts import real_where_kept
-from gradsmith.runtime.arrays.functions.view_geometry import differing, overlaps_itself
+from gradsmith.runtime.arrays.functions.view_geometry import add_differences, differing, overlaps_itself
 from gradsmith.runtime.graph import changes
 from gradsmith.runtime.graph.tensor_api import strides_of
 
@@ -294,8 +294,9 @@ cdef void finish_inplace(TensorBase self, Node history) noexcept:
         put_grad_fn(self, history, 0)
 
 
-# Ops that write some of the elements and leave the others alone.
+# Ops that write some of the elements and leave the others alone, and those of them that always add.
 cdef frozenset WRITES_SOME = frozenset(("index_put_", "masked_fill_", "scatter_", "scatter_add_", "index_add_"))
+cdef frozenset ADDS = frozenset(("scatter_add_", "index_add_"))
 
 
 cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1:
@@ -334,7 +335,10 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
             "an in-place operation cannot change the shape of its tensor"
         )
     if writes_some_of_overlapping(op, self):
-        np.copyto(target, array, where=differing(target, array))
+        if op in ADDS:
+            add_differences(target, array)
+        else:
+            np.copyto(target, array, where=differing(target, array))
         return 0
     return store_values(target, array)
 

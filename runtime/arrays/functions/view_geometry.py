@@ -203,6 +203,26 @@ def differing(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(np.not_equal(*pair).any(axis=-1))
 
 
+def add_differences(target: NDArray[Any], result: NDArray[Any]) -> None:
+    """Add to memory what each element of `result` has more than that of `target`, which overlaps itself.
+
+    A place that one element alone has changed gets that one, without rounding; integers wrap as they do elsewhere.
+    """
+    changed = differing(target, result)
+    if target.dtype.kind == "b":
+        return np.copyto(target, result, where=changed)
+    _, place = np.unique(_places(target.shape, target.strides), return_inverse=True)
+    place = place.reshape(target.shape)
+    wide = np.result_type(target.dtype, np.float64) if target.dtype.kind in "fc" else target.dtype
+    sums, values = np.zeros((2, target.size), wide)
+    with np.errstate(all="ignore"):
+        np.add.at(sums, place[changed], result[changed].astype(wide) - target[changed])
+        values[place[changed]] = result[changed]
+        counts = np.bincount(place[changed], minlength=target.size)
+        total = np.where(counts[place] > 1, target + sums[place], values[place]).astype(target.dtype)
+    np.copyto(target, total, where=counts[place] > 0)
+
+
 def scatter_values(values: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
     """Zeros of the base's shape with `values` at the view's places, summed where the view repeats an element.
 

@@ -14,8 +14,8 @@ from ..compare import Difference
 from ..machine import Machine
 from ..program import Step
 
-# The tensor that PyTorch finds changed, by dtype and shape.
-NAMED = re.compile(r"modified by an inplace operation: \[torch\.(\w+)Tensor \[(.*?)\]\]")
+# The tensor that PyTorch finds changed, such as `torch.FloatTensor [2, 3]` or `CPUComplexFloatType [2, 3]`.
+NAMED = re.compile(r"modified by an inplace operation: \[(?:torch\.|CPU)(\w+)(?:Tensor|Type) \[(.*?)\]\]")
 KINDS = {
     "float16": "Half", "float32": "Float", "float64": "Double", "complex64": "ComplexFloat",
     "complex128": "ComplexDouble", "bool": "Bool", "uint8": "Byte", "int8": "Char", "int16": "Short", "int32": "Int",

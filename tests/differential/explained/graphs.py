@@ -49,7 +49,7 @@ def changed_what_was_asked_for(difference: Difference) -> bool:
         return False
     asked = set(STEP.findall(difference.step.args[1]))
     written = {name for step in difference.history if step.writes() for name in STEP.findall(step.args[0])}
-    found = re.search(r"Tensor \[(.*?)\]\].* is at version (\d+)", str(difference.theirs))
+    found = re.search(r"(?:Tensor|Type) \[(.*?)\]\].* is at version (\d+)", str(difference.theirs))
     if not asked & written or found is None:
         return False
     shown = (found[1].replace(" ", ""), int(found[2]))  # the shape and version of one that was asked for

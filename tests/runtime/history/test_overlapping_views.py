@@ -53,6 +53,39 @@ WRITES_SOME = {
 }
 some = pytest.mark.parametrize(("write", "expected"), WRITES_SOME.values(), ids=WRITES_SOME)
 
+NUMBERS = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0], [7.0, 8.0]]
+ROWS = [0, 1, 1, 2]
+ADDS = {
+    "index_add_": (lambda v, s: v.index_add_(0, gs.tensor(ROWS), s), [1, 10, 17, 8]),
+    "alpha": (lambda v, s: v.index_add_(0, gs.tensor(ROWS), s, alpha=2), [2, 20, 34, 16]),
+    "columns": (lambda v, s: v.index_add_(1, gs.tensor([0, 1, 1]), s[:3, :1].expand(3, 3)), [1, 5, 11, 10]),
+    "scatter_add_": (lambda v, s: v.scatter_add_(0, gs.tensor([[0, 1], [1, 2], [0, 0]]), s), [6, 9, 2, 4]),
+}
+
+
+@pytest.mark.parametrize("dtype", [gs.float16, gs.float32, gs.float64, gs.complex64, gs.int8, gs.int64])
+@pytest.mark.parametrize(("write", "expected"), ADDS.values(), ids=ADDS)
+def test_all_that_is_added_to_one_place_counts(write, expected, dtype):
+    base = gs.tensor([100, 0, -1, 2, 5]).to(dtype)
+    write(base[:4].as_strided((3, 2), (1, 1)), gs.tensor(NUMBERS).to(dtype))
+    before = gs.tensor([100, 0, -1, 2]).to(dtype)
+    assert base.tolist() == [*(before + gs.tensor(expected).to(dtype)).tolist(), 5]
+
+
+def test_special_values_are_added_to_one_place():
+    inf = float("inf")
+    base = gs.tensor([inf, 1e30, 3.0, float("nan")])
+    source = gs.tensor([[1.0, 1e30], [inf, -inf], [2.0, inf]])
+    base.as_strided((3, 2), (1, 1)).index_add_(0, gs.tensor([0, 1, 2]), source)
+    assert repr(base.tolist()) == "[inf, inf, -inf, nan]"
+
+
+def test_truth_is_added_to_one_place():
+    base = gs.tensor([False, False, True, False])
+    source = gs.tensor([[False, True], [True, False], [False, False]])
+    base.as_strided((3, 2), (1, 1)).index_add_(0, gs.tensor([0, 1, 2]), source)
+    assert base.tolist() == [False, True, True, False]
+
 
 @some
 def test_what_is_not_selected_is_not_written(write, expected):
