@@ -474,7 +474,7 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
     values = writable("index_add", source, a.dtype)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
-    if alpha != 1:
+    if alpha != 1 and (values.size or a.ndim < 2):      # as in PyTorch
         values = values * element_of(alpha, a.dtype)
     if a.ndim == 0:
         return np.asarray(a + values.sum(dtype=a.dtype))

@@ -60,6 +60,24 @@ def is_of_a_whole_view(difference: Difference) -> bool:
     )
 
 
+def of_a_view_in_no_grad(difference: Difference) -> bool:
+    """The history of a tangent that requires grad in both libraries."""
+    if difference.aspect not in ("is_leaf", "has_node") or difference.step.call != "parts":
+        return False
+    views = {step.gives for step in difference.history if re.search("no_grad|inference", step.mode or "")}
+    return difference.where.endswith("[1]") and bool(difference.step.uses() & made_of(difference.history, views))
+
+
+def ended_by_a_logical_op(difference: Difference) -> bool:
+    """The tangent of a dual number that was overwritten, which PyTorch leaves as it was."""
+    steps = (*difference.history, difference.step)
+    written = {name for step in steps if re.search(r"\.logical_\w+_$", step.call) for name in step.uses()}
+    tangents = sources(steps, written) | made_of(steps, written)
+    if difference.aspect not in ("value", "version") or difference.where.split("[")[0] not in tangents:
+        return False
+    return difference.aspect == "version" or bool(np.all(difference.ours == 0))
+
+
 def registered_before_a_write(difference: Difference, *names: str) -> bool:
     """The hooks that only one library has called are on results of these, which a custom Function has written since."""
     missing = {*difference.ours} ^ {*difference.theirs}
@@ -101,7 +119,7 @@ EXPLANATIONS = (
         "dual numbers are aliases",
         "In PyTorch the dual number and the primal are views of the tensor.",
         ("forward_mode.md", "**Dual numbers are aliases, not views.**"),
-        of_dual_number,
+        lambda d: of_dual_number(d) or of_a_view_in_no_grad(d) or ended_by_a_logical_op(d),
     ),
     Explanation(
         "the tangent of a NaN",

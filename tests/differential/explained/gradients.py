@@ -86,21 +86,29 @@ def cancelled_on_arrival(difference: Difference) -> bool:
     return alike(one_by_one, ours) and alike(summed, theirs)
 
 
-def alike(one: Any, other: Any) -> bool:
+def alike(one: Any, other: Any, tolerance: float = 1e-3) -> bool:
     """Whether each element is that of the other array, however large its neighbours are."""
     both = is_floating(one) and is_floating(other) and one.shape == other.shape
-    return both and bool(np.all(np.isclose(one, other, rtol=1e-3, equal_nan=True)))
+    return both and bool(np.all(np.isclose(one, other, rtol=tolerance, equal_nan=True)))
+
+
+def changed_unseen(difference: Difference) -> set[str]:
+    """Tensors that were given another shape in place, unseen by the graph."""
+    shapes = r"\.(un)?squeeze_|\.(transpose|t|swapaxes|swapdims|resize|as_strided|set)_"
+    steps = [step for step in difference.history if step.mode and re.search(shapes, step.call)]
+    return {name for step in steps for name in step.uses()}
+
+
+def view_of_another_shape(difference: Difference) -> bool:
+    """PyTorch refuses the backward of a view whose base was given another shape."""
+    views = made_of(difference.history, changed_unseen(difference))
+    refuses = only_pytorch_refuses("AsStridedBackward0 returned an invalid gradient")
+    return bool(difference.step.uses() & views) and refuses(difference)
 
 
 def hook_of_another_shape(difference: Difference) -> bool:
     """A hook on a tensor that was given another shape in place, unseen by the graph."""
-    changed = {
-        name
-        for step in difference.history
-        if step.mode
-        and re.search(r"\.(un)?squeeze_|\.(transpose|t|swapaxes|swapdims|resize|as_strided|set)_", step.call)
-        for name in step.uses()
-    }
+    changed = changed_unseen(difference)
     hooked = any(step.call == "hook" and step.uses() & changed for step in difference.history)
     return difference.aspect == "shape" and difference.where.startswith("hook") and hooked
 
@@ -190,6 +198,24 @@ def cancelled_deviation(difference: Difference) -> bool:
     return close(np.abs(ours), np.abs(theirs), 0, 1e-6) and np.ptp(np.abs(theirs)) <= 1e-6 * largest(theirs)
 
 
+def graph_of_inference(difference: Difference) -> bool:
+    """A gradient with a history, to which one was added in inference mode, where PyTorch makes a new one."""
+    graphs = [step for step in (*difference.history, difference.step) if "create_graph" in step.kwargs]
+    inside = "inference" in (difference.step.mode or "") and "create_graph" in difference.step.kwargs
+    return inside and len(graphs) > 1 and difference.aspect == "requires_grad" and difference.where.endswith(".grad")
+
+
+def overflowing_halves(difference: Difference) -> bool:
+    """Infinities of PyTorch, which rounds each step of a formula to float16; here large numbers of the same sign."""
+    ours, theirs = difference.ours, difference.theirs
+    if not is_floating(ours) or difference.aspect not in ("value", "gradient", "hook") or ours.dtype != np.float16:
+        return False
+    odd = np.isinf(theirs) & np.isfinite(ours)
+    derived = "grad" in difference.step.call or "backward" in difference.step.call
+    same_sign = bool(np.all(np.sign(ours[odd]) == np.sign(theirs[odd]))) and bool(np.all(np.abs(ours[odd]) > 1000))
+    return derived and bool(odd.any()) and same_sign and alike(ours[~odd], theirs[~odd], 0.05)
+
+
 def view_of_inference(difference: Difference) -> bool:
     """A view, outside of inference mode, of a gradient that was made inside, where nothing led to it."""
     made = {s.gives for s in difference.history if s.mode and "inference" in s.mode and "materialize_grads" in s.kwargs}
@@ -213,14 +239,14 @@ EXPLANATIONS = (
         "a shape that changes under a graph",
         "PyTorch's hooks see a gradient of the shape that the graph has recorded.",
         ("gradients.md", "**New `.data` also applies to existing graphs.**"),
-        hook_of_another_shape,
+        lambda d: hook_of_another_shape(d) or view_of_another_shape(d),
     ),
     Explanation(
         "gradients of inference mode",
         "PyTorch cannot add to a `.grad` that was made in inference mode.",
         ("gradients.md", "**Gradients passed by the caller are never modified.**"),
         lambda d: ("backward" in d.step.call and only_pytorch_refuses("Inplace update to inference tensor")(d))
-        or view_of_inference(d),
+        or view_of_inference(d) or graph_of_inference(d),
     ),
     Explanation(
         "a gradient has the shape of its tensor",
@@ -275,6 +301,12 @@ EXPLANATIONS = (
         "PyTorch's `grad` gives the gradient before the hooks of the tensor when its node has to run as well.",
         ("gradients.md", "**`grad` returns gradients after the hooks of the tensor.**"),
         hook_of_what_was_asked_for,
+    ),
+    Explanation(
+        "gradients of halves",
+        "PyTorch rounds each step of a formula to float16, which the square inside may leave.",
+        ("dtypes.md", "Gradients of float16, such as that of `tan`, are rounded once"),
+        overflowing_halves,
     ),
     Explanation(
         "one node for all parts",
