@@ -252,3 +252,14 @@ def test_a_warning_of_a_uint8_mask_names_the_caller():
         x[gs.tensor([1, 0], dtype=gs.uint8)]
         x[gs.tensor([1, 0], dtype=gs.uint8)] = 2
     assert {warning.filename for warning in found} == {__file__}
+
+
+def test_alpha_need_not_fit_where_there_is_nothing_to_add():
+    """As in PyTorch, which looks at it before anything else in one dimension."""
+    index = gs.zeros(0, dtype=gs.int64)
+    numbers = gs.ones(5, 2)
+    assert gs.index_add(numbers, 0, index, gs.zeros(0, 2), alpha=1 + 2j).tolist() == numbers.tolist()
+    with pytest.raises(RuntimeError, match="without overflow"):
+        gs.index_add(gs.ones(2), 0, index, gs.zeros(0), alpha=1 + 2j)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        gs.index_add(numbers, 0, gs.tensor([1]), gs.ones(1, 2), alpha=1 + 2j)
