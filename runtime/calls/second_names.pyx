@@ -107,7 +107,7 @@ cdef PyObject *call_by_names(Parameters p, PyObject *const *args, Py_ssize_t giv
     cdef PyObject *const *named = args + given
     read_names(p)
     if has_second_name(p, names):
-        if not all_are_given(p, names, named):
+        if not all_are_given(p, names, named, given):
             return call_without_none(p, args, given, names)
         names = with_first_names(p, names, given)
     cdef PyObject *result = p.own_call(p.own_self, args, given, <PyObject *>names)
@@ -123,22 +123,30 @@ cdef bint has_second_name(Parameters p, tuple names) except -1:
     return False
 
 
-cdef bint all_are_given(Parameters p, tuple names, PyObject *const *values) except -1:
+cdef bint all_are_given(Parameters p, tuple names, PyObject *const *values, Py_ssize_t given) except -1:
     """Is no second name None."""
     cdef Py_ssize_t i
     for i in range(len(names)):
-        if <object>values[i] is None and names[i] in p.first_names:
+        if <object>values[i] is None and may_be_left_out(p, names[i], names, given):
             return False
     return True
 
 
+cdef bint may_be_left_out(Parameters p, str name, tuple names, Py_ssize_t given) except -1:
+    """Is it the second name of a parameter that has a default, or is given without it?"""
+    if name not in p.first_names:
+        return False
+    first = p.first_names[name]
+    return first in names or first not in p.names[given:p.required]
+
+
 cdef PyObject *call_without_none(Parameters p, PyObject *const *args, Py_ssize_t given, tuple names) except NULL:
-    """The same call without the second names that have None."""
+    """The same call without the second names that have None, as far as there are defaults."""
     cdef Py_ssize_t i
     cdef list values = [<object>args[i] for i in range(given)]
     cdef list kept = []
     for i in range(len(names)):
-        if <object>args[given + i] is not None or names[i] not in p.first_names:
+        if <object>args[given + i] is not None or not may_be_left_out(p, names[i], names, given):
             kept.append(names[i])
             values.append(<object>args[given + i])
     names = with_first_names(p, tuple(kept), given)

@@ -11,6 +11,7 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, check_result_dtype
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, array_of, bump_version
 from gradsmith.runtime.history.history cimport requires_grad_1
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.variable cimport replace_array
 
 import numpy as np
@@ -65,7 +66,8 @@ def store(str op, out, array):
 # ---- what is refused
 
 cdef int check_without_derivative(str op, object result) except -1:
-    if (<TensorBase?>result).flags & REQUIRES_GRAD:
+    # Without recording, a result that requires grad is the input itself.
+    if (<TensorBase?>result).flags & REQUIRES_GRAD and grad_enabled():
         raise RuntimeError(
             f"{op}(): functions with out=... arguments don't support automatic differentiation, "
             "but one of the arguments requires grad. Use the form without out=, or no_grad()."

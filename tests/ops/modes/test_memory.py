@@ -2,7 +2,7 @@
 
 import pytest
 from steady import assert_steady
-from table import CASES
+from table import CASES, has_derivative
 
 from gradsmith.autograd import grad
 from gradsmith.verify.calls import call, outputs_of
@@ -29,7 +29,7 @@ def round_trip(case):
     return call_once
 
 
-@pytest.mark.parametrize("case", CASES, ids=[case.id for case in CASES])
+@pytest.mark.parametrize("case", list(filter(has_derivative, CASES)), ids=lambda case: case.id)
 def test_every_op_in_full_circle(case):
     assert_steady(round_trip(case), times=60, warm_up=10)
 

@@ -32,6 +32,7 @@ def label(setting):
     return f"{setting.case.id}-{setting.dtype}"
 
 
+@pytest.mark.filterwarnings("ignore:Casting complex values to real")
 @pytest.mark.parametrize("setting", SETTINGS, ids=label)
 def test_every_op_gives_what_it_gives_with_data(setting):
     values = as_tensors(setting.values)
