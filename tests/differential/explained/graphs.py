@@ -79,10 +79,9 @@ def reaches_once_differentiable(difference: Difference) -> bool:
     touched = {difference.where.split("[")[0].split(".")[0], *difference.step.uses()}
     if difference.aspect == "error":
         return bool(touched & made) and only_we_refuse("once_differentiable")(difference)
-    if difference.where.endswith(".grad"):  # of what it was applied to
+    if difference.where.endswith(".grad") and "create_graph" in difference.step.kwargs:  # of what it was applied to
         steps = difference.history
-        touched &= sources(steps, {name for step in steps if "Once" in step.call for name in step.uses()})
-        return difference.aspect == "requires_grad" and "create_graph" in difference.step.kwargs and bool(touched)
+        made |= sources(steps, {name for step in steps if "Once" in step.call for name in step.uses()})
     return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(touched & made)
 
 
