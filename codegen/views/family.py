@@ -10,10 +10,10 @@ from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .entry import entry_view
-from .entry_lines import c_functions
 from .kernels import kernel_of
 from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
 from .node_lines import node_class
+from .wrapper_lines import c_functions
 
 
 def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -> FamilyView:

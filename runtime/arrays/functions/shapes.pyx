@@ -327,7 +327,14 @@ cpdef object restore_dims_of(cnp.ndarray a, int ndim, object dim, bint keepdim):
     if keepdim or ndim == 0:
         read_layout(a, &layout)
         return view_at(a, &layout, 0)
+    if not 0 < ndim <= MAX_DIMS:
+        raise RuntimeError(f"restore_dims(): ndim is {ndim}; it must be between 0 and {MAX_DIMS}")
     count = 0 if dim is None else read_axes(dim, ndim, axes)
+    if ndim - (count or ndim) != cnp.PyArray_NDIM(a):
+        raise RuntimeError(
+            f"restore_dims(): a tensor of {cnp.PyArray_NDIM(a)} dimensions is not what is left of {ndim} without "
+            f"{count or ndim} of them"
+        )
     layout.ndim = 0
     for i in range(ndim):
         if count == 0 or is_reduced(i, axes, count):

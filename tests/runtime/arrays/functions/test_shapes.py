@@ -179,3 +179,12 @@ def test_a_number_accepts_the_dimension_it_could_have():
 def test_a_number_is_its_own_transpose():
     number = np.array(2.0)
     assert shapes.mT_of(number).shape == () and np.shares_memory(shapes.mT_of(number), number)
+
+
+@pytest.mark.parametrize(
+    ("shape", "ndim", "dim"),
+    [((3,), 2, None), ((3,), 200, None), ((3,), 200, 1), ((3,), -5, None), ((3,), 1, 0), ((2, 3), 2, 0), ((), 3, 1)],
+)
+def test_dimensions_that_a_result_has_not_lost_are_not_put_back(shape, ndim, dim):
+    with pytest.raises((RuntimeError, IndexError), match="restore_dims|dimension"):
+        shapes.restore_dims_of(np.ones(shape), ndim, dim, False)
