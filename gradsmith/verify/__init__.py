@@ -4,7 +4,23 @@ What an entry says is compared with something that does not come from it: values
 differences and complex steps, each form of an op with the others.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from .proof import Failure, Proof
-from .prove import prove
+
+if TYPE_CHECKING:
+    from .proving import prove
 
 __all__ = ["Failure", "Proof", "prove"]
+
+
+def __getattr__(name: str) -> Any:
+    """`prove` reads the table with the generator, which needs more than NumPy: see the extra ``build``."""
+    if name != "prove":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        from .proving import prove
+    except ModuleNotFoundError as error:
+        words = f"proofs read the table with the generator, which needs {error.name}: pip install 'gradsmith[build]'"
+        raise ModuleNotFoundError(words, name=error.name) from error
+    return prove

@@ -20,7 +20,7 @@ from gradsmith.generated.op_table import OPS
 from .kept import Kept, proofs_folder
 from .places import Places
 from .proof import Proof
-from .prove import prove
+from .proving import prove
 from .trees.models import Models, models_of, own_table
 
 if TYPE_CHECKING:

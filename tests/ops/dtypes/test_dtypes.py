@@ -62,7 +62,7 @@ def is_plain(case):
     return case.values().get("dtype") is None
 
 
-FIRST = {key_of(case.row): case for case in sorted(reversed(CASES), key=is_plain)}
+FIRST = {key_of(case.row): case for case in sorted(CASES, key=lambda case: (is_plain(case), -case.number))}
 INTERNAL = {key for key, case in FIRST.items() if "internal" in case.row.forms}
 
 
