@@ -42,7 +42,7 @@ cdef class Overload:
         remaining = iter(defaults)
         self.text = text
         self.positional = -1
-        for part in text[1:-1].split(", "):
+        for part in text[1:len(text) - 1].split(", "):
             declared, has_default, _ = part.partition("=")
             type_, is_parameter, name = declared.partition(" ")
             if part == "*":

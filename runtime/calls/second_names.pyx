@@ -82,7 +82,7 @@ cdef int read_names(Parameters p) except -1:
 
     # Not by `inspect`, which evaluates defaults and gives up on calls such as ``float("inf")``.
     text = p.function.__text_signature__.replace("$module, ", "").replace("$module", "")
-    arguments = ast.parse(f"lambda {text[1:-1]}: 0", mode="eval").body.args
+    arguments = ast.parse(f"lambda {text[1:len(text) - 1]}: 0", mode="eval").body.args
     p.positional = len(arguments.args)
     p.required = p.positional - len(arguments.defaults)
     names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
