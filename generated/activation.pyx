@@ -79,7 +79,7 @@ cdef TensorBase op_sigmoid(TensorBase self):
         result = by_ops(sigmoid_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = SigmoidBackward0.__new__(SigmoidBackward0)
+        node = <Node>SigmoidBackward0.__new__(SigmoidBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -94,7 +94,7 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
         return ended(depth, copy_into("sigmoid_", self, op_sigmoid(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = SigmoidBackward0.__new__(SigmoidBackward0)
+        node = <Node>SigmoidBackward0.__new__(SigmoidBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("sigmoid_", self, node)
     cdef PyObject *operands[1]
@@ -158,7 +158,7 @@ cdef TensorBase op_relu(TensorBase self):
         result = by_ops(relu_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = ReluBackward0.__new__(ReluBackward0)
+        node = <Node>ReluBackward0.__new__(ReluBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -173,7 +173,7 @@ cdef TensorBase inplace_relu(TensorBase self):
         return ended(depth, copy_into("relu_", self, op_relu(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = ReluBackward0.__new__(ReluBackward0)
+        node = <Node>ReluBackward0.__new__(ReluBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("relu_", self, node)
     cdef PyObject *operands[1]
@@ -261,7 +261,7 @@ cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
         result = by_ops(threshold_backward_by_ops, (self, output))
     cdef Node node
     if requires_grad_2(self, output):
-        node = ThresholdBackwardBackward0.__new__(ThresholdBackwardBackward0)
+        node = <Node>ThresholdBackwardBackward0.__new__(ThresholdBackwardBackward0)
         connect_2(node, 1, 0, self, output)
         if node.edges[0].node != NULL:
             save_input(node, 0, output)
@@ -352,7 +352,7 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         result = by_ops(softplus_by_ops, (self, beta, threshold))
     cdef Node node
     if requires_grad_1(self):
-        node = SoftplusBackward0.__new__(SoftplusBackward0)
+        node = <Node>SoftplusBackward0.__new__(SoftplusBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, beta)
@@ -470,7 +470,7 @@ cdef TensorBase op_gelu_erf(TensorBase self):
         result = by_ops(gelu_erf_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = GeluErfBackward0.__new__(GeluErfBackward0)
+        node = <Node>GeluErfBackward0.__new__(GeluErfBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -603,7 +603,7 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
         result = by_ops(gelu_tanh_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = GeluTanhBackward0.__new__(GeluTanhBackward0)
+        node = <Node>GeluTanhBackward0.__new__(GeluTanhBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -686,7 +686,7 @@ cdef TensorBase op_silu(TensorBase self):
         result = by_ops(silu_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = SiluBackward0.__new__(SiluBackward0)
+        node = <Node>SiluBackward0.__new__(SiluBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -701,7 +701,7 @@ cdef TensorBase inplace_silu(TensorBase self):
         return ended(depth, copy_into("silu_", self, op_silu(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SiluBackward0.__new__(SiluBackward0)
+        node = <Node>SiluBackward0.__new__(SiluBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("silu_", self, node)

@@ -62,7 +62,7 @@ cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(ADD, self.array, other.array))
     cdef Node node
     if requires_grad_2(self, other):
-        node = AddBackward0.__new__(AddBackward0)
+        node = <Node>AddBackward0.__new__(AddBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
@@ -76,7 +76,7 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
         return ended(depth, copy_into("add_", self, op_add_tensor(self, other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = AddBackward0.__new__(AddBackward0)
+        node = <Node>AddBackward0.__new__(AddBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("add_", self, node)
     binary_into(ADD, self.array, other.array, self.array)
@@ -104,7 +104,7 @@ cdef TensorBase op_add_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = AddScalarBackward0.__new__(AddScalarBackward0)
+        node = <Node>AddScalarBackward0.__new__(AddScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -118,7 +118,7 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
         return ended(depth, copy_into("add_", self, op_add_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = AddScalarBackward0.__new__(AddScalarBackward0)
+        node = <Node>AddScalarBackward0.__new__(AddScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("add_", self, node)
     binary_scalar_into(ADD, self.array, other, False, self.array)
@@ -172,7 +172,7 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
         result = by_ops(add_alpha_tensor_by_ops, (self, other, alpha))
     cdef Node node
     if requires_grad_2(self, other):
-        node = AddBackward1.__new__(AddBackward1)
+        node = <Node>AddBackward1.__new__(AddBackward1)
         connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
@@ -188,7 +188,7 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
         return ended(depth, copy_into("add_", self, op_add_alpha_tensor(self, other, alpha)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = AddBackward1.__new__(AddBackward1)
+        node = <Node>AddBackward1.__new__(AddBackward1)
         connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
@@ -231,7 +231,7 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
         result = by_ops(add_alpha_scalar_by_ops, (self, other, alpha))
     cdef Node node
     if requires_grad_1(self):
-        node = AddScalarBackward1.__new__(AddScalarBackward1)
+        node = <Node>AddScalarBackward1.__new__(AddScalarBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -245,7 +245,7 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
         return ended(depth, copy_into("add_", self, op_add_alpha_scalar(self, other, alpha)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = AddScalarBackward1.__new__(AddScalarBackward1)
+        node = <Node>AddScalarBackward1.__new__(AddScalarBackward1)
         connect_1(node, 0, 0, self)
         history = prepare_history("add_", self, node)
     cdef PyObject *operands[1]
@@ -349,7 +349,7 @@ cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = SubBackward0.__new__(SubBackward0)
+        node = <Node>SubBackward0.__new__(SubBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
@@ -363,7 +363,7 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_tensor(self, other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = SubBackward0.__new__(SubBackward0)
+        node = <Node>SubBackward0.__new__(SubBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("sub_", self, node)
     binary_into(SUBTRACT, self.array, other.array, self.array)
@@ -391,7 +391,7 @@ cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
+        node = <Node>SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -405,7 +405,7 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
+        node = <Node>SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("sub_", self, node)
     binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
@@ -435,7 +435,7 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     )
     cdef Node node
     if requires_grad_1(other):
-        node = SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
+        node = <Node>SubScalarTensorBackward0.__new__(SubScalarTensorBackward0)
         connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
@@ -489,7 +489,7 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
         result = by_ops(sub_alpha_tensor_tensor_by_ops, (self, other, alpha))
     cdef Node node
     if requires_grad_2(self, other):
-        node = SubBackward1.__new__(SubBackward1)
+        node = <Node>SubBackward1.__new__(SubBackward1)
         connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
@@ -505,7 +505,7 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = SubBackward1.__new__(SubBackward1)
+        node = <Node>SubBackward1.__new__(SubBackward1)
         connect_2(node, 0, 1, self, other)
         if node.edges[1].node != NULL:
             set_value(node, 0, alpha)
@@ -548,7 +548,7 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
         result = by_ops(sub_alpha_tensor_scalar_by_ops, (self, other, alpha))
     cdef Node node
     if requires_grad_1(self):
-        node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
+        node = <Node>SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -562,7 +562,7 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
+        node = <Node>SubTensorScalarBackward1.__new__(SubTensorScalarBackward1)
         connect_1(node, 0, 0, self)
         history = prepare_history("sub_", self, node)
     cdef PyObject *operands[1]
@@ -608,7 +608,7 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
         result = by_ops(sub_alpha_scalar_tensor_by_ops, (self, other, alpha))
     cdef Node node
     if requires_grad_1(other):
-        node = SubScalarTensorBackward1.__new__(SubScalarTensorBackward1)
+        node = <Node>SubScalarTensorBackward1.__new__(SubScalarTensorBackward1)
         connect_1(node, 0, 1, other)
         set_value(node, 0, alpha)
         set_history(result, node)
@@ -728,7 +728,7 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = MulBackward0.__new__(MulBackward0)
+        node = <Node>MulBackward0.__new__(MulBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -746,7 +746,7 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
         return ended(depth, copy_into("mul_", self, op_mul_tensor(original_of(self), other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = MulBackward0.__new__(MulBackward0)
+        node = <Node>MulBackward0.__new__(MulBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
@@ -788,7 +788,7 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MulScalarBackward0.__new__(MulScalarBackward0)
+        node = <Node>MulScalarBackward0.__new__(MulScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
@@ -803,7 +803,7 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
         return ended(depth, copy_into("mul_", self, op_mul_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = MulScalarBackward0.__new__(MulScalarBackward0)
+        node = <Node>MulScalarBackward0.__new__(MulScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("mul_", self, node)

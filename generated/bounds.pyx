@@ -109,7 +109,7 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = MaximumBackward0.__new__(MaximumBackward0)
+        node = <Node>MaximumBackward0.__new__(MaximumBackward0)
         connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
@@ -164,7 +164,7 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MaximumScalarBackward0.__new__(MaximumScalarBackward0)
+        node = <Node>MaximumScalarBackward0.__new__(MaximumScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, other)
@@ -266,7 +266,7 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = MinimumBackward0.__new__(MinimumBackward0)
+        node = <Node>MinimumBackward0.__new__(MinimumBackward0)
         connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
@@ -321,7 +321,7 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MinimumScalarBackward0.__new__(MinimumScalarBackward0)
+        node = <Node>MinimumScalarBackward0.__new__(MinimumScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, other)
@@ -451,7 +451,7 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
         result = by_ops(clamp_tensor_tensor_by_ops, (self, min, max))
     cdef Node node
     if requires_grad_3(self, min, max):
-        node = ClampBackward0.__new__(ClampBackward0)
+        node = <Node>ClampBackward0.__new__(ClampBackward0)
         connect_3(node, 3, 0, self, min, max)
         save_input(node, 0, self)
         save_input(node, 1, min)
@@ -468,7 +468,7 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max)))
     cdef Node node, history = None
     if requires_grad_3(self, min, max):
-        node = ClampBackward0.__new__(ClampBackward0)
+        node = <Node>ClampBackward0.__new__(ClampBackward0)
         connect_3(node, 3, 0, self, min, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
@@ -562,7 +562,7 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
         result = by_ops(clamp_tensor_scalar_by_ops, (self, min, max))
     cdef Node node
     if requires_grad_2(self, min):
-        node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
+        node = <Node>ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
         connect_2(node, 2, 1, self, min)
         save_input(node, 0, self)
         save_input(node, 1, min)
@@ -579,7 +579,7 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max)))
     cdef Node node, history = None
     if requires_grad_2(self, min):
-        node = ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
+        node = <Node>ClampTensorScalarBackward0.__new__(ClampTensorScalarBackward0)
         connect_2(node, 2, 1, self, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
@@ -670,7 +670,7 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
         result = by_ops(clamp_scalar_tensor_by_ops, (self, min, max))
     cdef Node node
     if requires_grad_2(self, max):
-        node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
+        node = <Node>ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
         connect_2(node, 2, 1, self, max)
         save_input(node, 0, self)
         save_input(node, 1, max)
@@ -687,7 +687,7 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max)))
     cdef Node node, history = None
     if requires_grad_2(self, max):
-        node = ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
+        node = <Node>ClampScalarTensorBackward0.__new__(ClampScalarTensorBackward0)
         connect_2(node, 2, 1, self, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
@@ -751,7 +751,7 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
         result = by_ops(clamp_scalar_scalar_by_ops, (self, min, max))
     cdef Node node
     if requires_grad_1(self):
-        node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
+        node = <Node>ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, min)
@@ -768,7 +768,7 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
+        node = <Node>ClampScalarScalarBackward0.__new__(ClampScalarScalarBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
@@ -935,7 +935,7 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef Node node
     if requires_grad_2(self, min):
-        node = ClampMinBackward0.__new__(ClampMinBackward0)
+        node = <Node>ClampMinBackward0.__new__(ClampMinBackward0)
         connect_2(node, 2, 0, self, min)
         save_input(node, 0, self)
         save_input(node, 1, min)
@@ -951,7 +951,7 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min)))
     cdef Node node, history = None
     if requires_grad_2(self, min):
-        node = ClampMinBackward0.__new__(ClampMinBackward0)
+        node = <Node>ClampMinBackward0.__new__(ClampMinBackward0)
         connect_2(node, 2, 0, self, min)
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
@@ -994,7 +994,7 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
+        node = <Node>ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, min)
@@ -1010,7 +1010,7 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
+        node = <Node>ClampMinScalarBackward0.__new__(ClampMinScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
@@ -1099,7 +1099,7 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef Node node
     if requires_grad_2(self, max):
-        node = ClampMaxBackward0.__new__(ClampMaxBackward0)
+        node = <Node>ClampMaxBackward0.__new__(ClampMaxBackward0)
         connect_2(node, 2, 0, self, max)
         save_input(node, 0, self)
         save_input(node, 1, max)
@@ -1115,7 +1115,7 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max)))
     cdef Node node, history = None
     if requires_grad_2(self, max):
-        node = ClampMaxBackward0.__new__(ClampMaxBackward0)
+        node = <Node>ClampMaxBackward0.__new__(ClampMaxBackward0)
         connect_2(node, 2, 0, self, max)
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
@@ -1158,7 +1158,7 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
+        node = <Node>ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, max)
@@ -1174,7 +1174,7 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
+        node = <Node>ClampMaxScalarBackward0.__new__(ClampMaxScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, max)

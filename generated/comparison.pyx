@@ -1129,7 +1129,7 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = WhereBackward0.__new__(WhereBackward0)
+        node = <Node>WhereBackward0.__new__(WhereBackward0)
         connect_2(node, 1, 0, self, other)
         save_input(node, 0, condition)
         set_history(result, node)
@@ -1165,7 +1165,7 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
     )
     cdef Node node
     if requires_grad_1(self):
-        node = WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
+        node = <Node>WhereTensorScalarBackward0.__new__(WhereTensorScalarBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, condition)
         set_history(result, node)
@@ -1201,7 +1201,7 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
     )
     cdef Node node
     if requires_grad_1(other):
-        node = WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
+        node = <Node>WhereScalarTensorBackward0.__new__(WhereScalarTensorBackward0)
         connect_1(node, 1, 0, other)
         save_input(node, 0, condition)
         set_history(result, node)

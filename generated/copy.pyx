@@ -39,7 +39,7 @@ cdef TensorBase op_clone(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = CloneBackward0.__new__(CloneBackward0)
+        node = <Node>CloneBackward0.__new__(CloneBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -83,7 +83,7 @@ cdef TensorBase op_clone_by_rows(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_by_rows_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = CloneByRowsBackward0.__new__(CloneByRowsBackward0)
+        node = <Node>CloneByRowsBackward0.__new__(CloneByRowsBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -234,7 +234,7 @@ cdef TensorBase op_to_copy(TensorBase self, object dtype):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef Node node
     if requires_grad_1(self):
-        node = ToCopyBackward0.__new__(ToCopyBackward0)
+        node = <Node>ToCopyBackward0.__new__(ToCopyBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -285,7 +285,7 @@ cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = CopyToBackward0.__new__(CopyToBackward0)
+        node = <Node>CopyToBackward0.__new__(CopyToBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, device_of(self))
         set_history(result, node)
@@ -340,7 +340,7 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     cdef int depth = begin_op("fill_", (self, value)) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, value):
-        node = FillBackward0.__new__(FillBackward0)
+        node = <Node>FillBackward0.__new__(FillBackward0)
         connect_2(node, 0, 0, self, value)
         history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
@@ -368,7 +368,7 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
     cdef int depth = begin_op("fill_", (self, value)) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = FillScalarBackward0.__new__(FillScalarBackward0)
+        node = <Node>FillScalarBackward0.__new__(FillScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("fill_", self, node)
     write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
@@ -403,7 +403,7 @@ cdef TensorBase op_zero_(TensorBase self):
     cdef int depth = begin_op("zero_", (self,)) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ZeroBackward0.__new__(ZeroBackward0)
+        node = <Node>ZeroBackward0.__new__(ZeroBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("zero_", self, node)
     write_values("zero_", self, np.zeros((), array_of(self).dtype))
@@ -455,7 +455,7 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     cdef int depth = begin_op("copy_", (self, src)) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, src):
-        node = CopyBackward0.__new__(CopyBackward0)
+        node = <Node>CopyBackward0.__new__(CopyBackward0)
         connect_2(node, 0, 0, self, src)
         history = prepare_history("copy_", self, node)
     write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
@@ -483,7 +483,7 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     cdef int depth = begin_op("copy_", (self, src)) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = CopyScalarBackward0.__new__(CopyScalarBackward0)
+        node = <Node>CopyScalarBackward0.__new__(CopyScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("copy_", self, node)
     write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
@@ -544,7 +544,7 @@ cdef TensorBase op_real_part(TensorBase self):
     cdef TensorBase result = as_view(self, array_of(self).real)
     cdef Node node
     if requires_grad_1(self):
-        node = RealPartBackward0.__new__(RealPartBackward0)
+        node = <Node>RealPartBackward0.__new__(RealPartBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
@@ -591,7 +591,7 @@ cdef TensorBase op_imag(TensorBase self):
     cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = ImagBackward0.__new__(ImagBackward0)
+        node = <Node>ImagBackward0.__new__(ImagBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:

@@ -78,7 +78,7 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = DivBackward0.__new__(DivBackward0)
+        node = <Node>DivBackward0.__new__(DivBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -95,7 +95,7 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
         return ended(depth, copy_into("div_", self, op_div_tensor_tensor(original_of(self), other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = DivBackward0.__new__(DivBackward0)
+        node = <Node>DivBackward0.__new__(DivBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
@@ -136,7 +136,7 @@ cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
+        node = <Node>DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         set_history(result, node)
@@ -151,7 +151,7 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
         return ended(depth, copy_into("div_", self, op_div_tensor_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
+        node = <Node>DivTensorScalarBackward0.__new__(DivTensorScalarBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("div_", self, node)
@@ -197,7 +197,7 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     )
     cdef Node node
     if requires_grad_1(other):
-        node = DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
+        node = <Node>DivScalarTensorBackward0.__new__(DivScalarTensorBackward0)
         connect_1(node, 1, 1, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
@@ -250,7 +250,7 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = DivBackward1.__new__(DivBackward1)
+        node = <Node>DivBackward1.__new__(DivBackward1)
         connect_2(node, 2, 1, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -268,7 +268,7 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = DivBackward1.__new__(DivBackward1)
+        node = <Node>DivBackward1.__new__(DivBackward1)
         connect_2(node, 2, 1, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
@@ -310,7 +310,7 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
     )
     cdef Node node
     if requires_grad_1(self):
-        node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
+        node = <Node>DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
         connect_1(node, 0, 2, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
@@ -326,7 +326,7 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
+        node = <Node>DivTensorScalarBackward1.__new__(DivTensorScalarBackward1)
         connect_1(node, 0, 2, self)
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
@@ -369,7 +369,7 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
     )
     cdef Node node
     if requires_grad_1(other):
-        node = DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
+        node = <Node>DivScalarTensorBackward1.__new__(DivScalarTensorBackward1)
         connect_1(node, 1, 2, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
@@ -487,7 +487,7 @@ cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other)
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = FloorDivideBackward0.__new__(FloorDivideBackward0)
+        node = <Node>FloorDivideBackward0.__new__(FloorDivideBackward0)
         connect_2(node, 0, 0, self, other)
         set_history(result, node)
     if has_tangent_2(self, other):
@@ -501,7 +501,7 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = FloorDivideBackward0.__new__(FloorDivideBackward0)
+        node = <Node>FloorDivideBackward0.__new__(FloorDivideBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("floor_divide_", self, node)
     binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
@@ -529,7 +529,7 @@ cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
+        node = <Node>FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -543,7 +543,7 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
+        node = <Node>FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("floor_divide_", self, node)
     binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
@@ -571,7 +571,7 @@ cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     )
     cdef Node node
     if requires_grad_1(other):
-        node = FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
+        node = <Node>FloorDivideScalarTensorBackward0.__new__(FloorDivideScalarTensorBackward0)
         connect_1(node, 0, 0, other)
         set_history(result, node)
     if has_tangent_1(other):
@@ -657,7 +657,7 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = RemainderBackward0.__new__(RemainderBackward0)
+        node = <Node>RemainderBackward0.__new__(RemainderBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -674,7 +674,7 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other)))
     cdef Node node, history = None
     if requires_grad_2(self, other):
-        node = RemainderBackward0.__new__(RemainderBackward0)
+        node = <Node>RemainderBackward0.__new__(RemainderBackward0)
         connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
@@ -705,7 +705,7 @@ cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
+        node = <Node>RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -719,7 +719,7 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_scalar(self, other)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
+        node = <Node>RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("remainder_", self, node)
     binary_scalar_into(REMAINDER, self.array, other, False, self.array)
@@ -758,7 +758,7 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     )
     cdef Node node
     if requires_grad_1(other):
-        node = RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
+        node = <Node>RemainderScalarTensorBackward0.__new__(RemainderScalarTensorBackward0)
         connect_1(node, 1, 1, other)
         save_input(node, 0, other)
         set_value(node, 0, self)
@@ -851,7 +851,7 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     )
     cdef Node node
     if requires_grad_2(self, exponent):
-        node = PowBackward0.__new__(PowBackward0)
+        node = <Node>PowBackward0.__new__(PowBackward0)
         connect_2(node, 3, 0, self, exponent)
         save_input(node, 0, self)
         save_input(node, 1, exponent)
@@ -869,7 +869,7 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
     cdef Node node = None, history = None
     if requires_grad_2(self, exponent):
-        node = PowBackward0.__new__(PowBackward0)
+        node = <Node>PowBackward0.__new__(PowBackward0)
         connect_2(node, 3, 0, self, exponent)
         save_input(node, 0, original_of(self))
         save_input(node, 1, exponent)
@@ -913,7 +913,7 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
+        node = <Node>PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, self)
         set_value(node, 0, exponent)
@@ -929,7 +929,7 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
+        node = <Node>PowTensorScalarBackward0.__new__(PowTensorScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, original_of(self))
         set_value(node, 0, exponent)
@@ -972,7 +972,7 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     )
     cdef Node node
     if requires_grad_1(exponent):
-        node = PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)
+        node = <Node>PowScalarTensorBackward0.__new__(PowScalarTensorBackward0)
         connect_1(node, 2, 1, exponent)
         save_input(node, 0, exponent)
         set_value(node, 0, self)

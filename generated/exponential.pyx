@@ -62,7 +62,7 @@ cdef TensorBase op_exp(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXP, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = ExpBackward0.__new__(ExpBackward0)
+        node = <Node>ExpBackward0.__new__(ExpBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -77,7 +77,7 @@ cdef TensorBase inplace_exp(TensorBase self):
         return ended(depth, copy_into("exp_", self, op_exp(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = ExpBackward0.__new__(ExpBackward0)
+        node = <Node>ExpBackward0.__new__(ExpBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("exp_", self, node)
     unary_into(EXP, self.array, self.array)
@@ -130,7 +130,7 @@ cdef TensorBase op_expm1(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXPM1, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = Expm1Backward0.__new__(Expm1Backward0)
+        node = <Node>Expm1Backward0.__new__(Expm1Backward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -145,7 +145,7 @@ cdef TensorBase inplace_expm1(TensorBase self):
         return ended(depth, copy_into("expm1_", self, op_expm1(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = Expm1Backward0.__new__(Expm1Backward0)
+        node = <Node>Expm1Backward0.__new__(Expm1Backward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("expm1_", self, node)
     unary_into(EXPM1, self.array, self.array)
@@ -198,7 +198,7 @@ cdef TensorBase op_log(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = LogBackward0.__new__(LogBackward0)
+        node = <Node>LogBackward0.__new__(LogBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -213,7 +213,7 @@ cdef TensorBase inplace_log(TensorBase self):
         return ended(depth, copy_into("log_", self, op_log(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = LogBackward0.__new__(LogBackward0)
+        node = <Node>LogBackward0.__new__(LogBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log_", self, node)
@@ -265,7 +265,7 @@ cdef TensorBase op_log1p(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG1P, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = Log1pBackward0.__new__(Log1pBackward0)
+        node = <Node>Log1pBackward0.__new__(Log1pBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -280,7 +280,7 @@ cdef TensorBase inplace_log1p(TensorBase self):
         return ended(depth, copy_into("log1p_", self, op_log1p(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = Log1pBackward0.__new__(Log1pBackward0)
+        node = <Node>Log1pBackward0.__new__(Log1pBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log1p_", self, node)
@@ -332,7 +332,7 @@ cdef TensorBase op_sqrt(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQRT, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SqrtBackward0.__new__(SqrtBackward0)
+        node = <Node>SqrtBackward0.__new__(SqrtBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -347,7 +347,7 @@ cdef TensorBase inplace_sqrt(TensorBase self):
         return ended(depth, copy_into("sqrt_", self, op_sqrt(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = SqrtBackward0.__new__(SqrtBackward0)
+        node = <Node>SqrtBackward0.__new__(SqrtBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("sqrt_", self, node)
     unary_into(SQRT, self.array, self.array)
@@ -413,7 +413,7 @@ cdef TensorBase op_rsqrt(TensorBase self):
         result = by_ops(rsqrt_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = RsqrtBackward0.__new__(RsqrtBackward0)
+        node = <Node>RsqrtBackward0.__new__(RsqrtBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -428,7 +428,7 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
         return ended(depth, copy_into("rsqrt_", self, op_rsqrt(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = RsqrtBackward0.__new__(RsqrtBackward0)
+        node = <Node>RsqrtBackward0.__new__(RsqrtBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("rsqrt_", self, node)
     cdef PyObject *operands[1]
@@ -530,7 +530,7 @@ cdef TensorBase op_erf_loop(TensorBase self):
         result = by_ops(erf_loop_by_ops, (self,))
     cdef Node node
     if requires_grad_1(self):
-        node = ErfLoopBackward0.__new__(ErfLoopBackward0)
+        node = <Node>ErfLoopBackward0.__new__(ErfLoopBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -585,7 +585,7 @@ cdef TensorBase op_erf_any(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.erf_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = ErfAnyBackward0.__new__(ErfAnyBackward0)
+        node = <Node>ErfAnyBackward0.__new__(ErfAnyBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -642,7 +642,7 @@ cdef TensorBase op_erfinv(TensorBase self):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ErfinvBackward0.__new__(ErfinvBackward0)
+        node = <Node>ErfinvBackward0.__new__(ErfinvBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -657,7 +657,7 @@ cdef TensorBase inplace_erfinv(TensorBase self):
         return ended(depth, copy_into("erfinv_", self, op_erfinv(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ErfinvBackward0.__new__(ErfinvBackward0)
+        node = <Node>ErfinvBackward0.__new__(ErfinvBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("erfinv_", self, node)

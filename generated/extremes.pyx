@@ -52,7 +52,7 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = AmaxBackward0.__new__(AmaxBackward0)
+        node = <Node>AmaxBackward0.__new__(AmaxBackward0)
         connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -121,7 +121,7 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = AminBackward0.__new__(AminBackward0)
+        node = <Node>AminBackward0.__new__(AminBackward0)
         connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -186,7 +186,7 @@ cdef TensorBase op_max(TensorBase self):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MaxBackward0.__new__(MaxBackward0)
+        node = <Node>MaxBackward0.__new__(MaxBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -239,7 +239,7 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
         indices = wrap(indices_array)
     cdef Node node
     if requires_grad_1(self):
-        node = MaxBackward1.__new__(MaxBackward1)
+        node = <Node>MaxBackward1.__new__(MaxBackward1)
         connect_1(node, 1, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
@@ -368,7 +368,7 @@ cdef TensorBase op_min(TensorBase self):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MinBackward0.__new__(MinBackward0)
+        node = <Node>MinBackward0.__new__(MinBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -421,7 +421,7 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
         indices = wrap(indices_array)
     cdef Node node
     if requires_grad_1(self):
-        node = MinBackward1.__new__(MinBackward1)
+        node = <Node>MinBackward1.__new__(MinBackward1)
         connect_1(node, 1, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)

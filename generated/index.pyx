@@ -43,7 +43,7 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), arrays_in(index)))
     cdef Node node
     if requires_grad_1(self):
-        node = BasicIndexBackward0.__new__(BasicIndexBackward0)
+        node = <Node>BasicIndexBackward0.__new__(BasicIndexBackward0)
         connect_1(node, 0, 2, self)
         set_value(node, 0, shape_of(self))
         save_object(node, 1, index)
@@ -99,7 +99,7 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
     )
     cdef Node node
     if requires_grad_1(self):
-        node = BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
+        node = <Node>BasicIndexBackwardBackward0.__new__(BasicIndexBackwardBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
@@ -156,7 +156,7 @@ cdef TensorBase op_index(TensorBase self, object index):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = IndexBackward0.__new__(IndexBackward0)
+        node = <Node>IndexBackward0.__new__(IndexBackward0)
         connect_1(node, 0, 2, self)
         set_value(node, 0, shape_of(self))
         save_object(node, 1, index)
@@ -208,7 +208,7 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = IndexBackwardBackward0.__new__(IndexBackwardBackward0)
+        node = <Node>IndexBackwardBackward0.__new__(IndexBackwardBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, index)
         set_history(result, node)
@@ -272,7 +272,7 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
     )
     cdef Node node
     if requires_grad_2(self, values):
-        node = IndexPutBackward0.__new__(IndexPutBackward0)
+        node = <Node>IndexPutBackward0.__new__(IndexPutBackward0)
         connect_2(node, 0, 2, self, values)
         save_object(node, 0, indices)
         if node.edges[0].node != NULL:
@@ -289,7 +289,7 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, Tensor
         return ended(depth, copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate)))
     cdef Node node, history = None
     if requires_grad_2(self, values):
-        node = IndexPutBackward0.__new__(IndexPutBackward0)
+        node = <Node>IndexPutBackward0.__new__(IndexPutBackward0)
         connect_2(node, 0, 2, self, values)
         save_object(node, 0, indices)
         if node.edges[0].node != NULL:
@@ -328,7 +328,7 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
     )
     cdef Node node
     if requires_grad_1(self):
-        node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
+        node = <Node>IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         connect_1(node, 0, 2, self)
         save_object(node, 0, indices)
         set_value(node, 1, accumulate)
@@ -344,7 +344,7 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object
         return ended(depth, copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
+        node = <Node>IndexPutScalarBackward0.__new__(IndexPutScalarBackward0)
         connect_1(node, 0, 2, self)
         save_object(node, 0, indices)
         set_value(node, 1, accumulate)
@@ -418,7 +418,7 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
     cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
     cdef Node node
     if requires_grad_1(self):
-        node = SelectBackward0.__new__(SelectBackward0)
+        node = <Node>SelectBackward0.__new__(SelectBackward0)
         connect_1(node, 0, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)
@@ -511,7 +511,7 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
     cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
     cdef Node node
     if requires_grad_1(self):
-        node = NarrowBackward0.__new__(NarrowBackward0)
+        node = <Node>NarrowBackward0.__new__(NarrowBackward0)
         connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dim)

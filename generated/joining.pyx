@@ -45,7 +45,7 @@ cdef TensorBase op_cat(list tensors, object dim):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef Node node
     if requires_grad_list(tensors):
-        node = CatBackward0.__new__(CatBackward0)
+        node = <Node>CatBackward0.__new__(CatBackward0)
         node.init(<int>len(tensors), 0, 2)
         collect_edge_list(node, 0, tensors)
         set_value(node, 0, shapes_of(tensors))
@@ -102,7 +102,7 @@ cdef TensorBase op_stack(list tensors, object dim):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef Node node
     if requires_grad_list(tensors):
-        node = StackBackward0.__new__(StackBackward0)
+        node = <Node>StackBackward0.__new__(StackBackward0)
         node.init(<int>len(tensors), 0, 1)
         collect_edge_list(node, 0, tensors)
         set_value(node, 0, dim)
@@ -166,7 +166,7 @@ cdef list op_split(TensorBase self, object split_size, object dim):
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef Node node
     if requires_grad_1(self):
-        node = SplitBackward0.__new__(SplitBackward0)
+        node = <Node>SplitBackward0.__new__(SplitBackward0)
         connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
@@ -208,7 +208,7 @@ cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
     cdef Node node
     if requires_grad_1(self):
-        node = SplitBackward1.__new__(SplitBackward1)
+        node = <Node>SplitBackward1.__new__(SplitBackward1)
         connect_1(node, 0, 4, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
@@ -383,7 +383,7 @@ cdef list op_unbind(TensorBase self, object dim):
     cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
     cdef Node node
     if requires_grad_1(self):
-        node = UnbindBackward0.__new__(UnbindBackward0)
+        node = <Node>UnbindBackward0.__new__(UnbindBackward0)
         connect_1(node, 0, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
@@ -460,7 +460,7 @@ cdef TensorBase op_flip(TensorBase self, object dims):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.flip_of(array_of(self), dims))
     cdef Node node
     if requires_grad_1(self):
-        node = FlipBackward0.__new__(FlipBackward0)
+        node = <Node>FlipBackward0.__new__(FlipBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)

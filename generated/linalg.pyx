@@ -83,7 +83,7 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = MatmulBackward0.__new__(MatmulBackward0)
+        node = <Node>MatmulBackward0.__new__(MatmulBackward0)
         connect_2(node, 2, 4, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -158,7 +158,7 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef Node node
     if requires_grad_2(self, mat2):
-        node = MmBackward0.__new__(MmBackward0)
+        node = <Node>MmBackward0.__new__(MmBackward0)
         connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -229,7 +229,7 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     )
     cdef Node node
     if requires_grad_2(self, mat2):
-        node = MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
+        node = <Node>MatmulOfTransposeBackward0.__new__(MatmulOfTransposeBackward0)
         connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -301,7 +301,7 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     )
     cdef Node node
     if requires_grad_2(self, mat2):
-        node = BmmBackward0.__new__(BmmBackward0)
+        node = <Node>BmmBackward0.__new__(BmmBackward0)
         connect_2(node, 2, 0, self, mat2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -370,7 +370,7 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef Node node
     if requires_grad_2(self, vec):
-        node = MvBackward0.__new__(MvBackward0)
+        node = <Node>MvBackward0.__new__(MvBackward0)
         connect_2(node, 2, 0, self, vec)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -441,7 +441,7 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     )
     cdef Node node
     if requires_grad_2(self, tensor):
-        node = DotBackward0.__new__(DotBackward0)
+        node = <Node>DotBackward0.__new__(DotBackward0)
         connect_2(node, 2, 0, self, tensor)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -512,7 +512,7 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     )
     cdef Node node
     if requires_grad_2(self, vec2):
-        node = OuterBackward0.__new__(OuterBackward0)
+        node = <Node>OuterBackward0.__new__(OuterBackward0)
         connect_2(node, 2, 0, self, vec2)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -601,7 +601,7 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     )
     cdef Node node
     if requires_grad_3(self, weight, bias):
-        node = LinearBackward0.__new__(LinearBackward0)
+        node = <Node>LinearBackward0.__new__(LinearBackward0)
         connect_3(node, 2, 1, self, weight, bias)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)

@@ -90,7 +90,7 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
     )
     cdef Node node
     if requires_grad_2(self, target):
-        node = MseLossBackward0.__new__(MseLossBackward0)
+        node = <Node>MseLossBackward0.__new__(MseLossBackward0)
         connect_2(node, 2, 3, self, target)
         save_input(node, 0, self)
         save_input(node, 1, target)
@@ -196,7 +196,7 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
         result = by_ops(mse_loss_backward_by_ops, (self, one, other, scale))
     cdef Node node
     if requires_grad_3(self, one, other):
-        node = MseLossBackwardBackward0.__new__(MseLossBackwardBackward0)
+        node = <Node>MseLossBackwardBackward0.__new__(MseLossBackwardBackward0)
         connect_3(node, 3, 1, self, one, other)
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             save_input(node, 0, self)
@@ -296,7 +296,7 @@ cdef TensorBase op_nll_loss(
     )
     cdef Node node
     if requires_grad_2(self, weight):
-        node = NllLossBackward0.__new__(NllLossBackward0)
+        node = <Node>NllLossBackward0.__new__(NllLossBackward0)
         connect_2(node, 3, 2, self, weight)
         save_input(node, 0, self)
         save_input(node, 1, target)
@@ -417,7 +417,7 @@ cdef TensorBase op_nll_loss_backward(
     )
     cdef Node node
     if requires_grad_3(self, log_probs, weight):
-        node = NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
+        node = <Node>NllLossBackwardBackward0.__new__(NllLossBackwardBackward0)
         connect_3(node, 3, 6, self, log_probs, weight)
         if node.edges[2].node != NULL:
             save_input(node, 0, self)

@@ -53,7 +53,7 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = LogsumexpBackward0.__new__(LogsumexpBackward0)
+        node = <Node>LogsumexpBackward0.__new__(LogsumexpBackward0)
         connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -119,7 +119,7 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = SoftmaxBackward0.__new__(SoftmaxBackward0)
+        node = <Node>SoftmaxBackward0.__new__(SoftmaxBackward0)
         connect_1(node, 1, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
@@ -220,7 +220,7 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
     )
     cdef Node node
     if requires_grad_2(self, output):
-        node = SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
+        node = <Node>SoftmaxBackwardBackward0.__new__(SoftmaxBackwardBackward0)
         connect_2(node, 2, 1, self, output)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
@@ -301,7 +301,7 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
+        node = <Node>LogSoftmaxBackward0.__new__(LogSoftmaxBackward0)
         connect_1(node, 1, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
@@ -393,7 +393,7 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
     )
     cdef Node node
     if requires_grad_2(self, output):
-        node = LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)
+        node = <Node>LogSoftmaxBackwardBackward0.__new__(LogSoftmaxBackwardBackward0)
         connect_2(node, 2, 1, self, output)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)

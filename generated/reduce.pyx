@@ -49,7 +49,7 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = SumBackward0.__new__(SumBackward0)
+        node = <Node>SumBackward0.__new__(SumBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -89,7 +89,7 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
     )
     cdef Node node
     if requires_grad_1(self):
-        node = SumBackward1.__new__(SumBackward1)
+        node = <Node>SumBackward1.__new__(SumBackward1)
         connect_1(node, 0, 4, self)
         set_value(node, 0, ndim_of(self))
         set_value(node, 1, shape_of(self))
@@ -170,7 +170,7 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MeanBackward0.__new__(MeanBackward0)
+        node = <Node>MeanBackward0.__new__(MeanBackward0)
         connect_1(node, 0, 2, self)
         set_value(node, 0, numel_of(self))
         set_value(node, 1, shape_of(self))
@@ -218,7 +218,7 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MeanBackward1.__new__(MeanBackward1)
+        node = <Node>MeanBackward1.__new__(MeanBackward1)
         connect_1(node, 0, 4, self)
         set_value(node, 0, ndim_of(self))
         set_value(node, 1, shape_of(self))
@@ -299,7 +299,7 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ProdBackward0.__new__(ProdBackward0)
+        node = <Node>ProdBackward0.__new__(ProdBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -340,7 +340,7 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ProdBackward1.__new__(ProdBackward1)
+        node = <Node>ProdBackward1.__new__(ProdBackward1)
         connect_1(node, 2, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -425,7 +425,7 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
     )
     cdef Node node
     if requires_grad_1(self):
-        node = VarBackward0.__new__(VarBackward0)
+        node = <Node>VarBackward0.__new__(VarBackward0)
         connect_1(node, 1, 3, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -562,7 +562,7 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
     )
     cdef Node node
     if requires_grad_1(self):
-        node = StdBackward0.__new__(StdBackward0)
+        node = <Node>StdBackward0.__new__(StdBackward0)
         connect_1(node, 2, 3, self)
         save_input(node, 0, self)
         set_value(node, 0, dim)
@@ -691,7 +691,7 @@ cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = CumsumBackward0.__new__(CumsumBackward0)
+        node = <Node>CumsumBackward0.__new__(CumsumBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         set_history(result, node)
@@ -706,7 +706,7 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
         return ended(depth, copy_into("cumsum_", self, op_cumsum(self, dim, dtype)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = CumsumBackward0.__new__(CumsumBackward0)
+        node = <Node>CumsumBackward0.__new__(CumsumBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         history = prepare_history("cumsum_", self, node)
@@ -771,7 +771,7 @@ cdef TensorBase op_sum_to(TensorBase self, object size):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(reductions.sum_to_of(array_of(self), size))
     cdef Node node
     if requires_grad_1(self):
-        node = SumToBackward0.__new__(SumToBackward0)
+        node = <Node>SumToBackward0.__new__(SumToBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -821,7 +821,7 @@ cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint k
     cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
     cdef Node node
     if requires_grad_1(self):
-        node = RestoreDimsBackward0.__new__(RestoreDimsBackward0)
+        node = <Node>RestoreDimsBackward0.__new__(RestoreDimsBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)

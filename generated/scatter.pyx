@@ -54,7 +54,7 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sp
     )
     cdef Node node
     if requires_grad_1(self):
-        node = GatherBackward0.__new__(GatherBackward0)
+        node = <Node>GatherBackward0.__new__(GatherBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, index)
         set_value(node, 0, shape_of(self))
@@ -134,7 +134,7 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
     )
     cdef Node node
     if requires_grad_2(self, src):
-        node = ScatterBackward0.__new__(ScatterBackward0)
+        node = <Node>ScatterBackward0.__new__(ScatterBackward0)
         connect_2(node, 1, 2, self, src)
         save_input(node, 0, index)
         set_value(node, 0, dim)
@@ -152,7 +152,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
         return ended(depth, copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src)))
     cdef Node node, history = None
     if requires_grad_2(self, src):
-        node = ScatterBackward0.__new__(ScatterBackward0)
+        node = <Node>ScatterBackward0.__new__(ScatterBackward0)
         connect_2(node, 1, 2, self, src)
         save_input(node, 0, index)
         set_value(node, 0, dim)
@@ -191,7 +191,7 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
+        node = <Node>ScatterScalarBackward0.__new__(ScatterScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
@@ -207,7 +207,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         return ended(depth, copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ScatterScalarBackward0.__new__(ScatterScalarBackward0)
+        node = <Node>ScatterScalarBackward0.__new__(ScatterScalarBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, index)
         set_value(node, 0, dim)
@@ -282,7 +282,7 @@ cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase
     )
     cdef Node node
     if requires_grad_2(self, src):
-        node = ScatterBackward1.__new__(ScatterBackward1)
+        node = <Node>ScatterBackward1.__new__(ScatterBackward1)
         connect_2(node, 1, 3, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -303,7 +303,7 @@ cdef TensorBase inplace_scatter_reduce_tensor(
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce)))
     cdef Node node, history = None
     if requires_grad_2(self, src):
-        node = ScatterBackward1.__new__(ScatterBackward1)
+        node = <Node>ScatterBackward1.__new__(ScatterBackward1)
         connect_2(node, 1, 3, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -342,7 +342,7 @@ cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase
     )
     cdef Node node
     if requires_grad_1(self):
-        node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
+        node = <Node>ScatterScalarBackward1.__new__(ScatterScalarBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         set_history(result, node)
@@ -357,7 +357,7 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = ScatterScalarBackward1.__new__(ScatterScalarBackward1)
+        node = <Node>ScatterScalarBackward1.__new__(ScatterScalarBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         history = prepare_history("scatter_", self, node)
@@ -571,7 +571,7 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
     )
     cdef Node node
     if requires_grad_2(self, src):
-        node = ScatterAddBackward0.__new__(ScatterAddBackward0)
+        node = <Node>ScatterAddBackward0.__new__(ScatterAddBackward0)
         connect_2(node, 1, 2, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -589,7 +589,7 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
         return ended(depth, copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src)))
     cdef Node node, history = None
     if requires_grad_2(self, src):
-        node = ScatterAddBackward0.__new__(ScatterAddBackward0)
+        node = <Node>ScatterAddBackward0.__new__(ScatterAddBackward0)
         connect_2(node, 1, 2, self, src)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -667,7 +667,7 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = IndexSelectBackward0.__new__(IndexSelectBackward0)
+        node = <Node>IndexSelectBackward0.__new__(IndexSelectBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, index)
         set_value(node, 0, shape_of(self))
@@ -742,7 +742,7 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
     )
     cdef Node node
     if requires_grad_2(self, source):
-        node = IndexAddBackward0.__new__(IndexAddBackward0)
+        node = <Node>IndexAddBackward0.__new__(IndexAddBackward0)
         connect_2(node, 1, 2, self, source)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -760,7 +760,7 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
         return ended(depth, copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha)))
     cdef Node node, history = None
     if requires_grad_2(self, source):
-        node = IndexAddBackward0.__new__(IndexAddBackward0)
+        node = <Node>IndexAddBackward0.__new__(IndexAddBackward0)
         connect_2(node, 1, 2, self, source)
         if node.edges[1].node != NULL:
             save_input(node, 0, index)
@@ -848,7 +848,7 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
     )
     cdef Node node
     if requires_grad_2(self, value):
-        node = MaskedFillBackward0.__new__(MaskedFillBackward0)
+        node = <Node>MaskedFillBackward0.__new__(MaskedFillBackward0)
         connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         set_history(result, node)
@@ -863,7 +863,7 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value)))
     cdef Node node, history = None
     if requires_grad_2(self, value):
-        node = MaskedFillBackward0.__new__(MaskedFillBackward0)
+        node = <Node>MaskedFillBackward0.__new__(MaskedFillBackward0)
         connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
@@ -897,7 +897,7 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
+        node = <Node>MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         set_history(result, node)
@@ -912,7 +912,7 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
+        node = <Node>MaskedFillScalarBackward0.__new__(MaskedFillScalarBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
@@ -982,7 +982,7 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = MaskedSelectBackward0.__new__(MaskedSelectBackward0)
+        node = <Node>MaskedSelectBackward0.__new__(MaskedSelectBackward0)
         connect_1(node, 1, 1, self)
         save_input(node, 0, mask)
         set_value(node, 0, shape_of(self))
@@ -1037,7 +1037,7 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = GeometrySliceBackward0.__new__(GeometrySliceBackward0)
+        node = <Node>GeometrySliceBackward0.__new__(GeometrySliceBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)
@@ -1088,7 +1088,7 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     )
     cdef Node node
     if requires_grad_1(self):
-        node = GeometryScatterBackward0.__new__(GeometryScatterBackward0)
+        node = <Node>GeometryScatterBackward0.__new__(GeometryScatterBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)

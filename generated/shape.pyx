@@ -41,7 +41,7 @@ cdef TensorBase op_reshape(TensorBase self, object shape):
     cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
     cdef Node node
     if requires_grad_1(self):
-        node = ReshapeBackward0.__new__(ReshapeBackward0)
+        node = <Node>ReshapeBackward0.__new__(ReshapeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -96,7 +96,7 @@ cdef TensorBase op_view(TensorBase self, object size):
     cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
     cdef Node node
     if requires_grad_1(self):
-        node = ViewBackward0.__new__(ViewBackward0)
+        node = <Node>ViewBackward0.__new__(ViewBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -229,7 +229,7 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
     cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
     cdef Node node
     if requires_grad_1(self):
-        node = TransposeBackward0.__new__(TransposeBackward0)
+        node = <Node>TransposeBackward0.__new__(TransposeBackward0)
         connect_1(node, 0, 2, self)
         set_value(node, 0, dim0)
         set_value(node, 1, dim1)
@@ -396,7 +396,7 @@ cdef TensorBase op_permute(TensorBase self, object dims):
     cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
     cdef Node node
     if requires_grad_1(self):
-        node = PermuteBackward0.__new__(PermuteBackward0)
+        node = <Node>PermuteBackward0.__new__(PermuteBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, dims)
         set_history(result, node)
@@ -468,7 +468,7 @@ cdef TensorBase op_t(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = TBackward0.__new__(TBackward0)
+        node = <Node>TBackward0.__new__(TBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
@@ -540,7 +540,7 @@ cdef TensorBase op_T(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = TBackward1.__new__(TBackward1)
+        node = <Node>TBackward1.__new__(TBackward1)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
@@ -580,7 +580,7 @@ cdef TensorBase op_mT_matrix(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = MTMatrixBackward0.__new__(MTMatrixBackward0)
+        node = <Node>MTMatrixBackward0.__new__(MTMatrixBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
@@ -631,7 +631,7 @@ cdef TensorBase op_squeeze(TensorBase self):
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
     cdef Node node
     if requires_grad_1(self):
-        node = SqueezeBackward0.__new__(SqueezeBackward0)
+        node = <Node>SqueezeBackward0.__new__(SqueezeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -669,7 +669,7 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
     cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
     cdef Node node
     if requires_grad_1(self):
-        node = SqueezeBackward1.__new__(SqueezeBackward1)
+        node = <Node>SqueezeBackward1.__new__(SqueezeBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -777,7 +777,7 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
     cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
     cdef Node node
     if requires_grad_1(self):
-        node = UnsqueezeBackward0.__new__(UnsqueezeBackward0)
+        node = <Node>UnsqueezeBackward0.__new__(UnsqueezeBackward0)
         connect_1(node, 0, 1, self)
         set_value(node, 0, shape_of(self))
         set_history(result, node)
@@ -858,7 +858,7 @@ cdef TensorBase op_expand(TensorBase self, object size):
     cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
     cdef Node node
     if requires_grad_1(self):
-        node = ExpandBackward0.__new__(ExpandBackward0)
+        node = <Node>ExpandBackward0.__new__(ExpandBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self) and not result.flags & IS_VIEW:
@@ -1018,7 +1018,7 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
     cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), arrays_in(geometry)))
     cdef Node node
     if requires_grad_1(self):
-        node = StridedViewBackward0.__new__(StridedViewBackward0)
+        node = <Node>StridedViewBackward0.__new__(StridedViewBackward0)
         connect_1(node, 0, 1, self)
         save_object(node, 0, geometry)
         set_history(result, node)

@@ -51,7 +51,7 @@ cdef TensorBase op_sin(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIN, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SinBackward0.__new__(SinBackward0)
+        node = <Node>SinBackward0.__new__(SinBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -66,7 +66,7 @@ cdef TensorBase inplace_sin(TensorBase self):
         return ended(depth, copy_into("sin_", self, op_sin(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SinBackward0.__new__(SinBackward0)
+        node = <Node>SinBackward0.__new__(SinBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sin_", self, node)
@@ -118,7 +118,7 @@ cdef TensorBase op_cos(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COS, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = CosBackward0.__new__(CosBackward0)
+        node = <Node>CosBackward0.__new__(CosBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -133,7 +133,7 @@ cdef TensorBase inplace_cos(TensorBase self):
         return ended(depth, copy_into("cos_", self, op_cos(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = CosBackward0.__new__(CosBackward0)
+        node = <Node>CosBackward0.__new__(CosBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cos_", self, node)
@@ -185,7 +185,7 @@ cdef TensorBase op_tan(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TAN, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = TanBackward0.__new__(TanBackward0)
+        node = <Node>TanBackward0.__new__(TanBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -200,7 +200,7 @@ cdef TensorBase inplace_tan(TensorBase self):
         return ended(depth, copy_into("tan_", self, op_tan(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = TanBackward0.__new__(TanBackward0)
+        node = <Node>TanBackward0.__new__(TanBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tan_", self, node)
     unary_into(TAN, self.array, self.array)
@@ -253,7 +253,7 @@ cdef TensorBase op_sinh(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SINH, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SinhBackward0.__new__(SinhBackward0)
+        node = <Node>SinhBackward0.__new__(SinhBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -268,7 +268,7 @@ cdef TensorBase inplace_sinh(TensorBase self):
         return ended(depth, copy_into("sinh_", self, op_sinh(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SinhBackward0.__new__(SinhBackward0)
+        node = <Node>SinhBackward0.__new__(SinhBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sinh_", self, node)
@@ -320,7 +320,7 @@ cdef TensorBase op_cosh(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COSH, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = CoshBackward0.__new__(CoshBackward0)
+        node = <Node>CoshBackward0.__new__(CoshBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -335,7 +335,7 @@ cdef TensorBase inplace_cosh(TensorBase self):
         return ended(depth, copy_into("cosh_", self, op_cosh(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = CoshBackward0.__new__(CoshBackward0)
+        node = <Node>CoshBackward0.__new__(CoshBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cosh_", self, node)
@@ -389,7 +389,7 @@ cdef TensorBase op_tanh(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = TanhBackward0.__new__(TanhBackward0)
+        node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -404,7 +404,7 @@ cdef TensorBase inplace_tanh(TensorBase self):
         return ended(depth, copy_into("tanh_", self, op_tanh(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = TanhBackward0.__new__(TanhBackward0)
+        node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tanh_", self, node)
     unary_into(TANH, self.array, self.array)

@@ -47,7 +47,7 @@ cdef TensorBase op_neg(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(NEGATIVE, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = NegBackward0.__new__(NegBackward0)
+        node = <Node>NegBackward0.__new__(NegBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -61,7 +61,7 @@ cdef TensorBase inplace_neg(TensorBase self):
         return ended(depth, copy_into("neg_", self, op_neg(self)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = NegBackward0.__new__(NegBackward0)
+        node = <Node>NegBackward0.__new__(NegBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("neg_", self, node)
     unary_into(NEGATIVE, self.array, self.array)
@@ -137,7 +137,7 @@ cdef TensorBase op_abs(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ABSOLUTE, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = AbsBackward0.__new__(AbsBackward0)
+        node = <Node>AbsBackward0.__new__(AbsBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -152,7 +152,7 @@ cdef TensorBase inplace_abs(TensorBase self):
         return ended(depth, copy_into("abs_", self, op_abs(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = AbsBackward0.__new__(AbsBackward0)
+        node = <Node>AbsBackward0.__new__(AbsBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("abs_", self, node)
@@ -205,7 +205,7 @@ cdef TensorBase op_sign(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SignBackward0.__new__(SignBackward0)
+        node = <Node>SignBackward0.__new__(SignBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
@@ -219,7 +219,7 @@ cdef TensorBase inplace_sign(TensorBase self):
         return ended(depth, copy_into("sign_", self, op_sign(self)))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SignBackward0.__new__(SignBackward0)
+        node = <Node>SignBackward0.__new__(SignBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("sign_", self, node)
     unary_into(SIGN, self.array, self.array)
@@ -274,7 +274,7 @@ cdef TensorBase op_sgn(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SgnBackward0.__new__(SgnBackward0)
+        node = <Node>SgnBackward0.__new__(SgnBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -289,7 +289,7 @@ cdef TensorBase inplace_sgn(TensorBase self):
         return ended(depth, copy_into("sgn_", self, op_sgn(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SgnBackward0.__new__(SgnBackward0)
+        node = <Node>SgnBackward0.__new__(SgnBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sgn_", self, node)
@@ -341,7 +341,7 @@ cdef TensorBase op_square(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQUARE, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = SquareBackward0.__new__(SquareBackward0)
+        node = <Node>SquareBackward0.__new__(SquareBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -356,7 +356,7 @@ cdef TensorBase inplace_square(TensorBase self):
         return ended(depth, copy_into("square_", self, op_square(original_of(self))))
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = SquareBackward0.__new__(SquareBackward0)
+        node = <Node>SquareBackward0.__new__(SquareBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("square_", self, node)
@@ -408,7 +408,7 @@ cdef TensorBase op_reciprocal(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(RECIPROCAL, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = ReciprocalBackward0.__new__(ReciprocalBackward0)
+        node = <Node>ReciprocalBackward0.__new__(ReciprocalBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -423,7 +423,7 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
         return ended(depth, copy_into("reciprocal_", self, op_reciprocal(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = ReciprocalBackward0.__new__(ReciprocalBackward0)
+        node = <Node>ReciprocalBackward0.__new__(ReciprocalBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("reciprocal_", self, node)
     unary_into(RECIPROCAL, self.array, self.array)
@@ -519,7 +519,7 @@ cdef TensorBase op_conj_complex(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = ConjComplexBackward0.__new__(ConjComplexBackward0)
+        node = <Node>ConjComplexBackward0.__new__(ConjComplexBackward0)
         connect_1(node, 0, 0, self)
         set_history(result, node)
     if has_tangent_1(self):

@@ -164,7 +164,8 @@ def _record(entry: EntryView, record: RecordView) -> Iterator[str]:
 def _new_node(record: RecordView) -> Iterator[str]:
     """A node with its edges and what it saves of the inputs."""
     room = f"{record.n_saved}, {record.n_values}"
-    yield f"node = {record.class_name}.__new__({record.class_name})"
+    # The cast spares the check that the class is derived from Node.
+    yield f"node = <Node>{record.class_name}.__new__({record.class_name})"
     if record.connect:
         yield f"{record.connect}(node, {room}, {', '.join(edge.name for edge in record.edges)})"
     else:

@@ -59,7 +59,7 @@ cdef TensorBase op_gated(TensorBase self, TensorBase other):
         result = by_ops(gated_by_ops, (self, other))
     cdef Node node
     if requires_grad_2(self, other):
-        node = GatedBackward0.__new__(GatedBackward0)
+        node = <Node>GatedBackward0.__new__(GatedBackward0)
         connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)

@@ -35,7 +35,7 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     )
     cdef Node node
     if is_differentiable(dtype_of(self)) and beta != 0 and requires_grad_2(self, weight):
-        node = BlendBackward0.__new__(BlendBackward0)
+        node = <Node>BlendBackward0.__new__(BlendBackward0)
         connect_2(node, 2, 0, self, weight)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)

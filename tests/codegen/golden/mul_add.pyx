@@ -41,7 +41,7 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
     )
     cdef Node node
     if requires_grad_3(self, tensor1, tensor2):
-        node = AddcmulBackward0.__new__(AddcmulBackward0)
+        node = <Node>AddcmulBackward0.__new__(AddcmulBackward0)
         connect_3(node, 2, 1, self, tensor1, tensor2)
         if node.edges[2].node != NULL:
             save_input(node, 0, tensor1)
@@ -61,7 +61,7 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
         return ended(depth, copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value)))
     cdef Node node, history = None
     if requires_grad_3(self, tensor1, tensor2):
-        node = AddcmulBackward0.__new__(AddcmulBackward0)
+        node = <Node>AddcmulBackward0.__new__(AddcmulBackward0)
         connect_3(node, 2, 1, self, tensor1, tensor2)
         if node.edges[2].node != NULL:
             save_input(node, 0, tensor1)
@@ -114,7 +114,7 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
     )
     cdef Node node
     if requires_grad_2(self, tensor1):
-        node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
+        node = <Node>AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
         connect_2(node, 0, 2, self, tensor1)
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)
@@ -131,7 +131,7 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
         return ended(depth, copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value)))
     cdef Node node, history = None
     if requires_grad_2(self, tensor1):
-        node = AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
+        node = <Node>AddcmulScalarBackward0.__new__(AddcmulScalarBackward0)
         connect_2(node, 0, 2, self, tensor1)
         if node.edges[1].node != NULL:
             set_value(node, 0, tensor2)

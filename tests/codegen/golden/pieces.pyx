@@ -26,7 +26,7 @@ cdef list op_pieces(TensorBase self, object dim):
     cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
     cdef Node node
     if requires_grad_1(self):
-        node = PiecesBackward0.__new__(PiecesBackward0)
+        node = <Node>PiecesBackward0.__new__(PiecesBackward0)
         connect_1(node, 0, 3, self)
         set_value(node, 0, shape_of(self))
         set_value(node, 1, dtype_of(self))
@@ -86,7 +86,7 @@ cdef TensorBase op_join(list tensors, object dim):
     )
     cdef Node node
     if requires_grad_list(tensors):
-        node = JoinBackward0.__new__(JoinBackward0)
+        node = <Node>JoinBackward0.__new__(JoinBackward0)
         node.init(<int>len(tensors), 0, 2)
         collect_edge_list(node, 0, tensors)
         set_value(node, 0, shapes_of(tensors))

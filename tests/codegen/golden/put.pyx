@@ -21,7 +21,7 @@ cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     cdef int depth = begin_op("put_", (self, value)) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, value):
-        node = PutBackward0.__new__(PutBackward0)
+        node = <Node>PutBackward0.__new__(PutBackward0)
         connect_2(node, 0, 0, self, value)
         history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(array_of(value)))
@@ -50,7 +50,7 @@ cdef TensorBase op_put__scalar(TensorBase self, object value):
     cdef int depth = begin_op("put_", (self, value)) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = PutScalarBackward0.__new__(PutScalarBackward0)
+        node = <Node>PutScalarBackward0.__new__(PutScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("put_", self, node)
     write_values("put_", self, np.asarray(value))

@@ -56,7 +56,7 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
         result = by_ops(softplus_by_ops, (self, beta, threshold))
     cdef Node node
     if requires_grad_1(self):
-        node = SoftplusBackward0.__new__(SoftplusBackward0)
+        node = <Node>SoftplusBackward0.__new__(SoftplusBackward0)
         connect_1(node, 1, 2, self)
         save_input(node, 0, self)
         set_value(node, 0, beta)

@@ -25,7 +25,7 @@ cdef TensorBase op_tanh(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
     cdef Node node
     if requires_grad_1(self):
-        node = TanhBackward0.__new__(TanhBackward0)
+        node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         set_history(result, node)
         save_output(node, 0, result)
@@ -40,7 +40,7 @@ cdef TensorBase inplace_tanh(TensorBase self):
         return ended(depth, copy_into("tanh_", self, op_tanh(self)))
     cdef Node node = None, history = None
     if requires_grad_1(self):
-        node = TanhBackward0.__new__(TanhBackward0)
+        node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tanh_", self, node)
     unary_into(TANH, self.array, self.array)

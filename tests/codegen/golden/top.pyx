@@ -27,7 +27,7 @@ cdef TensorBase op_top(TensorBase self):
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(own_memory(np.max(array_of(self))))
     cdef Node node
     if requires_grad_1(self):
-        node = TopBackward0.__new__(TopBackward0)
+        node = <Node>TopBackward0.__new__(TopBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
@@ -70,7 +70,7 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
         indices = wrap(indices_array)
     cdef Node node
     if requires_grad_1(self):
-        node = TopBackward1.__new__(TopBackward1)
+        node = <Node>TopBackward1.__new__(TopBackward1)
         connect_1(node, 1, 1, self)
         set_value(node, 0, shape_of(self))
         set_history_list([values, None], node)

@@ -45,7 +45,7 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
         high = wrap(high_array)
     cdef Node node
     if requires_grad_1(self) or requires_grad_list(parts):
-        node = ExtentBackward0.__new__(ExtentBackward0)
+        node = <Node>ExtentBackward0.__new__(ExtentBackward0)
         node.init(1 + <int>len(parts), 0, 1)
         collect_edge(node, 0, self)
         collect_edge_list(node, 1, parts)
