@@ -24,6 +24,8 @@ from .changes import State, digest_of
 DEFINES = {
     "NPY_NO_DEPRECATED_API": "NPY_1_7_API_VERSION",
     "NPY_TARGET_VERSION": "NPY_2_0_API_VERSION",
+    # A tensor is made by its tp_new: from Cython 3.3 on that would be a call of another form of it.
+    "CYTHON_VECTORCALL_TPNEW": "0",
 }
 
 # Code that runs per element is made fast.  Code that runs per call is made small: a wrapper is as fast
