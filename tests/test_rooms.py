@@ -26,6 +26,7 @@ FLOORS = (
     "codegen.algebra",
     "codegen.entries",
     "codegen.saving",
+    "codegen.check",
     "codegen.build",
     "codegen.api",
     "codegen.views",

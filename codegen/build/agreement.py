@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from ..algebra.evaluate import Evaluator, NoValue, Value
 from ..algebra.symbolic import Symbolic, formula_text
 from ..algebra.symbolize import NotSymbolic, Symbolizer
+from ..check.context import Context
 from ..entries.declaration import Declaration
 from ..model import GradientRule, Interval, Op
 from ..spec.errors import Collector, Position
 from ..spec.schema import Argument
-from .checking import Context
 from .derive import Deriver
 
 POINTS = 4  # that must agree

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from ..check.context import Context, Resolved, gives_gradient
 from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from ..formula.guards import inputs_reading
@@ -20,7 +21,6 @@ from ..spec.errors import Collector
 from ..spec.schema import Signature
 from ..spec.schema_types import Type
 from ..spec.vocabulary import LIST_ATTRIBUTES
-from .checking import Context, Resolved, gives_gradient
 from .rewriting import Rewriter
 
 

@@ -12,6 +12,11 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from ..check.circles import report_circles
+from ..check.context import Context
+from ..check.forward import expect_forward
+from ..check.outputs import expect_condition
+from ..check.requirements import requirements
 from ..entries.declaration import Declaration
 from ..entries.declare import declare
 from ..entries.module_names import verify_module_names
@@ -24,16 +29,11 @@ from ..spec.usual_operators import operator_names
 from ..spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 from .agreement import verify_agreement
 from .backward import BackwardBuilder
-from .checking import Context
-from .circles import report_circles
 from .complex_support import refusing_complex
 from .derive import Deriver
-from .forward import expect_forward
 from .library import library_callees, library_returns
 from .linearity import holomorphic_ops
 from .loops import loops_of
-from .outputs import expect_condition
-from .requirements import requirements
 from .tangents import TangentBuilder
 
 

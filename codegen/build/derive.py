@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from ..algebra.simplify import choice, conjugate, factored, powers, product, replaced, total, with_logistic
 from ..algebra.symbolic import ONE, ZERO, Number, Operation, Symbolic, Variable, formula_text
 from ..algebra.symbolize import REAL_IDENTITIES, NotSymbolic, Symbolizer, shared_name
+from ..check.context import Context
 from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.callees import INTRINSIC
 from ..formula.formula import Call, Conditional, Expr, Gradient, Name, Operator
@@ -24,7 +25,6 @@ from ..model import Table
 from ..resolve.operators import BINARY_OPERATORS
 from ..spec.errors import Collector, Consequence
 from ..spec.syntax import parse
-from .checking import Context
 from .rules import EntryRules, LibraryRules, NoRule, Rules
 
 GRADIENT = Variable("grad")

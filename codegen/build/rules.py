@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..check.context import Context
+from ..check.forward import expect_forward
 from ..entries.declaration import Declaration
 from ..formula.formula import Expr, TupleExpr
 from ..model import Op, Variant
 from ..spec.errors import Consequence
 from .backward import BackwardBuilder
-from .checking import Context
-from .forward import expect_forward
 
 
 class NoRule(Exception):

@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import cast, get_args
 
+from ..check.context import Context
 from ..entries.declaration import Declaration, RawFormula
 from ..formula.facts import is_unknown, settled
 from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Subscript, TupleExpr
@@ -29,7 +30,6 @@ from ..spec.names import tangent_name
 from ..spec.schema import Argument, Signature
 from ..spec.schema_types import Type
 from ..spec.syntax import called, parse
-from .checking import Context
 from .linearity import is_holomorphic, without_conj
 
 AUTOMATIC: tuple[str, ...] = tuple(rule for rule in get_args(TangentRule) if rule != "formula")

@@ -2,8 +2,7 @@
 
 They are evaluated when an op runs or is proven, so that they are all that a table could do besides computing. NumPy and
 SciPy lead to the rest of Python by their attributes (``np.f2py.os.system``). Therefore their functions are listed here,
-and so are the attributes of values; names with an underscore at the front, behind which Python keeps its own, are for
-nobody.
+and so are the attributes of values; names with a leading underscore, Python's internals, are refused.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ MATRIX_GENERATORS = words("nonsingular symmetric positive_definite orthogonal lo
 SAMPLE_NAMES = SAMPLE_GENERATORS | MATRIX_GENERATORS | words("integers sorted geometry strided slice")
 # Names allowed in points and in bounds of domains, besides literals.
 NUMBER_NAMES = words("inf nan pi")
-# The functions are those of gradsmith/verify/references.py.
+# The functions are those of gradsmith/verify/references/expected.py.
 REFERENCE_FUNCTIONS = words(
     """
     T as_strided axes basic_index_backward bmm chunk class_weights contiguous copy_ corner cross_entropy

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 from gradsmith.codegen.spec.errors import SpecErrors
 from gradsmith.compiling.toolchain import BuildError
 
-from .matrix import page_of
+from .reports.matrix import page_of
+from .reports.summary import reported, summary_of
 from .samples import key_of
 from .session import PROCESSES, Source, prove_rows
-from .summary import reported, summary_of
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow

@@ -22,9 +22,9 @@ from gradsmith.extension.cache import PACKAGE, cache_folder
 
 from .mutants.tally import Tally
 from .proof import Proof
-from .references import reference_of
+from .references.expected import reference_of
+from .references.usual import called_names
 from .samples import key_of
-from .usual_references import called_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

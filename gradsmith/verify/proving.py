@@ -81,7 +81,7 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
 
 
 def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:
-    """What no check has looked at, and which wrong formulas none would have found."""
+    """Record what no check has covered, and the wrong formulas that none would notice."""
     proof.gaps = gaps_of(subject, model, proof)
     proof.mutants, unlike = tried(subject, model)
     for text in unlike:

@@ -18,9 +18,9 @@ from gradsmith.extension.cache import table_file
 from gradsmith.generated.op_table import OPS
 
 from .kept import Kept, proofs_folder
-from .places import Places
 from .proof import Proof
 from .proving import prove
+from .reports.places import Places
 from .trees.models import Models, models_of, own_table
 
 if TYPE_CHECKING:

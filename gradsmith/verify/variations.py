@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .case import REAL, Setting
-from .references import expected_results
-from .refusals import REFUSALS
+from .references.expected import expected_results
+from .references.refusals import REFUSALS
 from .samples import Case
 
 if TYPE_CHECKING:

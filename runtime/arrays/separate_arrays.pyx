@@ -145,7 +145,7 @@ cdef list own_parts(object parts):
 
 
 cdef bint is_unshared(PyObject *array) noexcept:
-    """Has nobody else the array or its memory, or is it none with data?"""
+    """Is there no other holder of the array or its memory, or has it no data?"""
     cdef PyObject *base
     if not cnp.PyArray_Check(<object>array) or is_meta(array) or is_exclusive(array):
         return True

@@ -12,7 +12,7 @@ ctypedef tuple (*TransposedRule)(list gradients, tuple tangents, tuple given)
 cdef int carry_tangents(object results, tuple operands, TangentRule rule, tuple given) except -1
 cdef int carry_transposed(tuple results, tuple operands, TransposedRule rule, tuple given) except -1
 
-# What rules are written with.
+# Helpers for rules.
 cdef object plus(object a, object b)                        # of tensors, or of lists of them; None is zero
 cdef object or_zeros(object tangent, object operand)        # None stays None only for an operand that is None
 

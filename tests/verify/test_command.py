@@ -9,9 +9,9 @@ import pytest
 from gradsmith.extension.cache import table_file
 from gradsmith.verify import Failure, Proof, __main__, session
 from gradsmith.verify.coverage.gap import Gap
-from gradsmith.verify.matrix import page_of
-from gradsmith.verify.places import Places
-from gradsmith.verify.summary import Bar, line_of, problems_of, summary_of
+from gradsmith.verify.reports.matrix import page_of
+from gradsmith.verify.reports.places import Places
+from gradsmith.verify.reports.summary import Bar, line_of, problems_of, summary_of
 
 pytestmark = pytest.mark.long
 

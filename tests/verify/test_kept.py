@@ -6,8 +6,8 @@ from gradsmith.generated.op_table import OPS
 from gradsmith.verify import kept as keeping
 from gradsmith.verify import prove, session
 from gradsmith.verify.kept import Kept
+from gradsmith.verify.reports.summary import line_of
 from gradsmith.verify.samples import key_of
-from gradsmith.verify.summary import line_of
 from gradsmith.verify.trees.models import own_table
 
 NAMES = [row.name for row in OPS]

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from gradsmith.generated.op_table import OPS
-from gradsmith.verify.matrix import page_of
+from gradsmith.verify.reports.matrix import page_of
+from gradsmith.verify.reports.summary import problems_of
 from gradsmith.verify.samples import cases_of, key_of
-from gradsmith.verify.summary import problems_of
 
 ROOT = Path(__file__).resolve().parents[2]
 

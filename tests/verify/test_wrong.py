@@ -8,7 +8,7 @@ import pytest
 import gradsmith as gs
 from gradsmith.verify import prove
 from gradsmith.verify.__main__ import main
-from gradsmith.verify.summary import problems_of
+from gradsmith.verify.reports.summary import problems_of
 
 pytestmark = pytest.mark.compiles
 

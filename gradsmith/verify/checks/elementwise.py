@@ -11,8 +11,8 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ..case import REAL, Setting
-from ..references import expected_results, sum_to
-from ..refusals import REFUSALS
+from ..references.expected import expected_results, sum_to
+from ..references.refusals import REFUSALS
 from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
 from . import reverse, value
 

@@ -10,7 +10,7 @@ import numpy as np
 from gradsmith.autograd.forward_ad import dual_level
 
 from ..case import COMPLEX, REAL
-from ..refusals import REFUSALS
+from ..references.refusals import REFUSALS
 from ..samples import at, replaced
 from . import forward, reverse
 

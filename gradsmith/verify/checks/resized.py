@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..case import REAL, Setting
-from ..references import expected_results
-from ..refusals import REFUSALS
+from ..references.expected import expected_results
+from ..references.refusals import REFUSALS
 from ..samples import places_of
 from . import reverse, value
 

@@ -10,7 +10,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..refusals import REFUSALS
+from ..references.refusals import REFUSALS
 from ..samples import array_of, as_tensors, leaves_among
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..references import NotAvailable, expected_results
+from ..references.expected import NotAvailable, expected_results
 from ..samples import array_of, as_tensors, at, places_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from gradsmith.codegen.formula.facts import is_unknown
 from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
 
 from ..case import Setting
-from ..refusals import REFUSALS
+from ..references.refusals import REFUSALS
 from ..trees.evaluator import Trace, is_where
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of

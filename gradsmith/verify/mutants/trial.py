@@ -12,7 +12,7 @@ import numpy as np
 from ..checks.mixed import mixed_settings
 from ..checks.points import point_settings
 from ..coverage.gap import sample_to_add
-from ..refusals import REFUSALS
+from ..references.refusals import REFUSALS
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written

@@ -13,7 +13,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..references import sum_to
+from ..references.expected import sum_to
 from ..samples import array_of, as_tensors, at, leaves_among
 from .evaluator import Surroundings, Trace
 

@@ -6,7 +6,7 @@ from table import CASES
 
 import gradsmith as gs
 from gradsmith.verify.calls import call, outputs_of
-from gradsmith.verify.references import expected_results
+from gradsmith.verify.references.expected import expected_results
 from gradsmith.verify.samples import as_tensors, key_of, places_of, replaced
 
 INTEGERS = ("uint8", "int8", "int16", "int32", "int64")

@@ -15,7 +15,7 @@ from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
 from ..spec.syntax import describe, is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
-from .checking import Context, expect_returns
+from .context import Context, expect_returns
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:

@@ -7,7 +7,7 @@ from ..formula.formula import Expr, Formula, Name
 from ..formula.scope import BOOL, Scope
 from ..spec.errors import Problem
 from ..spec.schema import Signature
-from .checking import Context
+from .context import Context
 
 SUBJECT = "condition of output_differentiability"
 

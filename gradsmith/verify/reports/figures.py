@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .proof import Proof
+    from ..proof import Proof
 
 MODES = {
     "reverse": "gradients",

@@ -17,12 +17,12 @@ import numpy as np
 
 from gradsmith.generated.op_table import OPS, OpRow
 
-from .usual_references import ReferenceOf, called_names, function_name, usual_reference
+from .usual import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
     from gradsmith.runtime.arrays.functions.view_geometry import Geometry
 
-    from .samples import Array, Shape, Values
+    from ..samples import Array, Shape, Values
 
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .references import NotAvailable
+from .expected import NotAvailable
 
 REFUSALS = (
     RuntimeError,

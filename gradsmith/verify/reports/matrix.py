@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from gradsmith.generated.op_table import OpRow
 
-    from .proof import Proof
+    from ..proof import Proof
 
 COLUMNS = ("value", "reverse", "forward", "double", "complex", "in-place", "out", "copy")
 PROVEN, ABSENT, NOT_RUN = "✓", "", "not run"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .places import Places
 
 if TYPE_CHECKING:
-    from .proof import Failure, Proof
+    from ..proof import Failure, Proof
 
 SHOWN = 3  # failures of an entry
 BAR = 30  # characters

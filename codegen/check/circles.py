@@ -9,7 +9,7 @@ from ..entries.declaration import Declaration
 from ..formula.callees import intrinsics
 from ..formula.formula import Call, Conditional, Expr
 from ..spec.errors import Collector
-from .checking import Context
+from .context import Context
 from .forward import expect_forward
 
 # Behind a C entry: the op as its compiled loop alone, where the caller knows that the loop fits.

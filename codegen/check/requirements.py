@@ -11,7 +11,7 @@ from ..formula.scope import BOOL, Scope
 from ..model import Requirement
 from ..spec.errors import Problem
 from ..spec.schema import Signature
-from .checking import Context
+from .context import Context
 
 
 def requirements(declaration: Declaration, signature: Signature, context: Context) -> Iterator[Requirement]:

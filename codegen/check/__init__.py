@@ -1,0 +1,1 @@
+"""What an entry may say: its texts resolved for one variant, and its conditions and results checked."""
