@@ -2785,7 +2785,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)"},
             {"self": "real(3, 4)", "dim": "0", "correction": "0"},
-            {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(3, 4)", "dim": "-1", "correction": "None"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
         ),
         operators=(),
@@ -2801,6 +2801,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2",
+        reference="np.var(self, axes(dim), ddof=1 if correction is None else correction, keepdims=keepdim)",
     ),
     OpRow(
         name="var.all(Tensor self, bool unbiased) -> Tensor",
@@ -2895,7 +2896,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)"},
             {"self": "real(3, 4)", "dim": "0", "correction": "0"},
-            {"self": "real(3, 4)", "dim": "-1"},
+            {"self": "real(3, 4)", "dim": "-1", "correction": "None"},
             {"self": "real(2, 3, 4)", "dim": "(0, -1)", "keepdim": "True"},
         ),
         operators=(),
@@ -2912,6 +2913,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[2.0, 2.0, 2.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\sqrt{\\frac{1}{n - c} \\sum_i \\left|x_i - \\overline{x}\\right|^2}",
+        reference="np.std(self, axes(dim), ddof=1 if correction is None else correction, keepdims=keepdim)",
     ),
     OpRow(
         name="std.all(Tensor self, bool unbiased) -> Tensor",
@@ -3491,6 +3493,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Whether all elements are true, along dimensions or altogether.",
+        reference="np.all(self, dim, keepdims=keepdim)",
     ),
     OpRow(
         name="any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor",
@@ -3526,6 +3529,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="a truth value has no derivative",
         doc="Whether any element is true, along dimensions or altogether.",
+        reference="np.any(self, dim, keepdims=keepdim)",
     ),
     OpRow(
         name="logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor",
@@ -4333,7 +4337,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 1)", "size": "(2, 3, 4)"},
-            {"self": "real(4)", "size": "(3, 4)"},
+            {"self": "real(4)", "size": "(3, -1)"},
         ),
         operators=(),
         aliases=(),
@@ -4344,6 +4348,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated.",
+        reference="expand(self, size)",
     ),
     OpRow(
         name="expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
     from .samples import Array, Place, Values
+    from .variations import Neighbour
 
 REAL, COMPLEX = "float64", "complex128"
 
@@ -112,6 +113,7 @@ class Subject:
         self.row = row
         self.module = module
         self.cases = cases_of(row)
+        self.neighbours: list[Neighbour] | None = None  # variations of the samples, see variations.py
 
     @property
     def dtypes(self) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
+from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ from .checks import (
     shared,
     special,
     value,
+    varied,
 )
 from .coverage.cover import gaps_of
 from .coverage.gap import Gap
@@ -66,18 +69,24 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
         warnings.filterwarnings("ignore", message="Casting complex values to real")
         warnings.simplefilter("ignore", RuntimeWarning)  # the mean of nothing is NaN, and nothing to warn of
         for check in CHECKS:
-            before = len(proof.failures)
-            try:
-                check.check(subject, proof)
-            except Exception as error:
-                name = check.__name__.rpartition(".")[2]
-                proof.failures.append(Failure(f"check of {name}", "", f"raised {described(error)}"))
-            del proof.failures[before + ENOUGH :]
+            attempt(partial(check.check, subject), check.__name__.rpartition(".")[2], proof)
         known = own_models() if module is gs else models
         if known is not None and proof.holds:
-            see_what_is_missing(subject, known.of(row), proof)
+            attempt(partial(varied.check, subject, known.of(row)), "varied", proof)
+        if known is not None and proof.holds:
+            attempt(partial(see_what_is_missing, subject, known.of(row)), "coverage", proof)
     proof.seconds = time.perf_counter() - start
     return proof
+
+
+def attempt(check: Callable[[Proof], None], name: str, proof: Proof) -> None:
+    """An error that a check does not expect is one of the op."""
+    before = len(proof.failures)
+    try:
+        check(proof)
+    except Exception as error:
+        proof.failures.append(Failure(f"check of {name}", "", f"raised {described(error)}"))
+    del proof.failures[before + ENOUGH :]
 
 
 def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:

@@ -81,7 +81,9 @@ class Generators:
 
     def sorted(self, *shape: int) -> Array:
         """Ascending along the last dimension."""
-        return np.asarray(np.cumsum(self._random.uniform(0.2, 1, self._shape(shape)), axis=-1) - 1, self._dtype)
+        shape = self._shape(shape)
+        steps = self._random.uniform(0.2, 1, shape)
+        return np.asarray(np.cumsum(steps, axis=-1).reshape(shape) - 1, self._dtype)
 
     # -- matrices, or batches of them, whose singular values lie between 1 and 2
 

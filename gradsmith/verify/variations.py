@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,10 +24,14 @@ if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
     from .case import Subject
+    from .samples import Array
 
 Sample = dict[str, str]  # argument -> Python text
+Change = Callable[[list[str]], list[str]]  # of the sizes of an array
 
-_GENERATORS = ("real", "positive", "nonzero", "distinct", "boolean", "integers")
+_GENERATORS = ("real", "positive", "nonzero", "distinct", "boolean", "integers", "sorted")
+# Matrices of a kind, which they keep.
+_MATRICES = ("orthogonal", "nonsingular", "positive_definite", "symmetric", "lower", "upper")
 _NUMBERS = ("real", "positive", "nonzero", "distinct")  # of the dtype that is looked at
 
 
@@ -55,8 +59,8 @@ def _of_sample(op: Op, sample: Sample) -> Iterator[Variation]:
         for kind, text in (*_other_values(argument, sample.get(argument.name)), *_missing_tensor(argument, sample)):
             changed = {name: value for name, value in {**sample, argument.name: text}.items() if value}
             yield Variation(argument.name, kind, in_order(op, changed))
-    for kind, change in _SHAPES:
-        changed = {name: reshaped(text, change) for name, text in sample.items()}
+    for kind, *changes in _SHAPES:
+        changed = {name: reshaped(text, *changes) for name, text in sample.items()}
         yield Variation("", kind, changed)
         for name in sample:
             yield Variation(name, kind, {**sample, name: changed[name]})
@@ -139,14 +143,14 @@ def _is_made(text: str) -> bool:
 # ---- shapes and contents
 
 
-def reshaped(text: str, change: Callable[[list[str]], list[str]]) -> str:
+def reshaped(text: str, change: Change, of_matrices: Change) -> str:
     """The sizes of all arrays that a text makes, changed."""
 
     def exchanged(node: ast.Call) -> None:
-        sizes = change([ast.unparse(argument) for argument in node.args])
+        sizes = (of_matrices if _name(node) in _MATRICES else change)([ast.unparse(size) for size in node.args])
         node.args = [ast.parse(size, mode="eval").body for size in sizes]
 
-    return _with_calls(text, _GENERATORS, exchanged)
+    return _with_calls(text, (*_GENERATORS, *_MATRICES), exchanged)
 
 
 def regenerated(text: str, template: str) -> str:
@@ -176,14 +180,72 @@ def _longer(sizes: list[str]) -> list[str]:
     return [*sizes[:-1], str(int(sizes[-1]) + 1)] if sizes and sizes[-1].isdigit() else sizes
 
 
-_SHAPES: tuple[tuple[str, Callable[[list[str]], list[str]]], ...] = (
-    ("more dimensions", lambda sizes: ["2", *sizes]),
-    ("fewer dimensions", lambda sizes: sizes[1:]),
-    ("not square", _longer),
+def _in_a_batch(sizes: list[str]) -> list[str]:
+    return ["2", *sizes]
+
+
+def _without_the_first(sizes: list[str]) -> list[str]:
+    return sizes[1:]
+
+
+def _of_fewer_matrices(sizes: list[str]) -> list[str]:
+    return sizes[1:] if len(sizes) > 2 else sizes
+
+
+_SHAPES: tuple[tuple[str, Change, Change], ...] = (  # of arrays, and of matrices of a kind
+    ("more dimensions", _in_a_batch, _in_a_batch),
+    ("fewer dimensions", _without_the_first, _of_fewer_matrices),
+    ("not square", _longer, list),
 )
 
 
 # ---- what is accepted
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """A variation of the samples as a call, and what the op and its reference make of it."""
+
+    variation: Variation
+    setting: Setting | None  # None where the sample itself is none
+    found: list[Array] | None = None
+    expected: list[Array] | None = None
+    refused: Exception | None = None
+    reference_refused: Exception | None = None
+
+    @property
+    def is_accepted(self) -> bool:
+        """Both take it and agree."""
+        found, expected = self.found, self.expected
+        if found is None or expected is None or len(found) != len(expected):
+            return False
+        return all(map(_agree, found, expected))
+
+
+def neighbours_of(subject: Subject, op: Op) -> list[Neighbour]:
+    """All variations of the samples, in the first dtype; computed once."""
+    if subject.neighbours is None:
+        subject.neighbours = [_neighbour(subject, variation) for variation in variations_of(op, subject.row)]
+    return subject.neighbours
+
+
+def _neighbour(subject: Subject, variation: Variation) -> Neighbour:
+    try:
+        setting = setting_of(subject, variation.sample)
+    except REFUSALS:
+        return Neighbour(variation, None)
+    expected, other = _tried(lambda: expected_results(subject.row, setting.values))
+    if other is not None and "internal" in subject.row.forms:  # an internal op trusts its arguments
+        return Neighbour(variation, setting, reference_refused=other)
+    found, refused = _tried(setting.results)
+    return Neighbour(variation, setting, found, expected, refused, other)
+
+
+def _tried(call: Callable[[], list[Array]]) -> tuple[list[Array] | None, Exception | None]:
+    try:
+        return call(), None
+    except REFUSALS as error:
+        return None, error
 
 
 def setting_of(subject: Subject, sample: Sample, dtype: str = REAL) -> Setting:
@@ -192,17 +254,5 @@ def setting_of(subject: Subject, sample: Sample, dtype: str = REAL) -> Setting:
     return Setting(subject, case, case.values(dtype), dtype)
 
 
-def accepted_setting(subject: Subject, sample: Sample, dtype: str = REAL) -> Setting | None:
-    """The same, where both the op and its reference take it and agree."""
-    try:
-        setting = setting_of(subject, sample, dtype)
-        expected = expected_results(subject.row, setting.values)  # first: an internal op trusts its arguments
-        results = setting.results()
-    except REFUSALS:
-        return None
-    agree = len(results) == len(expected) and all(map(_agree, results, expected))
-    return setting if agree else None
-
-
-def _agree(one: Any, other: Any) -> bool:
+def _agree(one: Array, other: Array) -> bool:
     return one.shape == other.shape and np.allclose(one, other, equal_nan=True) if one.dtype.kind in "fciub" else True

@@ -8,20 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..variations import Variation, accepted_setting, variations_of, written_sample
+from ..variations import Neighbour, neighbours_of, written_sample
 from .gap import Gap, sample_to_add
 
 if TYPE_CHECKING:
     from gradsmith.codegen.spec.schema import Argument
 
-    from ..case import Subject
+    from ..case import Setting, Subject
     from ..trees.models import Model
+    from ..variations import Variation
 
 Seen = Sequence[Any]  # values of one argument, over all samples
 
 
 def gaps_of(subject: Subject, model: Model, *, is_elementwise: bool) -> Iterator[Gap]:
-    finder = Finder(subject, list(variations_of(model.op, subject.row)))
+    finder = Finder(subject, neighbours_of(subject, model.op))
     for argument in model.op.signature.arguments:
         seen = values_seen(subject, argument)
         yield from finder.gaps(argument, seen)
@@ -37,9 +38,9 @@ def values_seen(subject: Subject, argument: Argument) -> list[Any]:
 class Finder:
     """Looks among the variations of the samples for one that shows what they do not."""
 
-    def __init__(self, subject: Subject, variations: Sequence[Variation]) -> None:
+    def __init__(self, subject: Subject, neighbours: Sequence[Neighbour]) -> None:
         self.subject = subject
-        self.variations = variations
+        self.neighbours = [neighbour for neighbour in neighbours if neighbour.is_accepted]
 
     def gaps(self, argument: Argument, seen: Seen) -> Iterator[Gap]:
         name, declared = argument.name, argument.type
@@ -55,13 +56,15 @@ class Finder:
 
     def gap(self, subject: str, name: str, wanted: Callable[[Any], bool]) -> Iterator[Gap]:
         """Nothing where no variation is accepted: then the op takes nothing else."""
-        for variation in self.variations:
-            if variation.argument != name:
-                continue
-            setting = accepted_setting(self.subject, variation.sample)
-            if setting is not None and wanted(setting.values.get(name)):
+        for variation, setting in self.varied():
+            if variation.argument == name and wanted(setting.values.get(name)):
                 yield Gap(subject, sample_to_add(written_sample(variation.sample)))
                 return
+
+    def varied(self) -> Iterator[tuple[Variation, Setting]]:
+        for neighbour in self.neighbours:
+            if neighbour.setting is not None:
+                yield neighbour.variation, neighbour.setting
 
     def gaps_of_shapes(self) -> Iterator[Gap]:
         """Of one rank only, or only square matrices."""
@@ -76,11 +79,9 @@ class Finder:
             yield from self.gap_of_shape("matrices are always square", {True}, is_square)
 
     def gap_of_shape(self, subject: str, seen: set[Any], fact: Callable[[list[Any]], Any]) -> Iterator[Gap]:
-        for variation in self.variations:
-            if variation.kind not in ("more dimensions", "fewer dimensions", "not square"):
-                continue
-            setting = accepted_setting(self.subject, variation.sample)
-            if setting is not None and fact(arrays_of(setting.values)) not in seen:
+        for variation, setting in self.varied():
+            is_shape = variation.kind in ("more dimensions", "fewer dimensions", "not square")
+            if is_shape and fact(arrays_of(setting.values)) not in seen:
                 yield Gap(subject, sample_to_add(written_sample(variation.sample)))
                 return
 

@@ -15,7 +15,7 @@ from ..trees.evaluator import Trace, is_where
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
-from ..variations import accepted_setting, variations_of, written_sample
+from ..variations import neighbours_of, written_sample
 from .gap import Gap, sample_to_add
 
 if TYPE_CHECKING:
@@ -98,11 +98,10 @@ def gap_of(subject: Subject, model: Model, where: str, choice: Expr, missing: li
     test = choice.arguments[0] if isinstance(choice, Call) else test
     way = "true" if missing[0] else "false"
     text = f"`{written(test)}` in {where} is never {way}"
-    for variation in variations_of(model.op, subject.row):
-        setting = accepted_setting(subject, variation.sample)
-        if setting is not None:
+    for neighbour in neighbours_of(subject, model.op):
+        if neighbour.setting is not None and neighbour.is_accepted:
             trace = Trace()
-            note(setting, model, trace)
+            note(neighbour.setting, model, trace)
             if missing[0] in trace.of(choice):
-                return Gap(text, sample_to_add(written_sample(variation.sample)))
+                return Gap(text, sample_to_add(written_sample(neighbour.variation.sample)))
     return Gap(text, f"a sample where it is {way}")

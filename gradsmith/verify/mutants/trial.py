@@ -16,7 +16,7 @@ from ..references.refusals import REFUSALS
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
-from ..variations import Variation, accepted_setting, setting_of, variations_of, written_sample
+from ..variations import Variation, neighbours_of, setting_of, written_sample
 from .exact import NOTICED, ROUNDED, differ
 from .subjects import Mutated, Shown, mutated_of
 from .tally import Survivor, Tally
@@ -112,10 +112,9 @@ class Trial:
         return list(self._other_situations())
 
     def _other_situations(self) -> Iterator[tuple[Variation, Situation]]:
-        for variation in variations_of(self.model.op, self.subject.row):
-            if accepted_setting(self.subject, variation.sample) is None:
-                continue
-            for dtype in self.subject.dtypes:
+        for neighbour in neighbours_of(self.subject, self.model.op):
+            variation = neighbour.variation
+            for dtype in self.subject.dtypes if neighbour.is_accepted else ():
                 try:
                     setting = setting_of(self.subject, variation.sample, dtype)
                     situation = situation_of(setting, self.model) if setting.places else None

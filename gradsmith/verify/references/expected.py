@@ -210,11 +210,13 @@ def squeeze_dim(x: Array, dim: Any) -> Array:
 
 
 def expand(x: Array, size: Shape) -> Array:
-    return np.broadcast_to(x, [n if n >= 0 else x.shape[i - len(size)] for i, n in enumerate(size)])
+    sizes = np.atleast_1d(size).tolist()
+    return np.broadcast_to(x, [n if n >= 0 else x.shape[i - len(sizes)] for i, n in enumerate(sizes)])
 
 
 def as_strided(x: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None) -> Array:
-    return np.asarray(np.ravel(x)[strided_places(size, stride, storage_offset or 0)])
+    sizes, steps = np.atleast_1d(size).tolist(), np.atleast_1d(stride).tolist()
+    return np.asarray(np.ravel(x)[strided_places(sizes, steps, storage_offset or 0)])
 
 
 def strided_view(x: Array, geometry: Any) -> Array:
@@ -275,7 +277,7 @@ def scatter_add(x: Array, dim: int, index: Array, src: Any) -> Array:
 
 
 def index_select(x: Array, dim: int, index: Array) -> Array:
-    return np.take(x, index, axis=dim)
+    return np.take(x, np.atleast_1d(index), axis=dim)
 
 
 def index_add(x: Array, dim: int, index: Array, source: Array, alpha: complex = 1) -> Array:
@@ -304,7 +306,7 @@ def grid(index: Array, dim: int) -> tuple[Array, ...]:
 
 def corner(x: Any, shape: Shape) -> Any:
     """As much of an array as the shape covers; numbers as they are."""
-    return x[tuple(slice(size) for size in shape)] if isinstance(x, np.ndarray) else x
+    return x[tuple(slice(size) for size in shape)] if np.ndim(x) else x
 
 
 def strided_places(size: Sequence[int], stride: Sequence[int], offset: int) -> Array:

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from .expected import NotAvailable
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import OpRow
 
 REFUSALS = (
     RuntimeError,
@@ -16,3 +22,11 @@ REFUSALS = (
     NotAvailable,
     np.linalg.LinAlgError,
 )
+
+_OF_AN_OP = re.compile(r"\w+\(\):? |Dimension out of range|.*(expects? |is not defined|not implemented)")
+
+
+def is_deliberate(error: Exception, row: OpRow) -> bool:
+    """Whether an op says itself that it does not take something, and does not just meet an error of NumPy's."""
+    words = str(error)
+    return isinstance(error, NotImplementedError) or words.startswith(row.base) or bool(_OF_AN_OP.match(words))
