@@ -103,14 +103,13 @@ class Symbolizer:
 
     def _arguments(self, expr: Call) -> tuple[list[Expr], dict[str, Expr]]:
         """The arguments as one would write them: without defaults that were filled in."""
-        if not expr.c_entry:
+        callee = self.callees.expect_entry(expr.c_entry)
+        if callee is None:  # a function of the loops, or of Python
             return list(expr.arguments), {}
         positional: list[Expr] = []
         named: dict[str, Expr] = {}
         has_gap = False
-        for argument, value in zip(
-            self.callees.of_entry(expr.c_entry).signature.arguments, expr.arguments, strict=True
-        ):
+        for argument, value in zip(callee.signature.arguments, expr.arguments, strict=True):
             if argument.default is not None and value == literal_of(argument.default):
                 has_gap = True
             elif has_gap or argument.keyword_only:

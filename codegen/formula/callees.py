@@ -17,6 +17,7 @@ from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .reductions import Reduction
 
 INTRINSIC = "intrinsic"  # the family of functions that only the emitter of C loops knows
+BUILTIN = "builtins"  # that of Python's own, which take lists of any type
 
 _RANKS = {"bool": 0, "int": 1, "float": 2, "Scalar": 3}
 
@@ -93,7 +94,9 @@ class Callees:
         return self._by_entry[c_entry]
 
     def loops(self, c_entry: str) -> bool:
-        return self.of_entry(c_entry).loops
+        """Can the op behind a C entry stand in a loop; what has no entry, such as `len`, cannot."""
+        found = self.expect_entry(c_entry)
+        return found is not None and found.loops
 
     def is_holomorphic(self, c_entry: str) -> bool:
         """Is the op or helper behind a C entry; an intrinsic of the loops has none."""

@@ -206,6 +206,30 @@ class TupleExpr(Expr):
 
 
 @dataclass(frozen=True)
+class Variable(Expr):
+    """What a comprehension goes over, as its parts see it: ``g`` in ``[2 * g for g in grads]``."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Loop(Expr):
+    """``for target in source if test``: `target` is a `Variable`, or a tuple of targets."""
+
+    target: Expr
+    source: Expr
+    tests: tuple[Expr, ...]
+
+
+@dataclass(frozen=True)
+class Comprehension(Expr):
+    """``[item for ... in ...]``: a list, whose length is known when it is made."""
+
+    item: Expr
+    loops: tuple[Loop, ...]
+
+
+@dataclass(frozen=True)
 class Formula:
     """A checked formula of one variant."""
 

@@ -12,30 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..spec.vocabulary import RUN_FACTS
-from .formula import (
-    ATOM,
-    BINDING,
-    COMPARISON,
-    CONDITIONAL,
-    UNARY,
-    Attribute,
-    AttributeOf,
-    Call,
-    Conditional,
-    Expr,
-    Gradient,
-    Gradients,
-    Index,
-    IsUndefined,
-    IsWanted,
-    Literal,
-    Name,
-    Operator,
-    RunFact,
-    Slice,
-    Subscript,
-    TupleExpr,
-)
+from . import formula as tree
+from .formula import ATOM, BINDING, COMPARISON, CONDITIONAL, UNARY, Expr
 
 # Attributes, read without a detour through Python.
 TENSOR_ATTRIBUTES = {
@@ -85,10 +63,10 @@ class CythonPrinter:
     def parts(self, expr: Expr) -> str:
         """The text of several values side by side, gradients or results, which are a tuple."""
         match expr:
-            case TupleExpr(items=items):
+            case tree.TupleExpr(items=items):
                 return _tuple([self.text(item) for item in items])
-            case Conditional(test=test, body=body, orelse=orelse, resolved=""):
-                chosen = f"({self.parts(body)})" if isinstance(body, Conditional) else self.parts(body)
+            case tree.Conditional(test=test, body=body, orelse=orelse, resolved=""):
+                chosen = f"({self.parts(body)})" if isinstance(body, tree.Conditional) else self.parts(body)
                 return f"{chosen} if {self.within(test, CONDITIONAL + 1)} else {self.parts(orelse)}"
         return self.text(expr)
 
@@ -98,51 +76,55 @@ class CythonPrinter:
     def _print(self, expr: Expr) -> tuple[str, int]:
         """Text, and how tightly its outermost operator binds."""
         match expr:
-            case Name(name=name):
+            case tree.Name(name=name):
                 return self.names.get(name, name), ATOM
-            case Gradient(index=index):
+            case tree.Variable(name=name):
+                return name, ATOM
+            case tree.Gradient(index=index):
                 return self.gradients[index], ATOM
-            case Gradients():
+            case tree.Gradients():
                 return self.all_gradients or f"[{', '.join(self.gradients)}]", ATOM
-            case IsUndefined(index=index):
+            case tree.IsUndefined(index=index):
                 return f"grads[{index}] == NULL", COMPARISON
-            case IsWanted(input=name):  # an input that is a number here has no edge
+            case tree.IsWanted(input=name):  # an input that is a number here has no edge
                 return f"wants(wanted, {self.wanted[name]})" if name in self.wanted else "False", ATOM
-            case RunFact(fact=fact):
+            case tree.RunFact(fact=fact):
                 return RUN_FACTS[fact], ATOM
-            case Literal():
+            case tree.Literal():
                 return self._literal(expr)
-            case Attribute(owner=owner, attribute=attribute):
+            case tree.Attribute(owner=owner, attribute=attribute):
                 if self.saves_attributes:
                     return expr.saved_name, ATOM
                 name = self.names.get(owner, owner)
                 return attribute_text(name, attribute, of_list=owner in self.lists), _attribute_binding(attribute)
-            case AttributeOf(value=value, attribute=attribute):
+            case tree.AttributeOf(value=value, attribute=attribute):
                 text = attribute_text(self.text(value), attribute, of_list=value.type.is_tensor_list)
                 return text, _attribute_binding(attribute)
-            case Call(c_entry=c_entry, arguments=arguments):
+            case tree.Call(c_entry=c_entry, arguments=arguments):
                 return f"{c_entry}({self.arguments(arguments)})", ATOM
-            case Operator():
+            case tree.Operator():
                 return self._operator(expr)
-            case Conditional():
+            case tree.Conditional():
                 return self._conditional(expr)
-            case Subscript(value=value, index=Slice() as index):
+            case tree.Subscript(value=value, index=tree.Slice() as index):
                 return f"{self.within(value, ATOM)}[{self.text(index)}]", ATOM
-            case Subscript(value=value, index=index):
+            case tree.Subscript(value=value, index=index):
                 # Not `value[index]`: compiled without bounds checks, that would read anywhere.
                 return f"item_of({self.text(value)}, {self.text(index)})", ATOM
-            case Slice(start=start, stop=stop, step=step):
+            case tree.Slice(start=start, stop=stop, step=step):
                 ends = ["" if end is None else self.text(end) for end in (start, stop)]
                 return ":".join([*ends, *([self.text(step)] if step else [])]), CONDITIONAL
-            case Index(items=items):
+            case tree.Index(items=items):
                 return f"np.s_[{self.arguments(items)}]", ATOM
-            case TupleExpr(items=items) if expr.type.is_tensor_list:  # what takes one is declared `list`
+            case tree.TupleExpr(items=items) if expr.type.is_tensor_list:  # what takes one is declared `list`
                 return f"[{self.arguments(items)}]", ATOM
-            case TupleExpr(items=items):
+            case tree.TupleExpr(items=items):
                 return _tuple([self.text(item) for item in items]), ATOM
+            case tree.Comprehension():
+                return self._comprehension(expr), ATOM
         raise TypeError(f"no Cython text for {type(expr).__name__}")
 
-    def _literal(self, literal: Literal) -> tuple[str, int]:
+    def _literal(self, literal: tree.Literal) -> tuple[str, int]:
         value = literal.value
         if literal.type.is_tensor_list and value == ():
             return "[]", ATOM
@@ -150,7 +132,7 @@ class CythonPrinter:
             return f'np.dtype("{value}")', ATOM
         return literal_text(value), UNARY if _is_negative(value) else ATOM
 
-    def _operator(self, operator: Operator) -> tuple[str, int]:
+    def _operator(self, operator: tree.Operator) -> tuple[str, int]:
         if operator.resolved:
             return f"{operator.resolved}({self.arguments(operator.resolved_arguments)})", ATOM
         symbol, operands = operator.symbol, operator.operands
@@ -167,16 +149,34 @@ class CythonPrinter:
         texts += [self.within(operand, binding + 1) for operand in operands[1:]]
         return f" {symbol} ".join(texts), binding
 
-    def _conditional(self, expr: Conditional) -> tuple[str, int]:
+    def _conditional(self, expr: tree.Conditional) -> tuple[str, int]:
         if expr.resolved:
             return f"{expr.resolved}({self.arguments(expr.resolved_arguments)})", ATOM
         parts = [self.within(part, CONDITIONAL + 1) for part in (expr.body, expr.test)]
         return f"{parts[0]} if {parts[1]} else {self.text(expr.orelse)}", CONDITIONAL
 
+    def _comprehension(self, expr: tree.Comprehension) -> str:
+        """Lists of tensors are lists, all others tuples, as they are where they are written out."""
+        text = f"[{self.text(expr.item)} {' '.join(map(self._loop, expr.loops))}]"
+        return text if expr.type.is_tensor_list else f"tuple({text})"
+
+    def _loop(self, loop: tree.Loop) -> str:
+        tests = (f" if {self.within(test, CONDITIONAL + 1)}" for test in loop.tests)
+        return f"for {self._target(loop.target)} in {self.within(loop.source, CONDITIONAL + 1)}{''.join(tests)}"
+
+    def _target(self, target: Expr) -> str:
+        """``i, (a, b)``: a tuple in parentheses unless it is the whole."""
+        if not isinstance(target, tree.TupleExpr):
+            return self.text(target)
+        items = (f"({self._target(t)})" if isinstance(t, tree.TupleExpr) else self._target(t) for t in target.items)
+        return ", ".join(items) + ("," if len(target.items) == 1 else "")
+
 
 def _as_list(operand: Expr) -> Expr:
     """Several results of one op are a tuple, to which no list can be added."""
-    return Call(operand.type, "list", "list", "builtins", (operand,)) if isinstance(operand, Call) else operand
+    return (
+        tree.Call(operand.type, "list", "list", "builtins", (operand,)) if isinstance(operand, tree.Call) else operand
+    )
 
 
 def attribute_text(owner: str, attribute: str, *, of_list: bool) -> str:

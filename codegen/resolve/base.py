@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..formula.callees import Callee, Callees, Mismatch, bind, intrinsics
-from ..formula.formula import Expr, Name
+from ..formula.formula import Expr, Name, Variable
 from ..formula.scope import Scope
 from ..spec.errors import Consequence
 
@@ -30,7 +30,7 @@ class ResolverBase(ABC):
     # -- names that may be None
 
     def narrowed(self, found: Expr) -> Expr:
-        if isinstance(found, Name) and found.name in self._present:
+        if isinstance(found, (Name, Variable)) and found.name in self._present:
             return replace(found, type=found.type.required)
         return found
 

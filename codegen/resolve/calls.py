@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 
-from ..formula.callees import Callee, Mismatch, bind
+from ..formula.callees import BUILTIN, Callee, Mismatch, bind
 from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, Operator, RunFact, Subscript
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, did_you_mean
 from ..spec.schema_types import Type
 from ..spec.vocabulary import METHOD_ATTRIBUTES, RUN_FACTS
+from .comprehensions import ComprehensionResolver
 from .parts import PartResolver
 from .value_types import has_tensor, joined_type
 
 
-class CallResolver(PartResolver):
+class CallResolver(PartResolver, ComprehensionResolver):
     """Resolves ``exp(x)``, ``x.exp()`` and the calls that have a meaning of their own."""
 
     # -- calls
@@ -31,6 +32,7 @@ class CallResolver(PartResolver):
             or self._expect_ones(node)
             or self._expect_extreme(node.func.id, positional)
             or self._expect_count(node.func.id, node.func.col_offset, positional)
+            or self._expect_of_list(node.func.id, node.func.col_offset, positional)
             or self._expect_choice(node.func.id, node.func.col_offset, positional)
             or self._apply(node.func.id, node.func.col_offset, positional, keywords)
         )
@@ -99,7 +101,7 @@ class CallResolver(PartResolver):
         if value.type.optional:
             raise Problem(f"takes len() of {value.type}, where None may come", offset, "Test it with 'is None' first.")
         if not value.type.is_tensor_list:
-            return Call(INT, "len", "len", "builtins", (value,))
+            return Call(INT, "len", "len", BUILTIN, (value,))
         if isinstance(value, Name):
             return Attribute(INT, value.name, "count")
         return AttributeOf(INT, value, "count")

@@ -10,7 +10,7 @@ from ..formula.formula import Attribute, Conditional, Expr, Gradient, IsUndefine
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem
 from ..spec.syntax import describe
-from .base import ResolverBase
+from .comprehensions import ComprehensionResolver
 from .value_types import (
     are_comparable,
     constant_of,
@@ -53,7 +53,7 @@ _UNARY: dict[type[ast.unaryop], tuple[str, str]] = {
 _LOGICAL = {"and": "logical_and", "or": "logical_or", "not": "logical_not"}
 
 
-class OperatorResolver(ResolverBase):
+class OperatorResolver(ComprehensionResolver):
     """Resolves arithmetic, comparisons, logic and ``a if test else b``."""
 
     # -- operators
@@ -129,6 +129,8 @@ class OperatorResolver(ResolverBase):
         symbol, method = _UNARY[type(node.op)]
         if has_tensor(operand):
             return self._operator(node, symbol, (operand,), method)
+        if symbol == "neg" and operand.type.is_list and not operand.type.optional and operand.type.item.is_number:
+            return self._negated_list(operand)
         if not operand.type.is_number:
             raise Problem(f"applies '-' to {operand.type}, which is no number", node.col_offset)
         if symbol == "neg" and isinstance(operand, Literal):

@@ -137,14 +137,14 @@ class PartResolver(ResolverBase):
         return literal(False) if mask[index] in self.scope.numbers else IsWanted(BOOL, mask[index])
 
     def _sliced(self, node: ast.Subscript, value: Expr, index: ast.Slice) -> Expr:
-        if not value.type.is_list or isinstance(value, Gradients) or value.type.optional or index.step is not None:
-            raise Problem(f"slices {value.type}; lists and tensors have slices, lists [start:stop]", node.col_offset)
-        bounds = [self.visit(b) if b is not None else None for b in (index.lower, index.upper)]
+        if not value.type.is_list or isinstance(value, Gradients) or value.type.optional:
+            raise Problem(f"slices {value.type}; lists and tensors have slices", node.col_offset)
+        bounds = [self.visit(b) if b is not None else None for b in (index.lower, index.upper, index.step)]
         for bound in bounds:
             if bound is not None and bound.type != INT:
                 raise Problem(f"slices with {bound.type}", node.slice.col_offset)
         kind = replace(value.type, length=0)
-        return Subscript(kind, value, Slice(kind, bounds[0], bounds[1]))
+        return Subscript(kind, value, Slice(kind, *bounds))
 
     def _gradient(self, node: ast.Subscript, index: Expr) -> Gradient:
         wanted = self.scope.differentiable_outputs
@@ -155,7 +155,7 @@ class PartResolver(ResolverBase):
             raise Problem(
                 "takes one of 'grads', but how many there are differs from call to call",
                 node.col_offset,
-                "Give 'grads' as a whole to a helper or op.",
+                "Go over them: [f(g) for g in grads], or give 'grads' as a whole to a helper or op.",
             )
         if not 0 <= position < len(wanted):
             count = f"{len(wanted)} output{'s' if len(wanted) > 1 else ''}"

@@ -1,8 +1,8 @@
 """From the text of a formula to its tree: the type checker of the formula language.
 
 The language is the part of Python that a gradient needs: numbers, tensors, their operators, calls
-of ops and helpers, ``a if test else b``, subscripts of shapes and lists. The rest of Python is
-refused by name.
+of ops and helpers, ``a if test else b``, subscripts of shapes and lists, comprehensions. The rest of
+Python is refused by name.
 """
 
 from __future__ import annotations
@@ -57,6 +57,8 @@ class Resolver(OperatorResolver, CallResolver):
                 return self._subscript(node)
             case ast.Tuple() | ast.List():
                 return self._tuple(node)
+            case ast.ListComp() | ast.GeneratorExp():
+                return self._comprehension(node)
         raise Problem(f"has {describe(node)}, which formulas do not know", node.col_offset)
 
     # -- leaves

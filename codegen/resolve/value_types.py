@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..formula.callees import expect_conversion, wider
-from ..formula.formula import Attribute, Expr, Literal, Name, Operator
+from ..formula.formula import Attribute, Expr, Literal, Name, Operator, Variable
 from ..formula.scope import INT
 from ..spec.errors import Problem
 from ..spec.schema_types import Type
@@ -99,6 +99,6 @@ def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
             return tuple(name for o in operands for name in names_present(o, False))
         case Attribute(attribute="is_none", owner=owner) if not holds:
             return (owner,)
-        case Operator(symbol="is", operands=(Name(name=name), _)) if not holds:
+        case Operator(symbol="is", operands=(Name(name=name) | Variable(name=name), _)) if not holds:
             return (name,)
     return ()

@@ -187,7 +187,12 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 
 # ---- forward: array(expression)
 
-ARRAY_BUILTINS = words("abs bool complex float int isinstance len list max min range slice sum tuple type zip")
+ARRAY_BUILTINS = words(
+    """
+    abs all any bool complex enumerate float int isinstance len list max min range reversed round slice sorted sum
+    tuple type zip
+    """
+)
 # Modules allowed after `scipy.` there, before the name of a function.
 SCIPY_MODULES = words("fft integrate interpolate linalg ndimage optimize signal sparse spatial special stats")
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..api.functions import make_face
-from ..formula.formula import Expr
+from ..formula.callees import BUILTIN
+from ..formula.formula import Call, Expr
 from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
@@ -32,7 +33,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         functions_package=table.package if table.library else FUNCTIONS_PACKAGE,
         function_modules=tuple(sorted(modules - compiled_functions)),
         compiled_functions=tuple(sorted(modules & compiled_functions)),
-        uses_builtins=any(v.forward.builtins & table.face_names for v in variants),
+        uses_builtins=any(v.forward.builtins & table.face_names for v in variants) or any(map(_is_python, _trees(ops))),
         scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.base) for op in ops if op.needs_scipy)),
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
@@ -97,7 +98,7 @@ def _module_path(module: str) -> str:
     return f"{HELPERS_PACKAGE if module in HELPER_MODULES else 'gradsmith.generated'}.{module}"
 
 
-_NO_MODULES = frozenset({"", "builtins", "intrinsic"})
+_NO_MODULES = frozenset({"", BUILTIN, "intrinsic"})
 
 
 def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
@@ -106,10 +107,16 @@ def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
             yield variant.forward.formula.expr
         if variant.condition is not None:
             yield variant.condition.expr
+        yield from (requirement.condition.expr for requirement in variant.requirements)
         if variant.backward is not None:
             yield from (gradient.formula.expr for gradient in variant.backward.gradients)
         if variant.tangents is not None:
             yield from (term.expr for output in variant.tangents.outputs for term in output.terms)
+
+
+def _is_python(expr: Expr) -> bool:
+    """Does it call functions of Python whose names may be those of ops."""
+    return any(isinstance(part, Call) and part.c_entry.startswith(f"{BUILTIN}.") for part in expr.walk())
 
 
 def _called(expr: Expr) -> Iterator[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import gradsmith as gs
@@ -76,12 +77,23 @@ def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = 
         return
     if situation is None:
         return
-    for rule in situation.variant.backward.gradients if situation.variant.backward else ():
-        for wanted in [None, *(frozenset({name}) for name in rule.inputs)]:
-            evaluate(situation, rule.formula.expr, trace, wanted)
+    for each in (situation, *without_one(situation)):
+        note_formulas(each, trace)
     forward = situation.variant.forward
     if forward.kind == "composite" and forward.formula is not None:
         evaluate(situation, forward.formula.expr, trace, None)
+
+
+def without_one(situation: Situation) -> Iterator[Situation]:
+    """The same call with an undefined gradient, where there are several."""
+    if len(situation.weights) > 1:
+        yield from (replace(situation, unused=frozenset({n})) for n in range(len(situation.weights)))
+
+
+def note_formulas(situation: Situation, trace: Trace) -> None:
+    for rule in situation.variant.backward.gradients if situation.variant.backward else ():
+        for wanted in [None, *(frozenset({name}) for name in rule.inputs)]:
+            evaluate(situation, rule.formula.expr, trace, wanted)
 
 
 def evaluate(situation: Situation, expr: Expr, trace: Trace, wanted: frozenset[str] | None) -> None:

@@ -10,16 +10,20 @@ from typing import Any
 from gradsmith.codegen.formula.formula import (
     AttributeOf,
     Call,
+    Comprehension,
     Conditional,
     Expr,
     Gradient,
     IsUndefined,
     IsWanted,
     Literal,
+    Loop,
     Name,
     Operator,
+    Slice,
+    Subscript,
 )
-from gradsmith.codegen.formula.scope import TENSOR
+from gradsmith.codegen.formula.scope import INT, TENSOR
 from gradsmith.codegen.formula.substitute import rebuilt
 from gradsmith.codegen.spec.schema_types import Type
 
@@ -68,6 +72,9 @@ def mutants_of(formula: Expr, names: Names, wrappers: Sequence[str] = ()) -> lis
             mutant = Mutant(change, replaced_part(formula, target, other))
             if mutant.text != original:
                 found.setdefault(mutant.text, mutant)
+    if isinstance(formula, Comprehension) and formula.type.is_tensor_list:
+        backwards = Slice(formula.type, None, None, Literal(INT, -1))
+        found["backwards"] = Mutant("the list backwards", Subscript(formula.type, formula, backwards))
     return list(found.values())
 
 
@@ -125,8 +132,14 @@ def changes_of(part: Expr, names: Names) -> Iterator[tuple[str, Expr]]:
         case Conditional():
             yield f"always '{written(part.body)}'", part.body
             yield f"always '{written(part.orelse)}'", part.orelse
+        case Loop(tests=tests):
+            yield from ((f"without 'if {written(t)}'", replace(part, tests=apart_from(t, tests))) for t in tests)
         case IsWanted() | IsUndefined():
             yield f"not {shown}", Operator(part.type, "not", (part,))
+
+
+def apart_from(lost: Expr, tests: Sequence[Expr]) -> tuple[Expr, ...]:
+    return tuple(test for test in tests if test is not lost)
 
 
 # ---- operators

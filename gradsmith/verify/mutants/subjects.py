@@ -171,10 +171,22 @@ def compiled_tangents(situation: Situation) -> list[Array]:
         return forward.tangents_of(setting.subject.call(forward.duals(setting.values, forward.directions_of(setting))))
 
 
+def named_directions(situation: Situation) -> dict[str, Any]:
+    """The tangents of the inputs by their names in formulas; of a list, all of them."""
+    found: dict[str, Any] = {}
+    for place, array in forward.directions_of(situation.setting).items():
+        name = f"{place[0]}_t"
+        if len(place) == 1:
+            found[name] = gs.tensor(array)
+        else:
+            found.setdefault(name, []).append(gs.tensor(array))
+    return found
+
+
 def evaluated_tangent(situation: Situation, tangent: Tangent, number: int, tree: Expr) -> Array:
     """The sum of the terms, one of which is `tree`; terms without a tangent are zero."""
-    directions = {f"{place[0]}_t": v for place, v in forward.directions_of(situation.setting).items()}
-    names = {**situation.names, **{name: gs.tensor(array) for name, array in directions.items()}}
+    directions = named_directions(situation)
+    names = {**situation.names, **directions}
     total: Any = 0
     with gs.no_grad():
         for n, term in enumerate(tangent.terms):

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsmith.codegen.spec.vocabulary import ARRAY_BUILTINS
+from gradsmith.generated.op_table import OPS
+
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
 SCIPY_SPECIAL = frozenset({"erf", "erfc", "logsumexp"})  # whose functions serve as references by their own names
+
+# Functions of Python that a forward may call, and that are not the names of ops, which references know by them.
+_PYTHON = ARRAY_BUILTINS - {row.base for row in OPS}
 
 # PyTorch's arguments as keywords of NumPy's functions; others keep their places.
 _NUMPY_ARGUMENTS = {
@@ -38,7 +44,7 @@ def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     if kind == "ufunc":
         return f"np.{text}({', '.join(a.name for a in row.arguments)})"
     by_name = next(filter(None, (_of_a_library(row, name) for name in (row.base, *row.aliases))), "")
-    if by_name or not (kind in ("pointwise", "composite") or not called_names(text)):
+    if by_name or not (kind in ("pointwise", "composite") or called_names(text) <= _PYTHON):
         return by_name
     # A value that is written into a tensor fills it.
     return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") else text

@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.codegen.formula.formula import (
-    Attribute,
-    AttributeOf,
-    Call,
-    Conditional,
-    Expr,
-    Gradient,
-    Gradients,
-    Index,
-    IsUndefined,
-    IsWanted,
-    Literal,
-    Name,
-    Operator,
-    RunFact,
-    Slice,
-    Subscript,
-    TupleExpr,
-)
+from gradsmith.codegen.formula import formula as tree
+from gradsmith.codegen.formula.formula import Expr
 
 from .functions import Functions, NotEvaluable
 
@@ -86,47 +69,62 @@ class Evaluator:
 
     def value(self, expr: Expr, around: Surroundings) -> Any:
         match expr:
-            case Name(name=name):
+            case tree.Name(name=name):
                 return around.names[name]
-            case Gradient(index=index):
+            case tree.Gradient(index=index):
                 gradient = around.gradients[index]
                 return gs.zeros_like(around.results[index]) if gradient is None else gradient
-            case Gradients():
+            case tree.Gradients():
                 return list(around.gradients)
-            case Literal(value=value):
+            case tree.Literal(value=value):
                 return np.dtype(value) if expr.type.name == "dtype" and isinstance(value, str) else value
-            case Call(function=function, c_entry=c_entry, arguments=arguments):
+            case tree.Call(function=function, c_entry=c_entry, arguments=arguments):
                 return self._called(expr, c_entry or function, arguments, around)
-            case Operator(resolved=resolved, resolved_arguments=arguments) if resolved:
+            case tree.Operator(resolved=resolved, resolved_arguments=arguments) if resolved:
                 return self._called(expr, resolved, arguments, around)
-            case Operator():
+            case tree.Operator():
                 return self._operated(expr, around)
-            case Attribute(owner=owner, attribute=attribute):
+            case tree.Attribute(owner=owner, attribute=attribute):
                 return attribute_of(around.names[owner], attribute)
-            case AttributeOf(value=value, attribute=attribute):
+            case tree.AttributeOf(value=value, attribute=attribute):
                 return attribute_of(self.value(value, around), attribute)
-            case Conditional():
+            case tree.Conditional():
                 return self._chosen(expr, around)
-            case TupleExpr(items=items):
+            case tree.TupleExpr(items=items):
                 found = [self.value(item, around) for item in items]
                 return found if expr.type.is_tensor_list else tuple(found)
         return self._rare(expr, around)
 
     def _rare(self, expr: Expr, around: Surroundings) -> Any:
         match expr:
-            case Subscript(value=value, index=index):
+            case tree.Subscript(value=value, index=index):
                 return self.value(value, around)[self.value(index, around)]
-            case Slice(start=start, stop=stop, step=step):
+            case tree.Slice(start=start, stop=stop, step=step):
                 return slice(*(None if end is None else self.value(end, around) for end in (start, stop, step)))
-            case Index(items=items):
+            case tree.Index(items=items):
                 return tuple(self.value(item, around) for item in items)
-            case IsUndefined(index=index):
+            case tree.Variable(name=name):
+                return around.names[name]
+            case tree.Comprehension(item=item, loops=loops):
+                found = [self.value(item, inside) for inside in self._rounds(loops, around)]
+                return found if expr.type.is_tensor_list else tuple(found)
+            case tree.IsUndefined(index=index):
                 return self._noted(expr, around.gradients[index] is None, around)
-            case IsWanted(input=name):
+            case tree.IsWanted(input=name):
                 return self._noted(expr, around.wanted is None or name in around.wanted, around)
-            case RunFact(fact=fact):
+            case tree.RunFact(fact=fact):
                 return gs.is_grad_enabled() if fact == "is_grad_enabled" else False
         raise NotEvaluable(f"a formula has a step {type(expr).__name__}")
+
+    def _rounds(self, loops: Sequence[tree.Loop], around: Surroundings) -> Iterator[Surroundings]:
+        """The surroundings of the item of a comprehension, each time that it is computed."""
+        if not loops:
+            yield around
+            return
+        for value in self.value(loops[0].source, around):
+            inside = replace(around, names={**around.names, **_bound(loops[0].target, value)})
+            if all(self._noted(test, bool(self.value(test, inside)), around) for test in loops[0].tests):
+                yield from self._rounds(loops[1:], inside)
 
     @staticmethod
     def _noted(expr: Expr, found: bool, around: Surroundings) -> bool:
@@ -140,7 +138,7 @@ class Evaluator:
             around.trace.note(expr, *np.unique(given[0].detach().numpy().astype(bool)).tolist())
         return self.functions.of(entry)(given)
 
-    def _operated(self, expr: Operator, around: Surroundings) -> Any:
+    def _operated(self, expr: tree.Operator, around: Surroundings) -> Any:
         symbol, operands = expr.symbol, expr.operands
         first = self.value(operands[0], around)
         if symbol in ("and", "or"):
@@ -150,13 +148,21 @@ class Evaluator:
             return _UNARY[symbol](first)
         return _BINARY[symbol](first, self.value(operands[1], around))
 
-    def _chosen(self, expr: Conditional, around: Surroundings) -> Any:
+    def _chosen(self, expr: tree.Conditional, around: Surroundings) -> Any:
         if expr.is_elementwise:
             return self._called(expr, expr.resolved, expr.resolved_arguments, around)
         test = self._noted(expr, bool(self.value(expr.test, around)), around)
         if expr.resolved:  # makes a tensor of a chosen number
             return self._called(expr, expr.resolved, expr.resolved_arguments, around)
         return self.value(expr.body if test else expr.orelse, around)
+
+
+def _bound(target: Expr, value: Any) -> dict[str, Any]:
+    """The variables of a loop and their values."""
+    if isinstance(target, tree.TupleExpr):
+        return {k: v for part, item in zip(target.items, value) for k, v in _bound(part, item).items()}
+    assert isinstance(target, tree.Variable)
+    return {target.name: value}
 
 
 def attribute_of(value: Any, attribute: str) -> Any:
@@ -171,8 +177,8 @@ def attribute_of(value: Any, attribute: str) -> Any:
 def is_where(expr: Expr) -> bool:
     """Does a step choose element by element."""
     match expr:
-        case Call(function="where"):
+        case tree.Call(function="where"):
             return True
-        case Conditional():
+        case tree.Conditional():
             return expr.is_elementwise
     return False

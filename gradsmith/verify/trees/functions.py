@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.codegen.formula.callees import helpers
+from gradsmith.codegen.formula.callees import BUILTIN, helpers
 from gradsmith.codegen.spec.vocabulary import HELPERS_PACKAGE
 
 if TYPE_CHECKING:
@@ -45,6 +46,9 @@ class Functions:
         for helper in helpers():
             if helper.c_entry == key:
                 return _of_helper(helper.family, key)
+        python = getattr(builtins, key.removeprefix(f"{BUILTIN}."), None)
+        if python is not None:
+            return lambda arguments: python(*arguments)
         raise NotEvaluable(f"{key} cannot be called from Python")
 
     def _of_op(self, op: Op, variant: Variant) -> Function:

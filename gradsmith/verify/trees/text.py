@@ -2,28 +2,8 @@
 
 from __future__ import annotations
 
-from gradsmith.codegen.formula.formula import (
-    ATOM,
-    BINDING,
-    CONDITIONAL,
-    Attribute,
-    AttributeOf,
-    Call,
-    Conditional,
-    Expr,
-    Gradient,
-    Gradients,
-    Index,
-    IsUndefined,
-    IsWanted,
-    Literal,
-    Name,
-    Operator,
-    RunFact,
-    Slice,
-    Subscript,
-    TupleExpr,
-)
+from gradsmith.codegen.formula import formula as tree
+from gradsmith.codegen.formula.formula import ATOM, BINDING, CONDITIONAL, Expr
 
 _PREFIX = {"neg": "-", "~": "~", "not": "not "}
 _METHODS = ("numel", "is_complex", "stride", "storage_offset")
@@ -41,46 +21,61 @@ def within(expr: Expr, binding: int) -> str:
 
 def _written(expr: Expr) -> tuple[str, int]:
     match expr:
-        case Name(name=name):
+        case tree.Name(name=name):
             return name, ATOM
-        case Gradient(index=index):
+        case tree.Gradient(index=index):
             return "grad" if index == 0 else f"grads[{index}]", ATOM
-        case Literal(value=value):
+        case tree.Literal(value=value):
             return (str(value) if expr.type.name == "dtype" else repr(value)), ATOM
-        case Call(function=function, arguments=arguments):
+        case tree.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(written, arguments))})", ATOM
-        case Operator():
+        case tree.Operator():
             return _operator(expr)
-        case Conditional(test=test, body=body, orelse=orelse):
+        case tree.Conditional(test=test, body=body, orelse=orelse):
             one, asked = within(body, CONDITIONAL + 1), within(test, CONDITIONAL + 1)
             return f"{one} if {asked} else {within(orelse, CONDITIONAL)}", CONDITIONAL
-        case Attribute(owner=owner, attribute=attribute):
+        case tree.Attribute(owner=owner, attribute=attribute):
             return _attribute(owner, attribute), ATOM
-        case AttributeOf(value=value, attribute=attribute):
+        case tree.AttributeOf(value=value, attribute=attribute):
             return _attribute(within(value, ATOM), attribute), ATOM
     return _rare(expr), ATOM
 
 
 def _rare(expr: Expr) -> str:
     match expr:
-        case TupleExpr(items=items):
+        case tree.TupleExpr(items=items):
             return f"({', '.join(map(written, items))}{',' if len(items) == 1 else ''})"
-        case Subscript(value=value, index=index):
+        case tree.Subscript(value=value, index=index):
             return f"{within(value, ATOM)}[{written(index)}]"
-        case Slice(start=start, stop=stop, step=step):
+        case tree.Slice(start=start, stop=stop, step=step):
             ends = ":".join("" if end is None else written(end) for end in (start, stop))
             return f"{ends}:{written(step)}" if step else ends
-        case Index(items=items):
+        case tree.Index(items=items):
             return ", ".join(map(written, items))
-        case IsWanted(input=name):
+        case tree.IsWanted(input=name):
             return f"grad_input_mask['{name}']"
-        case IsUndefined(index=index):
+        case tree.IsUndefined(index=index):
             return f"grads[{index}] is None"
-        case RunFact(fact=fact):
+        case tree.RunFact(fact=fact):
             return f"{fact}()"
-        case Gradients():
+        case tree.Gradients():
             return "grads"
+        case tree.Variable(name=name):
+            return name
+        case tree.Comprehension(item=item, loops=loops):
+            return f"[{written(item)} {' '.join(map(_loop, loops))}]"
     return type(expr).__name__
+
+
+def _loop(loop: tree.Loop) -> str:
+    tests = (f" if {within(test, CONDITIONAL + 1)}" for test in loop.tests)
+    return f"for {_target(loop.target)} in {within(loop.source, CONDITIONAL + 1)}{''.join(tests)}"
+
+
+def _target(target: Expr) -> str:
+    if not isinstance(target, tree.TupleExpr):
+        return written(target)
+    return ", ".join(f"({_target(t)})" if isinstance(t, tree.TupleExpr) else _target(t) for t in target.items)
 
 
 def _attribute(owner: str, attribute: str) -> str:
@@ -91,7 +86,7 @@ def _attribute(owner: str, attribute: str) -> str:
     return f"{owner}.{attribute}{'()' if attribute in _METHODS else ''}"
 
 
-def _operator(expr: Operator) -> tuple[str, int]:
+def _operator(expr: tree.Operator) -> tuple[str, int]:
     symbol, binding = expr.symbol, BINDING[expr.symbol]
     if len(expr.operands) == 1:
         return f"{_PREFIX[symbol]}{within(expr.operands[0], binding)}", binding
