@@ -143,7 +143,7 @@ def _verify_bound(tree: ast.expr, signature: Signature) -> None:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Store):
             continue
-        if node.id in named or is_taken(node.id, pointwise=True, joint=True):
+        if node.id in named or (node.id != "i" and is_taken(node.id, pointwise=True, joint=True)):
             problem = f"forward has a loop whose variable '{node.id}' means something else there"
             raise Problem(problem, node.col_offset, "Choose another name.")
 
