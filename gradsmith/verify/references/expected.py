@@ -47,7 +47,14 @@ def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     if not text:
         raise NotAvailable(NO_REFERENCE)
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
-    return eval(text, {**names_for(text, function_name(row)), **arguments, **values})
+    arguments |= values if row.reference else as_forwards_see(row, values)
+    return eval(text, {**names_for(text, function_name(row)), **arguments})
+
+
+def as_forwards_see(row: OpRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """One int for a list of ints is a list of one."""
+    lists = {a.name for a in row.arguments if a.type.startswith("int[]")}
+    return {k: (v,) if k in lists and isinstance(v, int) else v for k, v in values.items()}
 
 
 def reference_of(row: OpRow) -> str:
