@@ -166,6 +166,6 @@ from gradsmith.runtime.history.saved_attributes cimport (
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.become_view cimport become_view
 from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
-from gradsmith.runtime.arrays.separate_arrays cimport own_memory, owned, separate, separate_list
+from gradsmith.runtime.arrays.separate_arrays cimport lent, own_memory, owned, readonly
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.history.view cimport as_view, as_view_list, share_version

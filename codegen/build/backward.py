@@ -214,6 +214,7 @@ class BackwardBuilder:
             mask=inputs if len(inputs) > 1 else (),
             numbers=self.declaration.scalar_positions(self.index),
             in_backward=True,
+            promotes=bool(self.declaration.package),
         )
 
     def variables(self) -> Iterator[tuple[str, Expr]]:

@@ -261,6 +261,8 @@ def _callees(declaration: Declaration) -> list[Callee]:
 def _loops(declaration: Declaration) -> bool:
     """Can the op be part of a C loop? Its own entry says so, or the emitter knows it."""
     forward = declaration.forward
+    if "require" in declaration.entry.pairs:
+        return False  # a loop asks nothing
     if forward is None or declaration.is_intrinsic:
         return True
     if forward.kind == "ufunc":

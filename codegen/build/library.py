@@ -31,6 +31,8 @@ def _callee(op: Op, variant: Variant) -> Callee:
 
 def _loops(op: Op, variant: Variant) -> bool:
     forward = variant.forward
+    if variant.requirements:
+        return False
     return op.base in intrinsics() or forward.kind == "pointwise" or forward.ufunc in LOOP_UFUNCS
 
 

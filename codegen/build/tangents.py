@@ -160,7 +160,8 @@ class TangentBuilder:
             kind = self.type_of(name)
             here = name in self.inputs
             variables[tangent_name(name)] = Name(kind.plain.required, tangent_name(name)) if here else ZERO
-        return Scope(variables=variables, multi_returns=self.context.multi_returns)
+        promotes = bool(self.declaration.package)
+        return Scope(variables=variables, multi_returns=self.context.multi_returns, promotes=promotes)
 
     @property
     def differentiable(self) -> tuple[str, ...]:

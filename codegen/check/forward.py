@@ -16,6 +16,7 @@ from ..spec.schema import Signature
 from ..spec.syntax import describe, is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .context import Context, expect_returns
+from .writes import verify_reads_only
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
@@ -108,6 +109,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
     if needs_scipy:
         _verify_scipy(tree)
     verify_attributes(tree, "forward", used & arguments | context.functions.keys())
+    verify_reads_only(tree)
     return Forward(
         "array",
         raw.text,

@@ -29,3 +29,4 @@ class Scope:
     mask: tuple[str, ...] = ()  # inputs that `grad_input_mask` tells about: those of a joint formula
     numbers: tuple[str, ...] = ()  # inputs that are numbers in this variant
     in_backward: bool = False  # a run of the engine evaluates it
+    promotes: bool = False  # of an external op: what it takes of several dtypes, products in its formulas take too

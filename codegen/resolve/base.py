@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from ..formula.callees import Callee, Callees, Mismatch, bind, intrinsics
+from ..formula.callees import TREE, Callee, Callees, Mismatch, bind, intrinsics
 from ..formula.formula import Expr, Name, Variable
 from ..formula.scope import Scope
 from ..spec.errors import Consequence
+from ..spec.helpers import MIXED
 
 
 @dataclass
@@ -59,6 +60,13 @@ class ResolverBase(ABC):
         if self.scope.elementwise and not found:
             return list(intrinsics().get(function, ()))
         return found
+
+    def promoting(self, callee: Callee) -> Callee:
+        """Matrix products refuse operands of two dtypes, as PyTorch's do. A formula gets one that converts them."""
+        if not self.scope.promotes or callee.c_entry != f"{TREE}{callee.signature.base}":
+            return callee
+        other = self.callees.expect_entry(f"{callee.signature.base}_{MIXED}")
+        return callee if other is None else replace(callee, c_entry=other.c_entry, family=other.family)
 
     @staticmethod
     def first_match(candidates: list[Callee], positional: list[Expr]) -> tuple[Callee, tuple[Expr, ...]] | None:

@@ -139,6 +139,7 @@ class CallResolver(PartResolver, ComprehensionResolver):
             if callee.c_entry in self.scope.variables:
                 hint = "Choose another name for the argument."
                 raise Problem(f"calls {function}, which an argument called '{callee.c_entry}' hides", offset, hint)
+            callee = self.promoting(callee)
             result = Type("None") if function == "not_implemented" else callee.result  # of any input
             return Call(result, function, callee.c_entry, callee.family, bound)
         raise _no_callee(function, offset, candidates, reasons, positional, keywords)

@@ -103,6 +103,7 @@ class OperatorResolver(ComprehensionResolver):
                 except Mismatch as mismatch:
                     reasons.append(f"{callee.signature.base} {mismatch}")
                     continue
+                callee = self.promoting(callee)
                 return Operator(callee.result, symbol, operands, callee.c_entry, callee.family, bound)
         raise Problem(*self._no_operator(node, symbol, operands, method, reasons))
 

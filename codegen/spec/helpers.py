@@ -19,7 +19,8 @@ from .vocabulary import HELPER_MODULES
 FOLDER = Path(__file__).resolve().parents[2] / "runtime" / "formulas"
 
 # Overloads, which are the ends of names: conj_number is `conj.number`, called as conj(x) where x is a number.
-OVERLOADS = ("info", "number")
+MIXED = "mixed"  # of operands of two dtypes, see ResolverBase.promoting
+OVERLOADS = ("info", MIXED, "number")
 
 BUILTINS = (Signature.parse("int(bool x) -> int"),)
 

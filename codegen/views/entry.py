@@ -306,11 +306,11 @@ def array_names(variant: Variant, table: Table) -> dict[str, str]:
     names |= {name: f"builtins.{name}" for name in variant.forward.builtins & table.face_names}
     if variant.forward.needs_scipy:
         names["scipy"] = scipy_name(variant.signature.base)
+    lender = _lender(variant, table)
     for argument in variant.signature.arguments:
-        if argument.type.name == "Tensor":
-            names[argument.name] = _array_argument(argument, separate=_calls_python(variant, table))
-        elif argument.type.name == "object":
-            names[argument.name] = f"arrays_in({argument.name})"
+        if argument.type.name in ("Tensor", "object"):
+            text = _array_argument(argument)
+            names[argument.name] = f"{lender}({text})" if lender else text
     return names
 
 
@@ -331,12 +331,24 @@ def _calls_python(variant: Variant, table: Table) -> bool:
     return table.library is not None and bool(variant.forward.functions)
 
 
-def _array_argument(argument: Argument, *, separate: bool) -> str:
+def _lender(variant: Variant, table: Table) -> str:
+    """The function that keeps an expression of an external table from writing to its arguments.
+
+    A view has to show memory that may be written; the user's functions get arrays that have nothing of the tensor's.
+    """
+    if table.library is None:
+        return ""
+    if _calls_python(variant, table):
+        return "lent"
+    return "" if variant.is_view else "readonly"
+
+
+def _array_argument(argument: Argument) -> str:
+    if argument.type.name == "object":
+        return f"arrays_in({argument.name})"
     if argument.type.is_tensor_list:
-        text = f"arrays_of({argument.name})"
-        return f"separate_list({text})" if separate else text
-    text = f"{'array_or_none' if argument.type.optional else 'array_of'}({argument.name})"
-    return f"separate({text})" if separate else text
+        return f"arrays_of({argument.name})"
+    return f"{'array_or_none' if argument.type.optional else 'array_of'}({argument.name})"
 
 
 def _promoted(variant: Variant) -> tuple[str, ...]:

@@ -56,6 +56,7 @@ class OpRowView:
     non_differentiable: tuple[str, ...]
     depends_on_layout: bool
     stops_gradient: bool
+    requires: tuple[str, ...]
     doc: str
 
 
@@ -103,6 +104,7 @@ def op_row(op: Op) -> OpRowView:
         non_differentiable=op.non_differentiable,
         depends_on_layout=op.policy.depends_on_layout,
         stops_gradient=op.policy.stops_gradient,
+        requires=tuple(dict.fromkeys(r.message for variant in op.variants for r in variant.requirements)),
         doc=op.doc,
     )
 

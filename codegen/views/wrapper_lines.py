@@ -70,8 +70,16 @@ def _recorded(entry: EntryView) -> Iterator[str]:
 
 def _verified(entry: EntryView) -> Iterator[str]:
     """What the table requires of the arguments, and the inputs that it gives no gradient."""
+    yield from _required(entry)
+    yield from _refused(entry)
+
+
+def _required(entry: EntryView) -> Iterator[str]:
     for required in entry.required:
         yield from (f"if not {required.condition}:", f"    raise RuntimeError({required.message})")
+
+
+def _refused(entry: EntryView) -> Iterator[str]:
     yield from (f'{r.function}({r.name}, "{r.op}", "{r.name}")' for r in entry.refused)
 
 
@@ -202,16 +210,18 @@ def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
 
 def _by_copy(entry: EntryView, form: InplaceView) -> Iterator[str]:
     """A composite has no node: the values, with their history, are copied into `self`."""
+    yield from _required(entry)  # before the check, which announces the write
     yield f'check_inplace("{form.op}", self)'
-    yield from _verified(entry)
+    yield from _refused(entry)
     yield "cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it"
     yield f'return copy_into("{form.op}", self, {form.text})'
 
 
 def _written(entry: EntryView, form: InplaceView) -> Iterator[str]:
     """The value goes into `self`; the node is made first, while `self` still has the value it is made from."""
+    yield from _required(entry)  # before the check, which announces the write
     yield f'check_inplace("{form.op}", self)'
-    yield from _verified(entry)
+    yield from _refused(entry)
     yield _begun(entry, form.op)
     if form.by_copy:
         result = f"{entry.name}({', '.join(form.by_copy.arguments)})"

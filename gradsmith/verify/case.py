@@ -54,7 +54,7 @@ class Setting:
         tensors = as_tensors(self.values)
         leaves = leaves_among(tensors, self.case.inputs)
         try:
-            grad(self.roots(tensors), leaves, [gs.tensor(w) for w in self.weights()])
+            grad(self.roots(tensors), leaves, [gs.tensor(w) for w in self.weights()], materialize_grads=True)
         except NotImplementedError:
             return True
         return False
@@ -98,11 +98,11 @@ class Setting:
     def recorded_gradients(
         self, weights: Sequence[Array], places: Iterable[Place] | None = None, *, create_graph: bool = True
     ) -> tuple[tuple[Any, ...], list[Any], list[Any]]:
-        """Gradients as tensors, and the leaves and the weights that they depend on."""
+        """Gradients as tensors, zeros for None, and the leaves and the weights that they depend on."""
         tensors = as_tensors(self.values)
         leaves = leaves_among(tensors, self.places if places is None else places)
         given = [gs.tensor(w, requires_grad=create_graph) for w in weights]
-        found = grad(self.roots(tensors), leaves, given, create_graph=create_graph)
+        found = grad(self.roots(tensors), leaves, given, create_graph=create_graph, materialize_grads=True)
         return found, leaves, given
 
 

@@ -113,8 +113,29 @@ cpdef object separate(object array):
     return result
 
 
-cdef list separate_list(list arrays):
-    return None if arrays is None else [separate(array) for array in arrays]
+cdef object lent(object value):
+    """What a function of the user's may read and not write: arrays of its own, also those in a list or an index."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([lent(part) for part in value])
+    if value is None or not cnp.PyArray_Check(value) or is_meta(<PyObject *>value):
+        return value
+    return locked(separate(value))
+
+
+cdef object readonly(object value):
+    """The same for an expression, which keeps no array: a write to one would pass the version counter by."""
+    if isinstance(value, (list, tuple)):
+        return type(value)([readonly(part) for part in value])
+    if value is None or not cnp.PyArray_Check(value) or is_meta(<PyObject *>value):
+        return value
+    result = array_over_all(<cnp.ndarray>value)
+    cnp.set_array_base(result, value)
+    return locked(result)
+
+
+cdef object locked(cnp.ndarray array):
+    cnp.PyArray_CLEARFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+    return array
 
 
 cdef object owned(object result):

@@ -1,7 +1,7 @@
 """Every helper over tensors that a formula may call.
 
-The generator reads their signatures here: see codegen/spec/helpers.py. A name that ends in ``_info`` or ``_number`` is
-that of an overload: ``where_number`` is called as `where` with a number for the condition.
+The generator reads their signatures here: see codegen/spec/helpers.py. A name that ends in ``_info``, ``_number`` or
+``_mixed`` is that of an overload: ``where_number`` is called as `where` with a number for the condition.
 """
 
 from gradsmith.runtime.formulas.schema_types cimport (
@@ -43,6 +43,11 @@ cpdef Tensor strided_view_backward(Tensor gradient, object geometry)
 cpdef Bool is_contiguous(Tensor self)
 cpdef Tensor matmul_backward_self(Tensor gradient, Tensor other, IntList shape)
 cpdef Tensor matmul_backward_other(Tensor gradient, Tensor self, IntList shape)
+cpdef Tensor matmul_mixed(Tensor self, Tensor other)
+cpdef Tensor mm_mixed(Tensor self, Tensor other)
+cpdef Tensor bmm_mixed(Tensor self, Tensor other)
+cpdef Tensor mv_mixed(Tensor self, Tensor other)
+cpdef Tensor dot_mixed(Tensor self, Tensor other)
 cpdef Tensor outer_backward(Tensor gradient, Tensor weight)
 cpdef Tensor linear_backward_weight(Tensor gradient, Tensor self, Int weight_ndim)
 cpdef Tensor einsum_of_products(Str equation, TensorList operands)

@@ -13,6 +13,7 @@ from itertools import accumulate
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
 from gradsmith.runtime.formulas import cross_entropy, einsum
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -354,6 +355,37 @@ cpdef object is_contiguous(object self):
 
 
 # ---- matrix products with a vector or a batch
+
+
+cdef list of_one_dtype(object self, object other):
+    dtype = common_dtype(self, other)
+    return [self.to(dtype), other.to(dtype)]
+
+
+cpdef object matmul_mixed(object self, object other):
+    """The product, as the formula of an external op means it, whose operands may have two dtypes."""
+    self, other = of_one_dtype(self, other)
+    return self.matmul(other)
+
+
+cpdef object mm_mixed(object self, object other):
+    self, other = of_one_dtype(self, other)
+    return self.mm(other)
+
+
+cpdef object bmm_mixed(object self, object other):
+    self, other = of_one_dtype(self, other)
+    return self.bmm(other)
+
+
+cpdef object mv_mixed(object self, object other):
+    self, other = of_one_dtype(self, other)
+    return self.mv(other)
+
+
+cpdef object dot_mixed(object self, object other):
+    self, other = of_one_dtype(self, other)
+    return self.dot(other)
 
 
 cpdef object matmul_backward_self(object gradient, object other, object shape):

@@ -138,7 +138,7 @@ def test_an_entry_of_another_table(tmp_path: Path, capsys: pytest.CaptureFixture
     shown = capsys.readouterr().out
     assert f"==== twice    {table}:2" in shown
     assert any(
-        "_functions.doubled(separate(array_of(self)))" in line for line in section(shown, "Node and wrapper: own.pyx")
+        "_functions.doubled(lent(array_of(self)))" in line for line in section(shown, "Node and wrapper: own.pyx")
     )
 
 

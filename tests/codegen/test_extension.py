@@ -80,7 +80,7 @@ def test_functions_that_were_given_can_be_called() -> None:
     entry = "name: twice(Tensor self) -> Tensor\n  forward: array(doubled(self))\n  self: grad * 2"
     package = package_of(entry, functions="def doubled(array):\n    return 2 * array\n")
     text = "".join(package.files["own.pyx"].split())
-    assert "wrap(own_memory(_functions.doubled(separate(array_of(self)))))" in text
+    assert "wrap(own_memory(_functions.doubled(lent(array_of(self)))))" in text
     assert "from mine import _functions\n" in package.files["own.pyx"]
     with pytest.raises(SpecErrors, match="uses 'doubled', which is no argument and no function that was given"):
         package_of(entry)

@@ -132,3 +132,77 @@ def test_a_view_still_shares_memory_and_version(keeping):
     assert view.tolist() == [1, 4]
     view.mul_(2)
     assert x.tolist() == [2, 2, 3, 8] and x._version == 1
+
+
+WRITING = """
+writing:
+- name: stepped(Tensor self) -> Tensor
+  forward: array(stepped_of(self))
+  nondifferentiable: a case
+  samples: real(3)
+  doc: A function that writes to its argument.
+- name: emptied(Tensor[] tensors) -> Tensor
+  forward: array(emptied_of(tensors))
+  nondifferentiable: a case
+  samples: "[real(3), real(3)]"
+  doc: The same of a list.
+- name: chosen(Tensor self, object index) -> Tensor
+  forward: array(chosen_of(self, index))
+  nondifferentiable: a case
+  samples: real(3), index=1
+  doc: The same of a tensor in an index.
+- name: rest(Tensor(a) self) -> Tensor(a)
+  forward: array(rest_of(self))
+  nondifferentiable: a case
+  samples: real(3)
+  doc: A view, by a function that writes.
+- name: summed(Tensor self) -> Tensor
+  forward: array(self.cumsum(0, None, self))
+  nondifferentiable: a case
+  samples: real(3)
+  doc: An expression that writes where the generator does not see it.
+- name: grown(Tensor self) -> Tensor
+  forward: "array(np.exp(self, **{'out': self}))"
+  nondifferentiable: a case
+  samples: real(3)
+  doc: Another one.
+"""
+
+WRITERS = """
+def stepped_of(array):
+    array += 1
+    return array * 2
+
+
+def emptied_of(arrays):
+    for array in arrays:
+        array *= 0
+    return sum(arrays)
+
+
+def chosen_of(array, index):
+    index[0][...] = 0
+    return array[index]
+
+
+def rest_of(array):
+    array[0] = 7
+    return array[1:]
+"""
+
+
+def test_no_function_or_expression_writes_to_its_arguments(cache, tmp_path):
+    (tmp_path / "writing.yaml").write_text(WRITING)
+    (tmp_path / "writers.py").write_text(WRITERS)
+    ops = gs.load(tmp_path / "writing.yaml", functions=tmp_path / "writers.py")
+    x, index = gs.tensor([1.0, 2.0]), gs.tensor([1])
+    calls = (
+        lambda: ops.stepped(x), lambda: ops.emptied([x, x]), lambda: ops.chosen(x, (index,)), lambda: ops.rest(x),
+        lambda: ops.summed(x), lambda: ops.grown(x),
+    )  # fmt: skip
+    for call in calls:
+        with pytest.raises(ValueError, match="read-only"):
+            call()
+        assert (x.tolist(), index.tolist(), x._version) == ([1, 2], [1], 0)
+    x.mul_(2)
+    assert x.tolist() == [2, 4]

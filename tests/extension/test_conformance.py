@@ -86,3 +86,61 @@ def test_what_a_call_requires(ops, form):
         call()
     assert str(raised.value) == ("inverse(): square matrices are wanted, but got self.ndim = 2 and self.shape = (2, 3)")
     assert x.tolist() == [[1, 1, 1], [1, 1, 1]] and x._version == 0
+
+
+def calls_of_scaled(ops, x, count, out):
+    """Each form of the op, and an op that it is a part of."""
+    return {
+        "function": lambda: ops.scaled(x, count),
+        "method": lambda: x.scaled(count),
+        "in place": lambda: x.scaled_(count),
+        "out": lambda: ops.scaled(x, count, out=out),
+        "part": lambda: ops.scaled_and_moved(x, count),
+    }
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+@pytest.mark.parametrize("form", ["function", "method", "in place", "out", "part"])
+def test_every_form_asks_what_a_call_requires(ops, form, device):
+    x, out = gs.ones(2, device=device), gs.zeros(2, device=device)
+    with pytest.raises(RuntimeError) as raised:
+        calls_of_scaled(ops, x, -1, out)[form]()
+    assert str(raised.value) == "scaled(): count must be positive, but got count = -1"
+    with pytest.raises(RuntimeError, match=r"a vector or a matrix is wanted, but got self.ndim = 3"):
+        calls_of_scaled(ops, gs.ones(1, 1, 1, device=device), 1, out)[form]()
+    assert x._version == 0 and out._version == 0
+    assert device == "meta" or (x.tolist(), out.tolist()) == ([1, 1], [0, 0])
+
+
+@pytest.mark.parametrize("form", ["function", "method", "in place", "part"])
+def test_requirements_in_forward_mode(ops, form):
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(gs.ones(2), gs.ones(2))
+        with pytest.raises(RuntimeError, match="count must be positive"):
+            calls_of_scaled(ops, dual, 0, None)[form]()
+        assert [part.tolist() for part in forward_ad.unpack_dual(dual)] == [[1, 1], [1, 1]]
+
+
+# ---- gradients
+
+
+def test_matrix_products_of_two_dtypes(ops):
+    """In formulas, to any order; an op that multiplies refuses them, as PyTorch does."""
+    x = gs.tensor([[1.0, 2.0]], requires_grad=True)
+    y = gs.tensor([[3.0], [4.0]], dtype=gs.float64, requires_grad=True)
+    assert x.dtype == gs.float32
+    firsts = grad(ops.product(x, y).sum(), (x, y), create_graph=True)
+    assert [(g.dtype, g.tolist()) for g in firsts] == [(gs.float32, [[3, 4]]), (gs.float64, [[1], [2]])]
+    seconds = grad((firsts[0] ** 2).sum() + (firsts[1] ** 2).sum(), (x, y))
+    assert [(g.dtype, g.tolist()) for g in seconds] == [(gs.float32, [[2, 4]]), (gs.float64, [[6], [8]])]
+    with pytest.raises(RuntimeError, match="expected both operands to have the same dtype"):
+        x @ y
+
+
+def test_a_formula_that_gives_none(ops):
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    with pytest.raises(RuntimeError, match="not have been used in the graph"):
+        grad(ops.multiplied(x, 0).sum(), x)
+    assert grad(ops.multiplied(x, 0).sum(), x, allow_unused=True) == (None,)
+    assert grad(ops.multiplied(x, 0).sum(), x, materialize_grads=True)[0].tolist() == [0, 0]
+    assert tangent_in_place(lambda t: t.copy_(ops.multiplied(t, 0)), [1.0], [5.0]) == ([0], [0])

@@ -12,7 +12,7 @@ from gradsmith.autograd import grad
 
 from ..case import REAL, Setting
 from ..references.expected import expected_results, sum_to
-from ..references.refusals import REFUSALS
+from ..references.refusals import REFUSALS, lacks_requirement
 from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
 from . import reverse, value
 
@@ -75,8 +75,11 @@ def is_elementwise(subject: Subject, case: Case) -> bool:
 def takes_shapes(subject: Subject, case: Case) -> bool:
     """Whether shapes can be exchanged: that of a mask that is written out cannot; nor where op and reference refuse."""
     names = tensors_of(case)
-    for shape in ((2, 5), ()):
+    shapes = ((2, 5), (), *SHAPES, (2, 3, 4)) if subject.row.requires else ((2, 5), ())
+    for shape in shapes:
         setting = reshaped(subject, case, dict.fromkeys(names, shape))
+        if lacks_requirement(subject.row, setting.results):
+            return False
         if any(np.shape(setting.values[name]) != shape for name in names):
             return False
         if is_refused(setting.results) and is_refused(lambda at=setting: expected_results(subject.row, at.values)):  # type: ignore[misc]
@@ -179,5 +182,5 @@ def sum_and_gradients(setting: Setting) -> list[Array]:
     tensors = as_tensors(setting.values)
     leaves = leaves_among(tensors, setting.places)
     (result,) = setting.subject.call(tensors)
-    gradients = grad(result, leaves, gs.ones_like(result)) if leaves else ()
+    gradients = grad(result, leaves, gs.ones_like(result), materialize_grads=True) if leaves else ()
     return [array_of(result), *(array_of(g) for g in gradients)]

@@ -110,7 +110,7 @@ def compare_derivatives(
 def derivatives(root: Any, leaves: list[Any], label: str) -> list[Array]:
     """First and second derivatives of a fixed function of the root."""
     (weights,) = numeric.weights_like([array_of(root)], label)
-    firsts = grad(root, leaves, gs.tensor(weights), create_graph=True)
+    firsts = grad(root, leaves, gs.tensor(weights), create_graph=True, materialize_grads=True)
     total = sum((first * first.conj()).real.sum() for first in firsts)
     seconds = grad(total, leaves, materialize_grads=True) if total.requires_grad else ()
     return [array_of(g) for g in (*firsts, *seconds)]

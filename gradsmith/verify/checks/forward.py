@@ -112,7 +112,8 @@ def check_over_reverse(setting: Setting, directions: dict[Place, Array], proof: 
     with dual_level():
         tensors = duals(setting.values, directions)
         leaves = [at(tensors, place).requires_grad_() for place in setting.places]
-        found = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
+        given = [gs.tensor(w) for w in weights]
+        found = tangents_of(grad(setting.roots(tensors), leaves, given, materialize_grads=True))
 
     plain = setting.gradients(weights)
     expectations = slopes_of(lambda step: moved(setting, directions, step).gradients(weights))

@@ -66,4 +66,4 @@ def results_and_gradients(setting: Setting, tensors: Values) -> list[Array]:
     if not roots:
         return arrays
     weights = [gs.tensor(w) for w in weights_like([array_of(r) for r in roots], setting.case.id)]
-    return arrays + [array_of(g) for g in grad(roots, leaves, weights)]
+    return arrays + [array_of(g) for g in grad(roots, leaves, weights, materialize_grads=True)]

@@ -60,7 +60,7 @@ def is_read(setting: Setting, name: str, weights: list[Array]) -> bool:
     roots, leaves, node = record(setting)
     poison(array_of(getattr(node, PREFIX + name)))
     try:
-        poisoned = grad(roots, leaves, [gs.tensor(w) for w in weights])
+        poisoned = grad(roots, leaves, [gs.tensor(w) for w in weights], materialize_grads=True)
     except REFUSALS:  # a mask that names other places than were taken, or what refuses NaN
         return True
     return any(not np.array_equal(array_of(one), other) for one, other in zip(poisoned, plain))

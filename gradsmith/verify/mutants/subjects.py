@@ -115,7 +115,7 @@ def second_derivatives(situation: Situation, rule: GradientRule, tree: Expr | No
     results = setting.subject.call(tensors)
     given = [gs.tensor(w, requires_grad=True) for w in situation.weights]
     if tree is None:
-        every = grad(setting.subject.differentiable(results), leaves, given, create_graph=True)
+        every = grad(setting.subject.differentiable(results), leaves, given, create_graph=True, materialize_grads=True)
         firsts = [every[n] for n in own]
     else:
         firsts = list(recorded(situation, rule, tree, {**tensors}, results, given))
