@@ -104,8 +104,11 @@ from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  #
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:
+    from gradsmith import func as func
     from gradsmith import profiler as profiler
     from gradsmith.extension.loading import load as load
+    from gradsmith.func import grad as grad
+    from gradsmith.func import value_and_grad as value_and_grad
 
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -133,23 +136,25 @@ __all__ = [
     "Generator", "__version__", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_", "can_cast",
     "cdouble", "cfloat", "complex128", "complex64", "default_generator", "device", "double", "e", "empty",
     "empty_cache", "empty_like", "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy",
-    "full", "full_like", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads",
-    "get_printoptions", "get_rng_state", "half", "iinfo", "inf", "inference_mode", "initial_seed", "int", "int16",
-    "int32", "int64", "int8", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference",
+    "full", "full_like", "func", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads",
+    "get_printoptions", "get_rng_state", "grad", "half", "iinfo", "inf", "inference_mode", "initial_seed", "int",
+    "int16", "int32", "int64", "int8", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference",
     "is_inference_mode_enabled", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
     "nn", "no_grad", "normal", "numel", "ones", "ones_like", "pi", "printoptions", "profiler", "promote_types", "rand",
     "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
     "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils", "zeros",
-    "zeros_like",
+    "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils",
+    "value_and_grad", "zeros", "zeros_like",
     *_ops,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name == "profiler":
-        return importlib.import_module("gradsmith.profiler")
+    if name in ("func", "profiler"):
+        return importlib.import_module(f"gradsmith.{name}")
+    if name in ("grad", "value_and_grad"):
+        return getattr(importlib.import_module("gradsmith.func"), name)
     if name == "load":
         return importlib.import_module("gradsmith.extension.loading").load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

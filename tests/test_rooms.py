@@ -52,6 +52,7 @@ FLOORS = (
     "gradsmith.nn",
     "gradsmith.subscripts",
     "gradsmith.utils",
+    "gradsmith.func",
     "gradsmith",
     "gradsmith.extension",
     "gradsmith.verify",

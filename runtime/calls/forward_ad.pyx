@@ -377,11 +377,17 @@ def close_level(Level level not None):
     level.close()
 
 
+def alias(TensorBase tensor not None):
+    """Another tensor of the same memory and tangents; with the same history when recording is on, with none otherwise."""
+    cdef TensorBase other = alias_of(tensor)
+    for level in levels_of((tensor,)):
+        attach(other, level, laid_out_like(other, tangent_at(tensor, level)))
+    return other
+
+
 def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):
     """Alias of `tensor` with a tangent at `level`, besides those that `tensor` has at other levels."""
-    cdef TensorBase dual = alias_of(tensor)
-    for other in levels_of((tensor,)):
-        attach(dual, other, laid_out_like(dual, tangent_at(tensor, other)))
+    cdef TensorBase dual = alias(tensor)
     attach(dual, level, tangent if lies_alike(tensor, tangent) else copied_like(dual, tangent))
     return dual
 

@@ -30,6 +30,7 @@ cdef class GraphTask:
     cdef uint64_t id
     cdef bint keep_graph
     cdef bint pruned                # only what leads to the requested inputs runs
+    cdef bint leads_elsewhere       # of a pruned run: paths from the roots end elsewhere than at the requested inputs
     cdef bint counted               # edges to observed leaves are counted
     cdef bint walked                # every node of the run is marked VISITED
     cdef bint checked               # anomaly mode was on when the run began

@@ -154,18 +154,30 @@ cdef uint64_t request_all(GraphTask task, list inputs, bint accumulate) except? 
 cdef int mark_paths(GraphTask task, Walk walk, PyObject *root, uint64_t lowest) except -1:
     """Depth first: a node lies on a path when something that it leads to does."""
     cdef Frame *frame
+    cdef Edge *edge
     cdef PyObject *target
+    task.leads_elsewhere = task.leads_elsewhere or not is_on_the_way(task, root, lowest)
     visit(task, walk, root)
     while walk.count:
         frame = &walk.frames[walk.count - 1]
         if frame.edge == (<Node>frame.node).n_edges:
             leave(task, walk)
             continue
-        target = target_of(&(<Node>frame.node).edges[frame.edge])
+        edge = &(<Node>frame.node).edges[frame.edge]
         frame.edge += 1
+        target = target_of(edge)
         if target != NULL and (<Node>target).sequence_nr >= lowest:
             visit(task, walk, target)
+        if not task.leads_elsewhere and edge.node != NULL:
+            task.leads_elsewhere = target == NULL or not is_on_the_way(task, target, lowest)
     return 0
+
+
+cdef bint is_on_the_way(GraphTask task, PyObject *target, uint64_t lowest) except -1:
+    """Not a leaf that was not asked for, nor a node older than all inputs: paths to these end elsewhere."""
+    if (<Node>target).flags & NODE_LEAF:
+        return state_of(task, target) & (EXECUTE | CAPTURE) != 0
+    return (<Node>target).sequence_nr >= lowest
 
 
 cdef int visit(GraphTask task, Walk walk, PyObject *node) except -1:

@@ -110,6 +110,33 @@ cdef list run_pruned(
     return task.results
 
 
+def leads_elsewhere(list roots, list inputs):
+    """Could the roots be differentiated by anything but the inputs?"""
+    cdef GraphTask task = begin(roots, True)
+    try:
+        prune(task, inputs, False)
+    finally:
+        end(task)
+    return task.leads_elsewhere
+
+
+def run_transform(list roots, list grads, list inputs):
+    """Gradients of `inputs` for the caller of a function transform, to whom they are no tensors of the graph.
+
+    The graph of the function ends with this run, and the run is recorded if its results depend on anything else that
+    requires grad: then the second value is True.
+    """
+    cdef GraphTask task = begin(roots, False)
+    try:
+        read_observers(task)
+        prune(task, inputs, False)
+        task.keep_graph = task.leads_elsewhere
+        run(task, grads, task.leads_elsewhere)
+    finally:
+        end(task)
+    return task.results, task.leads_elsewhere
+
+
 cdef int check_reached(GraphTask task, list inputs) except -1:
     """Does a path lead to every requested input? Asked before the run, which frees what was saved."""
     for address, captured in task.captures.items():

@@ -1,0 +1,21 @@
+"""Transforms of functions of tensors: gradients, products with Jacobians, Jacobians and Hessians, which compose.
+
+>>> import gradsmith as gs
+>>> from gradsmith import func
+>>> def energy(x):
+...     return (x**4).sum() / 4
+>>> x = gs.tensor([1.0, 2.0])
+>>> func.grad(energy)(x)
+tensor([1., 8.])
+>>> func.hessian(energy)(x)
+tensor([[ 3.,  0.],
+        [ 0., 12.]])
+"""
+
+from gradsmith.func.forward import jvp, linearize
+from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
+from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
+
+__all__ = [
+    "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "value_and_grad", "vjp",
+]  # fmt: skip

@@ -1,0 +1,206 @@
+"""The function of a transform, its arguments and results: which are differentiated, and whether they can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from gradsmith.runtime.calls.forward_ad import alias
+from gradsmith.runtime.switches.grad_mode import no_grad, set_grad_enabled
+from gradsmith.runtime.tensors.entry_points import leads_elsewhere
+from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.utils import pytree
+from gradsmith.utils.pytree import Mismatch, TreeSpec
+
+Function = Callable[..., Any]
+Argnums = int | tuple[int, ...]
+
+
+class Call:
+    """One call of a transformed function, as errors name it: ``grad(f), f at model.py:12``."""
+
+    def __init__(self, transform: str, func: Function) -> None:
+        if not callable(func):
+            raise TypeError(f"{transform}(): func must be callable, got {type(func).__name__}")
+        self.transform = transform
+        self.func = func
+
+    def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
+        return kind(f"{self.transform}(f): {text} (f is {place_of(self.func)})")
+
+
+def place_of(func: Function) -> str:
+    """Name of a function with file and line, as far as Python knows them."""
+    inner: Any = func
+    while hasattr(inner, "__wrapped__") or hasattr(inner, "func"):
+        inner = getattr(inner, "__wrapped__", None) or inner.func  # of functools.wraps, of partial
+    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
+    name = getattr(inner, "__qualname__", None) or type(inner).__name__
+    return f"{name}, {code.co_filename}:{code.co_firstlineno}" if code else name
+
+
+# ---- positions of arguments
+
+
+def checked_argnums(call: Call, argnums: Any, count: int) -> tuple[int, ...]:
+    """Positions from 0 of the arguments to differentiate by."""
+    many = isinstance(argnums, tuple)
+    if not many and not _is_int(argnums):
+        raise call.error(f"argnums must be int or Tuple[int, ...], got: {type(argnums).__name__}")
+    given = argnums if many else (argnums,)
+    if not given:
+        raise call.error("argnums must be non-empty")
+    for number in given:
+        if not _is_int(number):
+            raise call.error(f"argnum must be int, got: {type(number).__name__}")
+        if not -count <= number < count:
+            raise call.error(f"Got argnum={number}, but only {count} positional inputs")
+    found = tuple(number % count for number in given)
+    if len(set(found)) < len(found):
+        raise call.error(f"argnums elements must be unique, got {argnums}")
+    return found
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def with_arguments(args: Sequence[Any], positions: Sequence[int], others: Sequence[Any]) -> list[Any]:
+    """`args` with others at some positions."""
+    found = list(args)
+    for position, other in zip(positions, others):
+        found[position] = other
+    return found
+
+
+# ---- the tensors among them
+
+
+def differentiable_leaves(call: Call, values: Sequence[Any], positions: Iterable[int]) -> tuple[list[Any], TreeSpec]:
+    """Tensors of the arguments that are differentiated by, and the structure of these arguments."""
+    leaves, spec = pytree.flatten(tuple(values))
+    if not leaves:
+        raise call.error("expected at least one Tensor to differentiate by")
+    for leaf, path in zip(leaves, _paths(spec, positions)):
+        require_differentiable(call, leaf, path)
+    return leaves, spec
+
+
+def _paths(spec: TreeSpec, positions: Iterable[int]) -> list[str]:
+    return [path for n, child in zip(positions, spec.children) for path in child.paths(f"args[{n}]")]
+
+
+def require_differentiable(call: Call, value: Any, what: str) -> None:
+    if not is_tensor(value):
+        raise call.error(
+            f"{what} must be a Tensor to be differentiated by, got {type(value).__name__}; leave it out of argnums, or "
+            "make it a tensor with gradsmith.tensor()",
+            ValueError,
+        )
+    if value.dtype.kind not in "fc":
+        raise call.error(
+            f"only Tensors of floating point and complex dtype can be differentiated by, but {what} has dtype "
+            f"{value.dtype}; convert it first, for example with .to(gradsmith.float32)"
+        )
+
+
+def require_real(call: Call, tensors: Iterable[Any], what: str) -> None:
+    for index, tensor in enumerate(tensors):
+        if tensor.is_complex():
+            raise call.error(
+                f"Expected all {what} to be real but received complex tensor at flattened {what[:-1]} idx: {index}"
+            )
+
+
+def private(tensors: Sequence[Any], recording: bool) -> list[Any]:
+    """Tensors of the same memory whose gradients are nobody else's; recording leads back to those given."""
+    with set_grad_enabled(recording):
+        return [alias(tensor).requires_grad_() for tensor in tensors]
+
+
+def without_history_of(tensors: list[Any], results: Any, recording: bool) -> Any:
+    """Results as they are outside of the transform: private tensors are constants there."""
+    return pytree.tree_map(lambda result: _without_history(tensors, result, recording), results)
+
+
+def _without_history(tensors: list[Any], result: Any, recording: bool) -> Any:
+    if not is_tensor(result) or not result.requires_grad or (recording and leads_elsewhere([result], tensors)):
+        return result
+    with no_grad():
+        return alias(result)
+
+
+# ---- results of the function
+
+
+def output_and_aux(call: Call, result: Any, has_aux: bool) -> tuple[Any, Any]:
+    if not has_aux:
+        return result, None
+    if not (isinstance(result, tuple) and len(result) == 2):
+        raise call.error(
+            "output of function f should be a tuple: (output, aux) if has_aux is True, got " + described(result)
+        )
+    return result
+
+
+def require_number(call: Call, output: Any) -> None:
+    if not is_tensor(output):
+        raise call.error(f"Expected f(*args) to return a Tensor, got {described(output)}")
+    if output.ndim:
+        raise call.error(
+            f"Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims, of shape "
+            f"{list(output.shape)}. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+    require_inexact(call, [output])
+    require_real(call, [output], "outputs")
+
+
+def tensor_outputs(call: Call, output: Any) -> tuple[list[Any], TreeSpec]:
+    """The results of `func`, which must be tensors, at least one."""
+    leaves, spec = pytree.flatten(output)
+    if not leaves:
+        raise call.error(f"Expected f to be a function that has non-empty output (got output = {described(output)})")
+    for leaf, path in zip(leaves, spec.paths("output")):
+        if not is_tensor(leaf):
+            raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}")
+    return leaves, spec
+
+
+def require_inexact(call: Call, outputs: Iterable[Any]) -> None:
+    for output in outputs:
+        if output.dtype.kind not in "fc":
+            raise call.error(
+                f"All outputs of f must be floating-point or complex Tensors, got Tensor with dtype {output.dtype}"
+            )
+
+
+def described(value: Any) -> str:
+    return f"{type(value).__name__}" if value is not None else "None: does f lack a return?"
+
+
+# ---- vectors
+
+
+def vector_leaves(call: Call, tensors: Sequence[Any], spec: TreeSpec, vectors: Any, what: str, like: str) -> list[Any]:
+    """The leaves of cotangents or tangents, which must be like the tensors that they belong to."""
+    try:
+        found = pytree.leaves_like(spec, vectors, what)
+    except Mismatch as error:
+        raise call.error(
+            f"Expected pytree structure of {what} to be the same as that of {like}: {error}. {what}: "
+            f"{pytree.flatten(vectors)[1]}, {like}: {spec}"
+        ) from None
+    for tensor, vector, path in zip(tensors, found, spec.paths(what)):
+        _require_alike(call, tensor, vector, path, like)
+    return found
+
+
+def _require_alike(call: Call, tensor: Any, vector: Any, path: str, like: str) -> None:
+    if not is_tensor(vector):
+        raise call.error(f"Expected {path} to be a Tensor, got {type(vector).__name__}")
+    if vector.shape != tensor.shape:
+        raise call.error(f"{path} has shape {list(vector.shape)}, but that of {like} has shape {list(tensor.shape)}")
+    if vector.dtype != tensor.dtype:
+        raise call.error(
+            f"{path} has dtype {vector.dtype}, but that of {like} has dtype {tensor.dtype}; convert it with .to()"
+        )

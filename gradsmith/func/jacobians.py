@@ -1,0 +1,308 @@
+"""Jacobians and Hessians."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.func.arguments import (
+    Argnums,
+    Call,
+    Function,
+    checked_argnums,
+    differentiable_leaves,
+    require_real,
+)
+from gradsmith.func.forward import Pushforward, jvp
+from gradsmith.func.reverse import Pullback, grad_and_value
+from gradsmith.generated import stack
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.creation import zeros, zeros_like
+from gradsmith.runtime.tensors.random import get_rng_state, set_rng_state
+from gradsmith.utils import pytree
+
+RANDOMNESS = ("error", "different", "same")
+
+
+def jacrev(
+    func: Function | None = None,
+    argnums: Argnums = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+    _preallocate_and_copy: bool = False,
+) -> Any:
+    """Function that gives the Jacobian of `func`, row by row in reverse mode.
+
+    Parameters
+    ----------
+    func : callable, optional
+        Takes tensors, or trees of them, and gives a real tensor or a tree of them. Without it, the result is a
+        decorator.
+    argnums : int or tuple of int
+        The positional arguments to differentiate by; a negative number counts from the last one.
+    has_aux : bool
+        `func` gives a pair, of which the first is differentiated.
+    chunk_size : int, optional
+        At most so many rows at a time.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes. Gives the structure of the output, with that of the argument in place of each tensor
+        (a tuple of these for a tuple `argnums`): of an output of shape ``s`` and an input of shape ``t``, a tensor of
+        shape ``s + t``. With `has_aux` a pair of that and the second result of `func`.
+
+    Raises
+    ------
+    ValueError
+        `chunk_size` is less than 1, or an argument that is differentiated by has leaves that are no tensors.
+    RuntimeError
+        When the function is called: something is complex, or of a dtype without derivative.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.jacrev(lambda x: x * x)(gs.tensor([1.0, 2.0]))
+    tensor([[2., 0.],
+            [0., 4.]])
+    """
+    if func is None:
+        return functools.partial(jacrev, argnums=argnums, has_aux=has_aux, chunk_size=chunk_size)
+    require_chunk_size("jacrev", chunk_size)
+    call = Call("jacrev", func)
+
+    @functools.wraps(func)
+    def jacobian(*args: Any) -> Any:
+        positions = checked_argnums(call, argnums, len(args))
+        leaves, _ = differentiable_leaves(call, [args[n] for n in positions], positions)
+        require_real(call, leaves, "inputs")
+        pullback = Pullback(call, args, positions, has_aux)
+        require_real(call, pullback.outputs, "outputs")
+        found = _by_argument(pullback.spec, pullback.primals_spec, _rows(pullback), argnums)
+        return (found, pullback.aux) if has_aux else found
+
+    return jacobian
+
+
+def require_chunk_size(transform: str, chunk_size: Any) -> None:
+    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+        raise ValueError(f"{transform}: `chunk_size` should be greater than 0, got {chunk_size!r}")
+
+
+def _rows(pullback: Pullback) -> list[list[Any]]:
+    """The Jacobian of each output by each primal, from one product for each element of the outputs."""
+    blocks = []
+    for output, units in zip(pullback.outputs, _units(pullback.outputs)):
+        rows = [pullback.product(vectors) for vectors in units]
+        blocks.append(
+            [
+                _stacked([row[i] for row in rows], 0, (*output.shape, *primal.shape), primal)
+                for i, primal in enumerate(pullback.tensors)
+            ]
+        )
+    return blocks
+
+
+def _units(tensors: Sequence[Any]) -> Iterator[Iterator[list[Any]]]:
+    """For each tensor, its unit vectors: beside each, zeros like the other tensors."""
+    zeros = [zeros_like(tensor.detach()) for tensor in tensors]
+    for index, tensor in enumerate(tensors):
+        yield ([*zeros[:index], unit, *zeros[index + 1 :]] for unit in _unit_vectors(tensor))
+
+
+def _unit_vectors(tensor: Any) -> Iterator[Any]:
+    for place in np.ndindex(tensor.shape):
+        unit = np.zeros(tensor.shape, tensor.dtype)
+        unit[place] = 1
+        yield from_array(unit)
+
+
+def _stacked(parts: list[Any], dim: int, shape: tuple[int, ...], like: Any) -> Any:
+    return stack(parts, dim).reshape(shape) if parts else zeros(shape, dtype=like.dtype)
+
+
+def _by_argument(
+    outputs: pytree.TreeSpec, primals: pytree.TreeSpec, blocks: Sequence[Sequence[Any]], argnums: Argnums
+) -> Any:
+    """The blocks in the structure of the outputs, and within it of the arguments."""
+    rows = [primals.unflatten(row) for row in blocks]
+    return outputs.unflatten(rows if isinstance(argnums, tuple) else [row[0] for row in rows])
+
+
+def jacfwd(
+    func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Any:
+    """Function that gives the Jacobian of `func`, column by column in forward mode.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        See `jacrev`.
+    randomness : {"error", "different", "same"}
+        What random ops in `func` do; see `vmap`.
+
+    Returns
+    -------
+    callable
+        As for `jacrev`.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        See `jacrev`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.jacfwd(func.jacfwd(lambda x: x**3))(gs.tensor(2.0))
+    tensor(12.)
+    """
+    if func is None:
+        return functools.partial(jacfwd, argnums=argnums, has_aux=has_aux, randomness=randomness)
+    require_randomness("jacfwd", randomness)
+    call = Call("jacfwd", func)
+
+    @functools.wraps(func)
+    def jacobian(*args: Any) -> Any:
+        positions = checked_argnums(call, argnums, len(args))
+        leaves, primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)
+        require_real(call, leaves, "inputs")
+        push = Pushforward(call, args, positions, has_aux)
+        spec, blocks, aux = _columns(push, leaves, primals_spec, Draws(call, randomness))
+        found = _by_argument(spec, primals_spec, blocks, argnums)
+        return (found, aux) if has_aux else found
+
+    return jacobian
+
+
+def require_randomness(transform: str, randomness: Any) -> None:
+    if randomness not in RANDOMNESS:
+        raise RuntimeError(
+            f"{transform}: Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness!r}"
+        )
+
+
+def _columns(
+    push: Pushforward, leaves: list[Any], spec: pytree.TreeSpec, draws: Draws
+) -> tuple[pytree.TreeSpec, list[list[Any]], Any]:
+    """Structure of the outputs, the Jacobian of each by each primal from one product for each element, and the aux."""
+    with draws:
+        output, _, aux = push(leaves, spec, [zeros_like(leaf.detach()) for leaf in leaves])
+    outputs, out_spec = pytree.flatten(output)
+    require_real(push.call, outputs, "outputs")
+    columns: list[list[list[Any]]] = []  # of each primal, for each of its elements a tangent of each output
+    for units in _units(leaves):
+        columns.append([])
+        for vectors in units:
+            with draws:
+                columns[-1].append(pytree.flatten(push(leaves, spec, vectors)[1])[0])
+    blocks = [
+        [
+            _stacked([column[i] for column in of_primal], -1, (*output.shape, *primal.shape), output)
+            for of_primal, primal in zip(columns, leaves)
+        ]
+        for i, output in enumerate(outputs)
+    ]
+    return out_spec, blocks, aux
+
+
+class Draws:
+    """Watches over the random numbers of a function that is called more than once for one result."""
+
+    def __init__(self, call: Call, randomness: str) -> None:
+        self.call = call
+        self.randomness = randomness
+        self.first: Any = None  # state of the generator before the first call
+
+    def __enter__(self) -> None:
+        if self.first is None:
+            self.first = get_rng_state()
+        elif self.randomness == "same":
+            set_rng_state(self.first)
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None and self.randomness == "error" and get_rng_state().tolist() != self.first.tolist():
+            raise self.call.error(
+                "f draws random numbers, of which each column of the Jacobian would see others. Give "
+                "randomness='same' for the same numbers in all columns, or 'different' if this is intended"
+            )
+
+
+# ---- Hessians
+
+
+def hessian(func: Function | None = None, argnums: Argnums = 0) -> Any:
+    """Function that gives the Hessian of `func`: the forward-mode Jacobian of its reverse-mode Jacobian.
+
+    Parameters
+    ----------
+    func, argnums
+        See `jacrev`.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes. Gives for an output of shape ``s`` and an input of shape ``t`` a tensor of shape
+        ``s + t + t``; for a tuple `argnums`, a tuple of tuples.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        See `jacrev`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.hessian(lambda x: (x**3).sum())(gs.tensor([1.0, 2.0]))
+    tensor([[ 6.,  0.],
+            [ 0., 12.]])
+    """
+    if func is None:
+        return functools.partial(hessian, argnums=argnums)
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def hvp(func: Function, primals: Any, tangents: Any) -> tuple[Any, Any]:
+    """Value of `func` and the product of its Hessian with a vector.
+
+    The gradient is differentiated in forward mode, at about the price of two gradients; the Hessian is never formed.
+
+    Parameters
+    ----------
+    func : callable
+        Takes tensors, or trees of them, and gives a tensor without dimensions.
+    primals : tuple
+        Its arguments.
+    tangents : tuple
+        The vector, of the structure of `primals`.
+
+    Returns
+    -------
+    output : Tensor
+        What `func` gives.
+    hvp_out : tuple
+        The product, in the structure of `primals`.
+
+    Raises
+    ------
+    RuntimeError
+        `func` gives no number, or `tangents` do not fit.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.hvp(lambda x: (x**3).sum(), (gs.tensor([1.0, 2.0]),), (gs.tensor([1.0, 1.0]),))
+    (tensor(9.), (tensor([ 6., 12.]),))
+    """
+    count = len(primals) if isinstance(primals, tuple) else 0
+    gradient = grad_and_value(func, argnums=tuple(range(count)))
+    _, product, value = jvp(gradient, primals, tangents, has_aux=True)
+    return value, product

@@ -1,0 +1,264 @@
+"""Reverse mode: gradients and vector-Jacobian products."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+from gradsmith.func.arguments import (
+    Argnums,
+    Call,
+    Function,
+    checked_argnums,
+    differentiable_leaves,
+    output_and_aux,
+    private,
+    require_inexact,
+    require_number,
+    tensor_outputs,
+    vector_leaves,
+    with_arguments,
+    without_history_of,
+)
+from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from gradsmith.runtime.tensors.creation import ones_like, zeros_like
+from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
+
+
+def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
+    """Function that gives the gradient of `func`.
+
+    Parameters
+    ----------
+    func : callable, optional
+        Takes tensors, or trees of them, and gives a tensor without dimensions. Without it, the result is a decorator.
+    argnums : int or tuple of int
+        The positional arguments to differentiate by; a negative number counts from the last one.
+    has_aux : bool
+        `func` gives a pair, of which the first is differentiated.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes. Gives the gradient in the structure of the argument, a tuple of these for a tuple
+        `argnums`; with `has_aux` a pair of that and the second result of `func`.
+
+    Raises
+    ------
+    RuntimeError
+        When the function is called: the result of `func` is no number, an argument number is wrong, or a tensor that
+        is differentiated by has no dtype for it.
+    ValueError
+        An argument that is differentiated by has leaves that are no tensors.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.grad(gs.sin)(gs.tensor(0.0))
+    tensor(1.)
+    >>> func.grad(func.grad(lambda x: x**3))(gs.tensor(2.0))
+    tensor(12.)
+    >>> @func.grad(argnums=(0, 1))
+    ... def product(x, y):
+    ...     return x * y
+    >>> product(gs.tensor(2.0), gs.tensor(3.0))
+    (tensor(3.), tensor(2.))
+    """
+    if func is None:
+        return functools.partial(grad, argnums=argnums, has_aux=has_aux)
+    call = Call("grad", func)
+
+    @functools.wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
+        return (found, aux) if has_aux else found
+
+    return gradient
+
+
+def grad_and_value(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
+    """Function that gives the gradient of `func` and its value.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        See `grad`.
+
+    Returns
+    -------
+    callable
+        Gives the pair of gradient and value; with `has_aux` the gradient and the pair that `func` gives.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        See `grad`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.grad_and_value(lambda x: x * x)(gs.tensor(3.0))
+    (tensor(6.), tensor(9.))
+    """
+    if func is None:
+        return functools.partial(grad_and_value, argnums=argnums, has_aux=has_aux)
+    call = Call("grad_and_value", func)
+
+    @functools.wraps(func)
+    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
+        found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
+        return found, (value, aux) if has_aux else value
+
+    return gradient_and_value
+
+
+def value_and_grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
+    """Function that gives the value of `func` and its gradient: `grad_and_value` in the order of JAX.
+
+    Parameters
+    ----------
+    func, argnums, has_aux
+        See `grad`.
+
+    Returns
+    -------
+    callable
+        Gives the pair of value and gradient; with `has_aux` the pair that `func` gives, and the gradient.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        See `grad`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.value_and_grad(lambda x: x * x)(gs.tensor(3.0))
+    (tensor(9.), tensor(6.))
+    """
+    if func is None:
+        return functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux)
+    call = Call("value_and_grad", func)
+
+    @functools.wraps(func)
+    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+        found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
+        return (value, aux) if has_aux else value, found
+
+    return value_and_gradient
+
+
+def _gradient_value_aux(
+    call: Call, argnums: Argnums, has_aux: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any, Any]:
+    positions = checked_argnums(call, argnums, len(args))
+    leaves, spec = differentiable_leaves(call, [args[n] for n in positions], positions)
+    recording = is_grad_enabled()
+    tensors = private(leaves, recording)
+    with enable_grad():
+        result = call.func(*with_arguments(args, positions, spec.unflatten(tensors)), **kwargs)
+    output, aux = output_and_aux(call, result, has_aux)
+    require_number(call, output)
+    gradients = _gradients_of(output, tensors, recording)
+    value, aux = without_history_of(tensors, (output, aux), recording)
+    found = spec.unflatten(gradients)
+    return found if isinstance(argnums, tuple) else found[0], value, aux
+
+
+def _gradients_of(output: Any, tensors: list[Any], recording: bool) -> list[Any]:
+    if not output.requires_grad:
+        return [zeros_like(tensor.detach()) for tensor in tensors]
+    with set_grad_enabled(recording):
+        vectors = [ones_like(output.detach())]
+        if recording:
+            gradients, _ = run_transform([output], vectors, tensors)
+        else:
+            gradients = run_grad([output], vectors, False, False, tensors)
+    return _materialized(gradients, tensors)
+
+
+def _materialized(gradients: list[Any], tensors: list[Any]) -> list[Any]:
+    return [
+        zeros_like(tensor.detach()) if gradient is None else gradient for gradient, tensor in zip(gradients, tensors)
+    ]
+
+
+# ---- vector-Jacobian products
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
+    """Value of `func`, and a function for products of vectors with its Jacobian.
+
+    Parameters
+    ----------
+    func : callable
+        Takes tensors, or trees of them, and gives a tensor or a tree of them.
+    *primals : Tensor or tree of Tensor
+        Its arguments.
+    has_aux : bool
+        `func` gives a pair, of which the first is differentiated.
+
+    Returns
+    -------
+    output : Tensor or tree of Tensor
+        What `func` gives.
+    vjp_fn : callable
+        Takes a vector of the structure of `output` and gives its product with the Jacobian, a tuple with a tree for
+        each of the primals. It can be called any number of times.
+    aux
+        With `has_aux`: the second result of `func`.
+
+    Raises
+    ------
+    RuntimeError
+        `func` gives something else than tensors of floating point or complex dtype, or a vector does not fit.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> value, vjp_fn = func.vjp(gs.sin, gs.tensor([0.0, 0.0]))
+    >>> vjp_fn(gs.tensor([1.0, 2.0]))
+    (tensor([1., 2.]),)
+    """
+    call = Call("vjp", func)
+    product = Pullback(call, primals, tuple(range(len(primals))), has_aux)
+    return (product.output, product, product.aux) if has_aux else (product.output, product)
+
+
+class Pullback:
+    """Product of a vector with the Jacobian of one call of a function."""
+
+    def __init__(self, call: Call, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool) -> None:
+        leaves, self.primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)
+        recording = is_grad_enabled()
+        self.call = call
+        self.tensors = private(leaves, recording)
+        with enable_grad():
+            result = call.func(*with_arguments(args, positions, self.primals_spec.unflatten(self.tensors)))
+        output, aux = output_and_aux(call, result, has_aux)
+        self.outputs, self.spec = tensor_outputs(call, output)
+        require_inexact(call, self.outputs)
+        results, self.aux = without_history_of(self.tensors, (self.outputs, aux), recording)
+        self.has_history = any(result.requires_grad for result in results)
+        self.output = self.spec.unflatten(results)
+
+    def __call__(self, cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
+        """Product of the vector `cotangents` with the Jacobian, in the structure of the primals."""
+        vectors = vector_leaves(self.call, self.outputs, self.spec, cotangents, "cotangents", "the output of f")
+        return self.primals_spec.unflatten(self.product(vectors, retain_graph, create_graph))
+
+    def product(self, vectors: list[Any], retain_graph: bool = True, create_graph: bool | None = None) -> list[Any]:
+        """The same for flat vectors."""
+        recording = is_grad_enabled() if create_graph is None else create_graph
+        create_graph = recording and (self.has_history or any(vector.requires_grad for vector in vectors))
+        pairs = [(output, vector) for output, vector in zip(self.outputs, vectors) if output.requires_grad]
+        if not pairs:
+            return _materialized([None] * len(self.tensors), self.tensors)
+        roots, given = (list(column) for column in zip(*pairs))
+        found = run_grad(roots, given, retain_graph or create_graph, create_graph, self.tensors)
+        gradients = _materialized(found, self.tensors)
+        return without_history_of(self.tensors, gradients, create_graph)  # type: ignore[no-any-return]

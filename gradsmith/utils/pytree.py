@@ -1,0 +1,237 @@
+"""Trees of tuples, lists, dicts, named tuples, dataclasses and registered classes, and their leaves.
+
+>>> from gradsmith.utils import pytree
+>>> leaves, spec = pytree.flatten({"w": 1, "layers": [2, (3, None)]})
+>>> leaves
+[1, 2, 3, None]
+>>> spec.unflatten(leaf and 10 * leaf for leaf in leaves)
+{'w': 10, 'layers': [20, (30, None)]}
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, NamedTuple
+
+
+class Kind(NamedTuple):
+    """How the nodes of one class are taken apart and put together.
+
+    `take_apart` gives the children, a text for each that leads to it from its parent, and what else is needed to
+    put the node together.
+    """
+
+    take_apart: Callable[[Any], tuple[Sequence[Any], Sequence[str], Any]]
+    put_together: Callable[[Any, list[Any]], Any]
+
+
+@dataclass(frozen=True)
+class TreeSpec:
+    """The structure of a tree without its leaves. A leaf has no `cls`."""
+
+    cls: type | None = None
+    steps: tuple[str, ...] = ()
+    context: Any = None
+    children: tuple[TreeSpec, ...] = ()
+    num_leaves: int = 1
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """The tree of this structure with other leaves.
+
+        Raises
+        ------
+        ValueError
+            The number of leaves differs.
+        """
+        found = list(leaves)
+        if len(found) != self.num_leaves:
+            raise ValueError(f"the tree has {self.num_leaves} leaves, but {len(found)} were given")
+        return self._built(iter(found))
+
+    def _built(self, leaves: Iterator[Any]) -> Any:
+        if self.cls is None:
+            return next(leaves)
+        return _kind_of(self.cls).put_together(self, [child._built(leaves) for child in self.children])  # type: ignore[union-attr]
+
+    def paths(self, prefix: str = "") -> Iterator[str]:
+        """The way to each leaf, as it is written in Python: ``['layers'][1]``."""
+        if self.cls is None:
+            yield prefix
+        for step, child in zip(self.steps, self.children):
+            yield from child.paths(prefix + step)
+
+    def __str__(self) -> str:
+        return repr(self._built(iter([_Star()] * self.num_leaves)))
+
+
+class _Star:
+    def __repr__(self) -> str:
+        return "*"
+
+
+class Mismatch(ValueError):
+    """Two trees differ in structure."""
+
+
+LEAF = TreeSpec()
+
+
+# ---- classes of nodes
+
+
+def _items(node: dict[Any, Any]) -> tuple[Sequence[Any], Sequence[str], Any]:
+    return list(node.values()), [f"[{key!r}]" for key in node], tuple(node)
+
+
+def _elements(node: Sequence[Any]) -> tuple[Sequence[Any], Sequence[str], Any]:
+    return node, [f"[{i}]" for i in range(len(node))], None
+
+
+def _named_elements(node: Any) -> tuple[Sequence[Any], Sequence[str], Any]:
+    return node, [f".{name}" for name in node._fields], None
+
+
+def _fields_of(node: Any) -> tuple[Sequence[Any], Sequence[str], Any]:
+    names = [field.name for field in fields(node)]
+    return [getattr(node, name) for name in names], [f".{name}" for name in names], tuple(names)
+
+
+def _dataclass_of(spec: TreeSpec, children: list[Any]) -> Any:
+    """Without `__init__`, which may take other arguments or check that leaves are tensors."""
+    node: Any = object.__new__(spec.cls)  # type: ignore[arg-type]
+    for name, child in zip(spec.context, children):
+        object.__setattr__(node, name, child)
+    return node
+
+
+def _with_factory(node: defaultdict[Any, Any]) -> tuple[Sequence[Any], Sequence[str], Any]:
+    children, steps, keys = _items(node)
+    return children, steps, (node.default_factory, keys)
+
+
+_DICT = Kind(_items, lambda spec, children: spec.cls(zip(spec.context, children)))
+_NAMED_TUPLE = Kind(_named_elements, lambda spec, children: spec.cls(*children))
+_DATACLASS = Kind(_fields_of, _dataclass_of)
+_KINDS: dict[type, Kind] = {
+    tuple: Kind(_elements, lambda spec, children: tuple(children)),
+    list: Kind(_elements, lambda spec, children: children),
+    dict: _DICT,
+    OrderedDict: _DICT,
+    defaultdict: Kind(
+        _with_factory, lambda spec, children: defaultdict(spec.context[0], zip(spec.context[1], children))
+    ),
+}
+
+
+def _kind_of(cls: type) -> Kind | None:
+    known = _KINDS.get(cls)
+    if known is not None:
+        return known
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _NAMED_TUPLE
+    return _DATACLASS if is_dataclass(cls) else None
+
+
+def register_pytree_node(
+    cls: type,
+    flatten_fn: Callable[[Any], tuple[Sequence[Any], Any]],
+    unflatten_fn: Callable[[Sequence[Any], Any], Any],
+) -> None:
+    """Have the objects of a class count as nodes of trees.
+
+    Parameters
+    ----------
+    cls : type
+        The class; subclasses are not included.
+    flatten_fn : callable
+        Takes an object and gives its children and what else is needed to make it again, which is compared by ``==``.
+    unflatten_fn : callable
+        Takes these two and gives an object.
+
+    Raises
+    ------
+    ValueError
+        The class is a kind of node already.
+    """
+    if cls in _KINDS:
+        raise ValueError(f"{cls.__name__} is already registered as a node of trees")
+
+    def take_apart(node: Any) -> tuple[Sequence[Any], Sequence[str], Any]:
+        children, context = flatten_fn(node)
+        return children, [f"[{i}]" for i in range(len(children))], context
+
+    _KINDS[cls] = Kind(take_apart, lambda spec, children: unflatten_fn(children, spec.context))
+
+
+# ---- taking trees apart
+
+
+def flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree from left to right, and its structure. None is a leaf."""
+    leaves: list[Any] = []
+    return leaves, _flattened(tree, leaves)
+
+
+def _flattened(tree: Any, leaves: list[Any]) -> TreeSpec:
+    kind = _kind_of(type(tree))
+    if kind is None:
+        leaves.append(tree)
+        return LEAF
+    nodes, steps, context = kind.take_apart(tree)
+    children = tuple([_flattened(node, leaves) for node in nodes])
+    return TreeSpec(type(tree), tuple(steps), context, children, sum(child.num_leaves for child in children))
+
+
+def leaves_like(spec: TreeSpec, tree: Any, path: str = "") -> list[Any]:
+    """The leaves of a tree that should have the structure `spec`; keys of a dict may come in any order.
+
+    Raises
+    ------
+    Mismatch
+        The structure differs; says where, as a path that begins with `path`.
+    """
+    return _leaves_up_to(spec, tree, path, is_prefix=False)
+
+
+def spread_over(spec: TreeSpec, prefix: Any, path: str = "") -> list[Any]:
+    """A leaf for each leaf of `spec`: where `prefix` has a leaf, it counts for all that is below.
+
+    Raises
+    ------
+    Mismatch
+        `prefix` is no upper part of the structure.
+    """
+    return _leaves_up_to(spec, prefix, path, is_prefix=True)
+
+
+def _leaves_up_to(spec: TreeSpec, tree: Any, path: str, is_prefix: bool) -> list[Any]:
+    if spec.cls is None:
+        if not is_prefix and _kind_of(type(tree)) is not None:
+            raise Mismatch(f"{path or 'the tree'} is a {type(tree).__name__} where a leaf is expected")
+        return [tree]
+    kind = _kind_of(type(tree))
+    if kind is None and is_prefix:
+        return [tree] * spec.num_leaves
+    if type(tree) is not spec.cls or kind is None:
+        raise Mismatch(f"{path or 'the tree'} is a {type(tree).__name__} where a {spec.cls.__name__} is expected")
+    nodes, steps, _ = kind.take_apart(tree)
+    by_step = dict(zip(steps, nodes))
+    if by_step.keys() != set(spec.steps):
+        raise Mismatch(f"{path or 'the tree'} has {_listed(steps)} where {_listed(spec.steps)} is expected")
+    found: list[Any] = []
+    for step, child in zip(spec.steps, spec.children):
+        found += _leaves_up_to(child, by_step[step], path + step, is_prefix)
+    return found
+
+
+def _listed(steps: Iterable[str]) -> str:
+    return ", ".join(steps) or "nothing"
+
+
+def tree_map(function: Callable[..., Any], tree: Any, *others: Any) -> Any:
+    """Apply a function to the leaves of a tree, and of others of the same structure beside it."""
+    leaves, spec = flatten(tree)
+    beside = [leaves_like(spec, other) for other in others]
+    return spec.unflatten(function(*group) for group in zip(leaves, *beside))
