@@ -524,11 +524,11 @@ cdef class GeluTanhBackward0(Node):
                 op_add_tensor(
                     op_mul_scalar(op_add_scalar(tanh_part, 1), 0.5),
                     op_mul_tensor(
+                        op_mul_scalar(self_, 0.3989422804014327),
                         op_mul_tensor(
-                            op_mul_scalar(self_, 0.3989422804014327),
+                            op_sub_scalar_tensor(1, op_square(tanh_part)),
                             op_add_scalar(op_mul_tensor(op_mul_scalar(self_, 0.134145), self_), 1),
                         ),
-                        op_sub_scalar_tensor(1, op_square(tanh_part)),
                     ),
                 ),
             ),
@@ -557,22 +557,22 @@ cdef object tangents_gelu_tanh(tuple tangents, tuple given):    # auto_element_w
                 0.5,
             ),
             op_mul_tensor(
+                op_mul_scalar(self, 0.3989422804014327),
                 op_mul_tensor(
-                    op_mul_scalar(self, 0.3989422804014327),
-                    op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1),
-                ),
-                op_sub_scalar_tensor(
-                    1,
-                    op_square(
-                        op_tanh(
-                            op_mul_scalar(
-                                op_add_tensor(
-                                    self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
+                    op_sub_scalar_tensor(
+                        1,
+                        op_square(
+                            op_tanh(
+                                op_mul_scalar(
+                                    op_add_tensor(
+                                        self, op_mul_tensor(op_mul_tensor(op_mul_scalar(self, 0.044715), self), self)
+                                    ),
+                                    0.7978845608028654,
                                 ),
-                                0.7978845608028654,
                             ),
                         ),
                     ),
+                    op_add_scalar(op_mul_tensor(op_mul_scalar(self, 0.134145), self), 1),
                 ),
             ),
         ),
@@ -626,8 +626,8 @@ def gelu_tanh(input):
 
     Gradients:
         input: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) +
-        0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self +
-        0.044715 * self * self * self)))))
+        0.3989422804014327 * self * ((1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) *
+        (1 + 0.134145 * self * self)))
         result: auto_element_wise
     """
     return call_gelu_tanh(input)

@@ -175,7 +175,7 @@ const gs_fused_kernel *const GELU_ERF_BACKWARD[1] = {
 /* ---- GELU_TANH_BACKWARD */
 /* derivatives.yaml: gelu_tanh */
 
-/* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * (1 + 0.134145 * self * self) * (1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))))) */
+/* self: grad * (0.5 * (1 + tanh(0.7978845608028654 * (self + 0.044715 * self * self * self))) + 0.3989422804014327 * self * ((1 - square(tanh(0.7978845608028654 * (self + 0.044715 * self * self * self)))) * (1 + 0.134145 * self * self))) */
 GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -185,7 +185,7 @@ GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float tanh_1 = tanhf(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i]));
-        out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.3989422804014327f * self[i] * (1.0f + 0.134145f * self[i] * self[i]) * (1.0f - tanh_1 * tanh_1));
+        out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.3989422804014327f * self[i] * ((1.0f - tanh_1 * tanh_1) * (1.0f + 0.134145f * self[i] * self[i])));
     }
 }
 
@@ -198,7 +198,7 @@ GS_CLONES static void gelu_tanh_backward_self_d(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double tanh_1 = tanh(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i]));
-        out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.3989422804014327 * self[i] * (1.0 + 0.134145 * self[i] * self[i]) * (1.0 - tanh_1 * tanh_1));
+        out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.3989422804014327 * self[i] * ((1.0 - tanh_1 * tanh_1) * (1.0 + 0.134145 * self[i] * self[i])));
     }
 }
 

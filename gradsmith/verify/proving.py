@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -25,6 +25,7 @@ from .checks import (
     points,
     resized,
     reverse,
+    rounding,
     saved,
     second,
     shared,
@@ -71,10 +72,11 @@ def prove(row: OpRow, module: ModuleType = gs, models: Models | None = None) -> 
         for check in CHECKS:
             attempt(partial(check.check, subject), check.__name__.rpartition(".")[2], proof)
         known = own_models() if module is gs else models
-        if known is not None and proof.holds:
-            attempt(partial(varied.check, subject, known.of(row)), "varied", proof)
-        if known is not None and proof.holds:
-            attempt(partial(see_what_is_missing, subject, known.of(row)), "coverage", proof)
+        if known is not None:
+            model = known.of(row)
+            for name, look in WITH_FORMULAS.items():
+                if proof.holds:
+                    attempt(partial(look, subject, model), name, proof)
     proof.seconds = time.perf_counter() - start
     return proof
 
@@ -96,6 +98,12 @@ def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:
     for text in unlike:
         problem = "is not what its steps give one by one, so that it could not be mutated"
         proof.failures.append(Failure(text, "all samples", problem))
+
+
+# In this order, each when nothing was wrong before.
+WITH_FORMULAS: Mapping[str, Callable[[Subject, Model, Proof], None]] = {
+    "rounding": rounding.check, "varied": varied.check, "coverage": see_what_is_missing,
+}  # fmt: skip
 
 
 def described(error: Exception) -> str:

@@ -42,6 +42,7 @@ class Variation:
     argument: str  # of which something changes; "" for all tensors
     kind: str  # "negative", "None", "rank", ...
     sample: Sample
+    has_new_zeros: bool = False  # which a generator of the sample promises not to make
 
 
 def variations_of(op: Op, row: OpRow) -> Iterator[Variation]:
@@ -64,8 +65,11 @@ def _of_sample(op: Op, sample: Sample) -> Iterator[Variation]:
         yield Variation("", kind, changed)
         for name in sample:
             yield Variation(name, kind, {**sample, name: changed[name]})
-    for text, kind in (("integers({}, low=-1, high=3) * 1.0", "ties"), ("integers({}, low=1, high=4) * 1.0", "ties")):
-        yield Variation("", kind, {name: regenerated(given, text) for name, given in sample.items()})
+    avoids_zero = any(re.search(r"\b(nonzero|positive)\(", text) for text in sample.values())
+    for low, high in ((-1, 3), (1, 4)):
+        text = f"integers({{}}, low={low}, high={high}) * 1.0"
+        changed = {name: regenerated(given, text) for name, given in sample.items()}
+        yield Variation("", "ties", changed, avoids_zero and low < 0)
 
 
 def in_order(op: Op, sample: Sample) -> Sample:

@@ -111,7 +111,15 @@ class Situation:
 
     def gradients_of(self, rule: GradientRule, expr: Expr, trace: Trace | None = None) -> dict[Place, Array]:
         """The gradients that a formula in the place of the rule's would give, as they arrive at the inputs."""
-        found = self.value(expr, trace)
+        return self._at_their_places(rule, self.value(expr, trace))
+
+    def gradients_for(self, rule: GradientRule, names: Mapping[str, Any], grads: Sequence[Any]) -> dict[Place, Array]:
+        """What the rule's own formula gives for other values of its names."""
+        with gs.no_grad():
+            found = self.model.evaluator.value(rule.formula.expr, self.surroundings(names, grads))
+        return self._at_their_places(rule, found)
+
+    def _at_their_places(self, rule: GradientRule, found: Any) -> dict[Place, Array]:
         parts = found if rule.is_joint else (found,)
         return {
             place: arrived(gradient, at(self.setting.values, place))
