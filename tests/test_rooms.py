@@ -147,6 +147,14 @@ def test_imports_point_down() -> None:
     assert not upward, "\n".join(f"{a} imports {b}, which is above it" for a, b in upward)
 
 
+def test_the_picture_shows_all_rooms() -> None:
+    """Of codegen, in this order; those of one module are not drawn."""
+    from docs.pictures.pipeline import ROOMS
+
+    drawn = [room.removeprefix("codegen.") for room in FLOORS if (ROOT / room.replace(".", "/")).is_dir()]
+    assert [room for room in drawn if (ROOT / "codegen" / room / "__init__.py").exists()] == list(ROOMS)
+
+
 def test_the_arrows_are_seen() -> None:
     """The test above would not notice anything if it saw nothing."""
     found = arrows()
