@@ -29,6 +29,7 @@ from .checks import (
     saved,
     second,
     shared,
+    singular,
     special,
     value,
     varied,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, reverse, forward, second, constants, forms, elementwise, special, shared, mixed, resized, layouts,
+    value, reverse, forward, second, constants, forms, elementwise, special, singular, shared, mixed, resized, layouts,
     points, saved,
 )  # fmt: skip
 NO_FORM = Gap(

@@ -427,7 +427,8 @@ def nll_loss_backward(
     shape = log_probs.shape
     weights = class_weights(shape, target, weight, ignore_index)
     gradient = np.zeros(shape, grad.dtype)
-    gradient[np.arange(len(target)), target] = -weights * grad / (weights.sum() if reduction == "mean" else 1)
+    given = np.where(target == ignore_index, 0, grad)
+    gradient[np.arange(len(target)), target] = -weights * given / (weights.sum() if reduction == "mean" else 1)
     return gradient
 
 
@@ -444,6 +445,8 @@ def cross_entropy(
         target = target * (1 - label_smoothing) + label_smoothing / x.shape[1]
         return reduced(-np.sum(weighted * target, axis=1), reduction)
     plain = nll_loss(logs, target, weight, ignore_index, reduction)
+    if not label_smoothing:
+        return plain
     spread = -np.sum(weighted, axis=1) * (target != ignore_index) / x.shape[1]
     smooth = reduced(spread, reduction, class_weights(x.shape, target, weight, ignore_index))
     return (1 - label_smoothing) * plain + label_smoothing * smooth

@@ -1,0 +1,125 @@
+"""Zeros, equal numbers, infinities and NaN among the elements of ops that combine them: sums, products, norms, orders.
+
+Where the differences to both sides agree there is a derivative, and so a gradient that is NaN or another number is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradsmith.autograd.gradcheck.differences import unit
+
+from ..case import REAL
+from ..references.expected import NotAvailable, expected_results
+from ..references.refusals import REFUSALS
+from ..samples import at, replaced
+from .elementwise import is_elementwise, is_inside
+from .reverse import name_of
+from .rounding import KINDS
+from .special import ONE_SIDED, STEP
+
+if TYPE_CHECKING:
+    from ..case import Setting, Subject
+    from ..proof import Proof
+    from ..samples import Array, Place
+
+DENORMAL = "a denormal number"
+# What is written into an array: numbers for its first elements, or one for all.
+CONTENTS: dict[str, tuple[float, ...] | float] = {
+    "a zero": (0.0,),
+    "a negative zero": (-0.0,),
+    "two zeros": (0.0, 0.0),
+    "zeros": 0.0,
+    "ones": 1.0,
+    "minus ones": -1.0,
+    "an infinity": (np.inf,),
+    "a negative infinity": (-np.inf,),
+    "NaN": (np.nan,),
+    "a very large number": (1e200,),
+    "a very small number": (1e-307,),
+    DENORMAL: (1e-310,),
+}
+PRECISION = 1e-4
+VALUES = 1e-9
+AGREES = 1e-5
+JUMP = 1e3  # what looks steeper is a jump
+LARGE = 1e4
+MOST = 30  # elements
+
+
+def check(subject: Subject, proof: Proof) -> None:
+    for plain in subject.differentiable_settings([REAL]):
+        if not KINDS.search(" ".join(plain.case.row.samples[plain.case.number].values())):
+            combines = not is_elementwise(subject, plain.case)
+            for place in plain.places if combines else ():
+                for setting in special_settings(plain, place):
+                    check_setting(setting, place, proof)
+
+
+def special_settings(plain: Setting, place: Place) -> Iterator[Setting]:
+    """Those in the domain."""
+    array = at(plain.values, place)
+    domain = plain.subject.row.domain.get(place[0])
+    for words, numbers in CONTENTS.items():
+        changed = written(array, numbers)
+        if domain is None or all(is_inside(x, domain) for x in changed.ravel().tolist()):
+            yield plain.with_values(replaced(plain.values, {place: changed}), f"with {words} in {place[0]!r}")
+
+
+def written(array: Array, numbers: tuple[float, ...] | float) -> Array:
+    changed = array.copy()
+    if isinstance(numbers, float):
+        changed[...] = numbers
+    else:
+        changed.reshape(-1)[: len(numbers)] = numbers[: array.size]
+    return changed
+
+
+def check_setting(setting: Setting, place: Place, proof: Proof) -> None:
+    try:
+        found, expected = setting.results(), expected_results(setting.subject.row, setting.values)
+    except (*REFUSALS, NotAvailable):
+        return
+    for result, reference in zip(found, expected):
+        known = reference if "NaN" in setting.remark else as_far_as_known(reference, result)
+        proof.compare("special", "value", setting.label, result, known, VALUES)
+    array, roots = at(setting.values, place), setting.root_arrays()
+    is_divided = DENORMAL in setting.remark and any(root.dtype.kind == "c" for root in roots)  # by NumPy, to NaN
+    if array.dtype.kind == "f" and array.size <= MOST and all(map(is_moderate, roots)) and not is_divided:
+        check_slopes(setting, place, proof)
+
+
+def as_far_as_known(reference: Array, result: Array) -> Array:
+    """A reference that overflows, or takes infinities from each other, says nothing of a number."""
+    if reference.dtype.kind not in "fc" or reference.shape != result.shape:
+        return reference
+    says_nothing = ~np.isfinite(reference) & ~np.isnan(result)
+    return np.where(says_nothing, result, reference)
+
+
+def is_moderate(array: Array) -> bool:
+    """Whether a step makes a difference that is not lost to rounding."""
+    return bool(np.all(np.abs(array) < LARGE))
+
+
+def check_slopes(setting: Setting, place: Place, proof: Proof) -> None:
+    weights = setting.weights()
+    array = at(setting.values, place)
+    (found,) = setting.gradients(weights, [place])
+    function = setting.loss_at(place, weights)
+    expected = found.copy()
+    for index in np.ndindex(array.shape):
+        left, right = (one_sided(function, array, index, step) for step in (-STEP, STEP))
+        if abs(left - right) <= AGREES * (1 + abs(right)) ** 2 and abs(right) < JUMP:
+            expected[index] = right
+    name = f"{name_of(place)} where the differences from both sides agree"
+    proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
+
+
+def one_sided(function: Callable[[Array], float], array: Array, index: tuple[int, ...], step: float) -> float:
+    direction = unit(array, index, 1)
+    values = [weight * function(np.asarray(array + n * step * direction)) for n, weight in enumerate(ONE_SIDED)]
+    return float(sum(values)) / step
