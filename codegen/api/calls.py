@@ -23,6 +23,7 @@ CONVERSIONS = {
     "float": "as_float", "float?": "as_float_or_none", "bool": "as_bool", "bool?": "as_bool_or_none",
     "str": "as_str", "str?": "as_str_or_none", "dtype": "as_dtype", "dtype?": "as_dtype_or_none",
     "device": "as_device", "device?": "as_device_or_none",
+    "Generator": "as_generator", "Generator?": "as_generator_or_none",
     "Tensor|Scalar": "as_operand", "Tensor[]?": "as_tensor_list_or_none",
     "Tensor?[]": "as_optional_tensor_list", "Tensor?[]?": "as_optional_tensor_list_or_none",
 }  # fmt: skip

@@ -12,7 +12,7 @@ from ..spec.schema import Argument
 TYPE_WORDS = {
     "Tensor": "Tensor", "Tensor|Scalar": "Tensor or number", "Tensor[]": "sequence of Tensor",
     "Scalar": "number", "int": "int", "int[]": "int or sequence of int", "float": "float", "bool": "bool",
-    "str": "str", "dtype": "dtype", "device": "device or str", "object": "object",
+    "str": "str", "dtype": "dtype", "device": "device or str", "Generator": "Generator", "object": "object",
     "Tensor?[]": "sequence of Tensor or None", "float[]": "sequence of float", "bool[]": "sequence of bool",
     "Scalar[]": "sequence of numbers", "str[]": "sequence of str",
 }  # fmt: skip

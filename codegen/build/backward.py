@@ -139,6 +139,9 @@ class BackwardBuilder:
         return self.declaration.is_elementwise and not why_not_loop(expr, self.context.callees)
 
     def why_not_saved(self, expr: Expr) -> str:
+        drawn = [part.name for part in expr.walk() if isinstance(part, Name) and part.name in self.signature.generators]
+        if drawn:
+            return f"reads '{drawn[0]}', which gives other numbers by then: make those that were drawn a result"
         outputs = dict(zip(self.signature.output_names, self.signature.returns, strict=True))
         for part in expr.walk():
             if isinstance(part, Name) and part.name in outputs and part.type.is_tensor_list:

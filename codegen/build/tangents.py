@@ -85,6 +85,8 @@ class TangentBuilder:
                 return "a formula may give None"
         if rule in ("auto_linear", "auto_linear_in_each") and self.signature.returns[0].type.written:
             return "the op would write into a tangent"
+        if rule in ("auto_linear", "auto_linear_in_each") and self.signature.generators:
+            return "the op would draw other numbers for a tangent"
         return ""
 
     def formulas(self) -> Iterator[Expr]:
@@ -145,6 +147,10 @@ class TangentBuilder:
             resolved = self.context.expect_node(raw.text, term, self.scope(), self.declaration.base, raw.subject)
             if resolved is None:
                 return None
+            drawn = [p.name for p in resolved.walk() if isinstance(p, Name) and p.name in self.signature.generators]
+            if drawn:
+                self.error(raw, f"{raw.subject} reads '{drawn[0]}', which gives other numbers by then")
+                return None
             wanted = TENSORS if self.signature.returns[0].type.is_list else TENSOR
             if resolved.type.plain.required != wanted:
                 self.error(raw, f"{raw.subject} gives {resolved.type.plain}, but a tangent is a {wanted}")
@@ -177,8 +183,8 @@ class TangentBuilder:
     def fitting_rule(self) -> TangentRule:
         if self.declaration.is_elementwise and not self.why_not("auto_element_wise"):
             return "auto_element_wise"
-        if self.signature.returns[0].type.written:
-            return "transposed"  # the op is not applied to tangents: it would write into one
+        if self.signature.returns[0].type.written or self.signature.generators:
+            return "transposed"  # the op is not applied to tangents: it would write into one, or draw again
         if any(is_unknown(g.formula.expr) for g in self.backward.gradients) or self.refused():
             return "transposed"  # what the formulas read does not say how the op depends on its inputs
         # Gradients that read no value are those of x + 1 too, so that it has to be known that nothing is added.

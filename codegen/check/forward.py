@@ -108,7 +108,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
     needs_scipy = "scipy" in used - arguments - context.functions.keys()
     if needs_scipy:
         _verify_scipy(tree)
-    verify_attributes(tree, "forward", used & arguments | context.functions.keys())
+    verify_attributes(tree, "forward", used & arguments | context.functions.keys(), signature.generators)
     verify_reads_only(tree)
     return Forward(
         "array",

@@ -160,7 +160,7 @@ class _Declarer:
         for argument in given:
             self.verify_sample_of(argument, names)
         found = {argument.name: argument.value.text for argument in given}
-        required = [a.name for a in self.signature.arguments if a.default is None]
+        required = [a.name for a in self.signature.arguments if a.default is None and a.type.name != "Generator"]
         missing = [name for name in required if name not in found]
         if missing and found.keys() <= set(names) and expect_generators(found) is None:
             self.error(raw.position, f"sample has no value for '{missing[0]}'")
@@ -172,6 +172,10 @@ class _Declarer:
             self.told.add(name)
             hint = hint_from("Arguments", name, names)
             self.error(argument.position, f"sample for '{name}', which is no argument", hint)
+        if name in self.signature.generators:
+            hint = "Leave it out: the proofs seed one."
+            self.error(argument.position, f"sample for '{name}', which is a Generator", hint)
+            return
         verify_names(self.errors, self.signature.base, value, f"sample for '{name}'", SAMPLE_NAMES)
 
     def verify_doc(self) -> None:

@@ -168,7 +168,7 @@ class PolicyReader:
         if raw is None:
             return ""
         names = {a.name for a in self.signature.arguments} | REFERENCE_NAMES
-        verify_names(self.errors, self.signature.base, raw, "reference", names)
+        verify_names(self.errors, self.signature.base, raw, "reference", names, self.signature.generators)
         return raw.text
 
     def flag(self, key: str) -> bool:

@@ -25,13 +25,20 @@ def verify_parse(errors: Collector, op: str, value: RawText, subject: str) -> bo
     return True
 
 
-def verify_names(errors: Collector, op: str, value: RawText, subject: str, names: Iterable[str]) -> None:
+def verify_names(
+    errors: Collector,
+    op: str,
+    value: RawText,
+    subject: str,
+    names: Iterable[str],
+    generators: frozenset[str] = frozenset(),
+) -> None:
     """Report a text that does not parse, or that uses other names than these and those it binds itself."""
     if not verify_parse(errors, op, value, subject):
         return
     tree = parse_python(value.text)
     try:
-        verify_attributes(tree, subject)
+        verify_attributes(tree, subject, generators=generators)
     except Problem as problem:
         errors.add(value.position_of(problem.offset), op, problem.problem, problem.hint)
     known = frozenset(names)

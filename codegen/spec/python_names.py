@@ -73,23 +73,42 @@ VALUE_ATTRIBUTES = words(
     x
     """
 )
+# Of a generator: methods that draw new numbers.
+GENERATOR_METHODS = words(
+    """
+    beta binomial chisquare choice dirichlet exponential f gamma geometric gumbel hypergeometric integers laplace
+    logistic lognormal logseries multinomial multivariate_hypergeometric multivariate_normal negative_binomial
+    noncentral_chisquare noncentral_f normal pareto permutation permuted poisson power random rayleigh standard_cauchy
+    standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald weibull zipf
+    """
+)
 # SciPy's public functions that do more than compute.
 _SCIPY_FILES = words("load_npz save_npz test")
 
 
-def verify_attributes(tree: ast.AST, subject: str, arguments: Set[str] = frozenset()) -> None:
+def verify_attributes(
+    tree: ast.AST, subject: str, arguments: Set[str] = frozenset(), generators: Set[str] = frozenset()
+) -> None:
     """Raise a `Problem` for an attribute, or a part of NumPy or SciPy, that a table may not read.
 
-    `arguments` are names that mean something else than a module.
+    `arguments` are names that mean something else than a module, `generators` sources of random numbers.
     """
     modules = {name for name in ("np", "scipy") if name not in arguments}
     inside = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     for node in sorted(ast.walk(tree), key=_place):
-        if isinstance(node, ast.Attribute):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in generators:
+            _verify_draw(node, subject)
+        elif isinstance(node, ast.Attribute):
             _verify_attribute(node, subject, modules)
         elif isinstance(node, ast.Name) and node.id in modules and id(node) not in inside:
             hint = "Write scipy.<module>.<function>, as in scipy.special.erfinv(self)." if node.id == "scipy" else ""
             raise Problem(f"{subject} uses '{node.id}' without a function of it", node.col_offset, hint)
+
+
+def _verify_draw(node: ast.Attribute, subject: str) -> None:
+    if node.attr not in GENERATOR_METHODS:
+        problem = f"{subject} reads '{node.attr}', which is no method of a generator that tables may call"
+        raise Problem(problem, _offset(node), did_you_mean(node.attr, GENERATOR_METHODS))
 
 
 def _verify_attribute(node: ast.Attribute, subject: str, modules: Set[str]) -> None:

@@ -93,6 +93,11 @@ class Signature:
     def tensor_arguments(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.arguments if a.type.is_differentiable)
 
+    @property
+    def generators(self) -> frozenset[str]:
+        """Names of the arguments that random numbers come from."""
+        return frozenset(a.name for a in self.arguments if a.type.name == "Generator")
+
     def argument(self, name: str) -> Argument:
         """The argument of that name, which must exist."""
         return next(a for a in self.arguments if a.name == name)

@@ -8,12 +8,12 @@ from .errors import Problem, hint_from
 from .scanner import Scanner
 
 # Types of a schema. Expressions have one more, that of `None`.
-SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "object")
+SCHEMA_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "Generator", "object")
 EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
 
 LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
 SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
-OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device")
+OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "Generator")
 
 # Python values a default of each type may have; an optional one may also be None.
 _DEFAULT_VALUES: dict[str, tuple[type, ...]] = {
@@ -121,7 +121,7 @@ class Type:
 FOREIGN_TYPES = {
     "SymInt": "int", "ScalarType": "dtype", "Device": "device", "double": "float", "complex": "Scalar",
     "Number": "Scalar", "string": "str", "List": "int[] or another type with brackets", "number": "Scalar",
-    "Generator": "object", "TensorList": "Tensor[]", "IntArrayRef": "int[]", "Layout": "object",
+    "TensorList": "Tensor[]", "IntArrayRef": "int[]", "Layout": "object",
 }  # fmt: skip
 
 # ---- parsing: each function leaves the scanner behind what it read

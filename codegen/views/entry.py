@@ -311,6 +311,8 @@ def array_names(variant: Variant, table: Table) -> dict[str, str]:
         if argument.type.name in ("Tensor", "object"):
             text = _array_argument(argument)
             names[argument.name] = f"{lender}({text})" if lender else text
+        elif argument.type.name == "Generator":
+            names[argument.name] = f"numpy_generator({argument.name})"
     return names
 
 

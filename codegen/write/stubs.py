@@ -18,7 +18,7 @@ from ..views.tensor import all_faces
 _TYPES = {
     "Tensor": "Tensor", "Tensor|Scalar": "TensorLike", "Tensor[]": "Sequence[Tensor]", "Scalar": "Number",
     "int": "int", "int[]": "int | Sequence[int]", "float": "float", "bool": "bool", "str": "str",
-    "dtype": "DTypeLike", "device": "DeviceLike", "object": "Any",
+    "dtype": "DTypeLike", "device": "DeviceLike", "Generator": "Generator", "object": "Any",
     "Tensor?[]": "Sequence[Tensor | None]", "float[]": "Sequence[float]", "bool[]": "Sequence[bool]",
     "Scalar[]": "Sequence[Number]", "str[]": "Sequence[str]",
 }  # fmt: skip
@@ -43,6 +43,11 @@ class FamilyStub:
     functions: tuple[StubFunction, ...]
     aliases: tuple[tuple[str, str], ...]
 
+    @property
+    def draws(self) -> bool:
+        """Does one of the functions take a source of random numbers?"""
+        return _draw(self.functions)
+
 
 @dataclass(frozen=True)
 class TensorStub:
@@ -51,6 +56,14 @@ class TensorStub:
     properties: tuple[StubFunction, ...]
     methods: tuple[StubFunction, ...]
     aliases: tuple[tuple[str, str], ...]
+
+    @property
+    def draws(self) -> bool:
+        return _draw(self.methods)
+
+
+def _draw(functions: tuple[StubFunction, ...]) -> bool:
+    return any(": Generator" in parameter for function in functions for parameter in function.parameters)
 
 
 def stub_view(family: FamilyView) -> FamilyStub:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
 
+from .seeds import seeded
+
 if TYPE_CHECKING:
     from types import ModuleType
 
@@ -55,6 +57,7 @@ def call_property(row: OpRow, values: Values) -> Any:
 
 def split_arguments(row: OpRow, values: Values) -> tuple[list[Any], Values]:
     """Positional as far as no argument is left out, by keyword from there on."""
+    values = seeded(values)
     positional: list[Any] = []
     keywords: Values = {}
     left_out = False

@@ -20,6 +20,8 @@ import gradsmith as gs
 from gradsmith.runtime.arrays.functions.view_geometry import Geometry, geometry_of
 from gradsmith.runtime.arrays.strided import StridedGeometry, geometry_of_strides
 
+from .seeds import Seed, is_generator
+
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
@@ -176,10 +178,13 @@ class Case:
 
         `shapes` maps arguments to shapes that take the place of the sample's, `sizes` does so for single sizes.
         """
-        sample, values = self.row.samples[self.number], {}
+        sample = self.row.samples[self.number]
+        values: Values = {}
         for argument in self.row.arguments:
-            if argument.name in sample:
-                seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
+            seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
+            if is_generator(argument):
+                values[argument.name] = Seed(seed)
+            elif argument.name in sample:
                 value = evaluate(sample[argument.name], seed, dtype, (shapes or {}).get(argument.name), sizes)
                 is_array = is_written_out(argument, value) or isinstance(value, np.generic)
                 values[argument.name] = np.asarray(value) if is_array else in_plane(argument, value, dtype)

@@ -87,6 +87,8 @@ def written_sample(sample: Sample) -> str:
 def _other_values(argument: Argument, text: str | None) -> Iterator[tuple[str, str]]:
     """(what is new, text); an empty text leaves the argument out."""
     declared = argument.type
+    if declared.name == "Generator":
+        return
     if argument.default is not None and text is not None:
         yield "default", ""
     if declared.optional and text != "None":

@@ -481,11 +481,27 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:
-    if generator is None:
-        return default_generator.numpy
-    if not isinstance(generator, Generator):
+    if generator is not None and not isinstance(generator, Generator):
         raise TypeError(f"{op}(): argument 'generator' must be Generator, not {type(generator).__name__}")
-    return generator.numpy
+    return numpy_generator(generator)
+
+
+def numpy_generator(generator: Generator | None) -> np.random.Generator:
+    """The source of the numbers, by default that of the default generator."""
+    return (default_generator if generator is None else generator).numpy
+
+
+def as_generator(value: Any, op: str, argument: str, position: int) -> Generator:
+    """An argument of an op of a table."""
+    if not isinstance(value, Generator):
+        name = type(value).__name__
+        raise TypeError(f"{op}(): argument '{argument}' (position {position}) must be Generator, not {name}")
+    return value
+
+
+def as_generator_or_none(value: Any, op: str, argument: str, position: int) -> Generator | None:
+    """The same of one that may be left out."""
+    return None if value is None else as_generator(value, op, argument, position)
 
 
 def _dtype_or(dtype: DTypeLike | None, out: Tensor | None, default: DType, op: str) -> DType:

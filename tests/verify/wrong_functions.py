@@ -1,5 +1,7 @@
 """Array functions of wrong.yaml."""
 
+import numpy as np
+
 
 def two_parts(array):
     return 2 * array, array * array
@@ -16,3 +18,7 @@ def plus_strides(array):
 def doubled_in_place(array):
     array *= 2
     return array
+
+
+def noise_from_elsewhere(array, generator):
+    return array + np.random.rand(*array.shape)

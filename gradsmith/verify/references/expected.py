@@ -17,6 +17,7 @@ import numpy as np
 
 from gradsmith.generated.op_table import OPS, OpRow
 
+from ..seeds import seeded_for_numpy
 from .usual import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     if not text:
         raise NotAvailable(NO_REFERENCE)
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
-    arguments |= values if row.reference else as_forwards_see(row, values)
+    arguments |= seeded_for_numpy(values if row.reference else as_forwards_see(row, values))
     return eval(text, {**names_for(text, function_name(row)), **arguments})
 
 

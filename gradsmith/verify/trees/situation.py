@@ -15,6 +15,7 @@ from gradsmith.autograd import grad
 
 from ..references.expected import sum_to
 from ..samples import array_of, as_tensors, at, leaves_among
+from ..seeds import seeded
 from .evaluator import Surroundings, Trace
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Situation:
 
     def arguments(self, tensors: Mapping[str, Any]) -> dict[str, Any]:
         given: dict[str, Any] = {}
+        tensors = seeded(tensors)
         for argument in self.variant.signature.arguments:
             if argument.name in tensors:
                 given[argument.name] = converted(argument, tensors[argument.name])
