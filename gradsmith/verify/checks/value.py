@@ -1,23 +1,31 @@
-"""The value against the entry's reference, in every inexact dtype, and that the inputs stay as they were."""
+"""The value against the entry's reference, in every inexact dtype, that the inputs stay as they were, and what
+random numbers come from."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+import gradsmith as gs
+
 from ..references.expected import NotAvailable, expected_results
 from ..samples import array_of, as_tensors, at, places_of
+from ..seeds import is_generator
 
 if TYPE_CHECKING:
     from ..case import Setting, Subject
     from ..proof import Proof
+    from ..samples import Array, Values
 
 PRECISION = {"float64": 1e-13, "complex128": 1e-13, "float32": 1e-5, "complex64": 1e-5}
+SEEDS = 10
 SINGLE = {"float64": "float32", "complex128": "complex64"}
 
 
 def check(subject: Subject, proof: Proof) -> None:
+    check_random(subject, proof)
     for setting in subject.settings():
         check_setting(setting, proof)
     for setting in subject.settings([SINGLE[dtype] for dtype in subject.dtypes]):
@@ -45,3 +53,51 @@ def check_inputs_unchanged(setting: Setting, tensors: dict[str, object], proof: 
     for place, array in places_of(setting.values):
         same = np.array_equal(array_of(at(tensors, place)), array, equal_nan=array.dtype.kind in "fc")
         proof.expect("value", f"input {place[0]!r}", setting.label, "" if same else "was changed by the op")
+
+
+# ---- random numbers
+
+
+def check_random(subject: Subject, proof: Proof) -> None:
+    """Ops that draw random numbers do so from the generator that is given, by default from that of `manual_seed`."""
+    arguments = [argument for argument in subject.row.arguments if is_generator(argument)]
+    for argument in arguments:
+        for setting in subject.settings():
+            check_seed(setting, argument.name, proof)
+            if argument.default is not None:
+                check_default(setting, argument.name, proof)
+        settings = [setting for setting in subject.settings() if any(part.size for part in setting.results())]
+        is_used = any(differs(setting, argument.name) for setting in settings)
+        problem = "" if is_used else "is not used: other seeds give the same results"
+        proof.expect("random", f"generator {argument.name!r}", "all samples", problem)
+
+
+def check_seed(setting: Setting, name: str, proof: Proof) -> None:
+    problem = "" if agree(setting.results(), setting.results()) else "draws other numbers under one seed"
+    proof.expect("random", f"generator {name!r}", setting.label, problem)
+
+
+def check_default(setting: Setting, name: str, proof: Proof) -> None:
+    """Without a generator the default one gives the numbers, which goes on from where it was afterwards."""
+    before = gs.get_rng_state()
+    try:
+        gs.manual_seed(setting.values[name].number)
+        values: Values = {key: value for key, value in setting.values.items() if key != name}
+        found = [array_of(result) for result in setting.subject.call(as_tensors(values))]
+    finally:
+        gs.set_rng_state(before)
+    problem = "" if agree(found, setting.results()) else "does not draw from the default generator"
+    proof.expect("random", f"without generator {name!r}", setting.label, problem)
+
+
+def differs(setting: Setting, name: str) -> bool:
+    """Does another seed give other results? One of a few, since what is drawn may be one of two values."""
+    seed, plain = setting.values[name], setting.results()
+    others = ({**setting.values, name: replace(seed, number=seed.number + n)} for n in range(1, SEEDS))
+    return any(not agree(plain, setting.results(values)) for values in others)
+
+
+def agree(ones: list[Array], others: list[Array]) -> bool:
+    return len(ones) == len(others) and all(
+        np.array_equal(one, other, equal_nan=one.dtype.kind in "fc") for one, other in zip(ones, others)
+    )

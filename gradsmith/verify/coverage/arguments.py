@@ -45,7 +45,7 @@ class Finder:
     def gaps(self, argument: Argument, seen: Seen) -> Iterator[Gap]:
         name, declared = argument.name, argument.type
         if declared.name == "Generator":
-            return  # see checks/random.py
+            return  # see checks/value.py
         for words, is_met, wanted in conditions_of(argument):
             if seen and not is_met(seen):
                 yield from self.gap(f"'{name}' {words}", name, wanted)
