@@ -286,6 +286,7 @@ class Op:
     non_differentiable: tuple[str, ...]  # inputs that the entry says have no gradient
     output_differentiability: tuple[bool, ...]
     policy: Policy
+    lets: tuple[tuple[str, str], ...] = ()  # names in formulas, and their texts
 
     def __post_init__(self) -> None:
         assert self.forms <= FORMS, self.forms

@@ -195,7 +195,7 @@ def _raises(op: Op) -> list[str]:
 
 def _gradients(op: Op) -> list[str]:
     """The formulas as the table writes them; variants of one entry share them."""
-    lines = []
+    lines = [f"{name} = {text}" for name, text in op.lets]
     for variant in op.variants:
         for gradient in variant.backward.gradients if variant.backward else ():
             names = ", ".join("input" if name == "self" else name for name in gradient.inputs)

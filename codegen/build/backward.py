@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from ..check.context import Context, Resolved, gives_gradient
+from ..check.lets import named_parts
 from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from ..formula.guards import inputs_reading
@@ -94,7 +95,10 @@ class BackwardBuilder:
 
     def resolve(self, formula: RawFormula) -> Resolved | None:
         scope = self.scope(self.written(formula))
-        return self.context.expect_expr(formula.text, scope, self.declaration.base, self.subject(formula))
+        named = named_parts(self.declaration.entry, formula.text, scope, self.context)
+        subject = self.subject(formula)
+        found = self.context.expect_expr(formula.text, named.within(scope), self.declaration.base, subject)
+        return replace(found, lets=named.parts) if found and named.parts else found
 
     def subject(self, formula: RawFormula) -> str:
         numbers = self.declaration.scalar_positions(self.index)
@@ -111,7 +115,9 @@ class BackwardBuilder:
             self.error(raw, f"{self.subject(raw)} {reason}")
             return None
         position = raw.text.position
-        return Formula(raw.text.text, position.line, position.column, expr, self.is_loop(expr), raw.is_derived)
+        return Formula(
+            raw.text.text, position.line, position.column, expr, self.is_loop(expr), raw.is_derived, resolved.lets
+        )
 
     def why_not_shaped(self, raw: RawFormula, expr: Expr) -> str:
         """Errors in the shapes of a formula, as far as shapes are known."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast, get_args
 
 from ..check.context import Context
+from ..check.lets import named_parts
 from ..entries.declaration import Declaration, RawFormula
 from ..formula.facts import is_unknown, settled
 from ..formula.formula import Call, Conditional, Expr, Gradient, Literal, Name, Subscript, TupleExpr
@@ -140,11 +141,12 @@ class TangentBuilder:
         if not read_at_all:
             self.error(raw, f"{raw.subject} reads no tangent", f"Tangents: {', '.join(sorted(every))}.")
             return None
+        scope = self.scope(raw)
         for term in summands(node):
             read = {n.id for n in ast.walk(term) if isinstance(n, ast.Name)} & every
             if read and not read & here:
                 continue  # only tangents of what are numbers here: zero
-            resolved = self.context.expect_node(raw.text, term, self.scope(), self.declaration.base, raw.subject)
+            resolved = self.context.expect_node(raw.text, term, scope, self.declaration.base, raw.subject)
             if resolved is None:
                 return None
             drawn = [p.name for p in resolved.walk() if isinstance(p, Name) and p.name in self.signature.generators]
@@ -158,16 +160,18 @@ class TangentBuilder:
             terms.append(TangentTerm(self.reads(resolved), resolved))
         return tuple(terms)
 
-    def scope(self) -> Scope:
+    def scope(self, raw: RawFormula) -> Scope:
         variables: dict[str, Expr] = {a.name: Name(a.type.plain, a.name) for a in self.signature.arguments}
         for name, returned in zip(self.signature.output_names, self.signature.returns, strict=True):
             variables[name] = Name(returned.type.plain, name)
+        promotes = bool(self.declaration.package)
+        plain = Scope(variables=dict(variables), multi_returns=self.context.multi_returns, promotes=promotes)
+        named = named_parts(self.declaration.entry, raw.text, plain, self.context, has_gradient=False)
         for name in self.differentiable:
             kind = self.type_of(name)
             here = name in self.inputs
             variables[tangent_name(name)] = Name(kind.plain.required, tangent_name(name)) if here else ZERO
-        promotes = bool(self.declaration.package)
-        return Scope(variables=variables, multi_returns=self.context.multi_returns, promotes=promotes)
+        return named.within(replace(plain, variables=variables))
 
     @property
     def differentiable(self) -> tuple[str, ...]:

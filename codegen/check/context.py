@@ -19,6 +19,7 @@ from ..spec.schema_types import Type
 class Resolved:
     expr: Expr
     spellings: frozenset[str]  # how it writes gradients: "grad", "grads", "grad_values"
+    lets: tuple[tuple[str, Expr], ...] = ()  # the parts that the entry names
 
 
 @dataclass

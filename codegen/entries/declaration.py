@@ -188,4 +188,5 @@ class Declaration:
             non_differentiable=tuple(a.name for a in self.signature.arguments if a.name in self.non_differentiable),
             output_differentiability=self.output_differentiability,
             policy=self.policy,
+            lets=tuple((key.text, " ".join(text.text.split())) for key, text in self.entry.pairs.get("let", ())),
         )

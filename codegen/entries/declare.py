@@ -18,6 +18,7 @@ from .call_text import CallArgument, parse_call
 from .declaration import Declaration, DerivedText, RawForward
 from .forms import FormReader
 from .gradients import GradientReader
+from .lets import LetCheck
 from .policy import PolicyReader
 from .python_text import verify_names
 from .reader import RawEntry, RawText, expect_truth
@@ -72,6 +73,7 @@ class _Declarer:
         policy = PolicyReader(self.entry, self.signature, self.errors).policy()
         self.verify_doc()
         StructureCheck(self.entry, self.signature, self.errors).verify()
+        LetCheck(self.entry, self.signature, self.errors).verify()
         return Declaration(
             entry=self.entry,
             signature=self.signature,

@@ -27,10 +27,11 @@ TEXT_KEYS = (
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 SCALAR_LISTS = ("variants", "aliases")  # of which one text needs no brackets
-PAIR_KEYS = ("operators", "domain", "prepare", "require")
+PAIR_KEYS = ("operators", "domain", "prepare", "require", "let")
 KEYS = (*TEXT_KEYS, *LIST_KEYS, *PAIR_KEYS, "samples", "points")
 
 _COLON_HINT = "A text that has ': ' in it needs quotes around all of it."
+_BRACKET_HINT = "A text that begins with a bracket needs quotes around all of it."
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|;""")  # a quoted text, or what separates two samples
 _STRANGE = yaml.reader.Reader.NON_PRINTABLE
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -141,6 +142,7 @@ def _compose(text: str, errors: Collector) -> yaml.Node | None:
         position = Position(mark.line + 1, mark.column + 1) if mark else Position(1, 1)
         problem = error.problem or error.context or ""
         hint = _COLON_HINT if problem.startswith("mapping values") else ""
+        hint = _BRACKET_HINT if problem.endswith("',' or ']'") else hint
         errors.add(position, "", f"does not parse as YAML: {problem}", hint)
         return None
     except yaml.YAMLError as error:
@@ -295,7 +297,8 @@ class _Reader:
             raw = self.raw(node)
             return raw if what == "doc" else replace(raw, text=_joined_lines(raw.text))
         wanted = "has no value" if isinstance(node, yaml.ScalarNode) else "should be a text"
-        self.errors.add(_start(node), op, f"'{what}' {wanted}")
+        hint = _BRACKET_HINT if isinstance(node, yaml.SequenceNode) and node.flow_style else ""
+        self.errors.add(_start(node), op, f"'{what}' {wanted}", hint)
         return None
 
     def raw(self, node: yaml.ScalarNode) -> RawText:

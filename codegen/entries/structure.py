@@ -127,7 +127,9 @@ class StructureCheck:
         if forward is None or not forward.startswith(_EXPRESSIONS) or not forward.endswith(")"):
             return None
         conditions = [text.text for text in self.entry.lists.get("output_differentiability", ())]
-        texts = [forward.partition("(")[2][:-1], *(text.text for _, text in self.entry.formulas), *conditions]
+        named = (text.text for _, text in self.entry.pairs.get("let", ()))
+        formulas = (text.text for _, text in self.entry.formulas)
+        texts = [forward.partition("(")[2][:-1], *formulas, *named, *conditions]
         try:
             trees = [parse(text) for text in texts]
         except Problem:

@@ -239,6 +239,7 @@ class Formula:
     expr: Expr
     is_pointwise: bool  # every step is elementwise over the op's own shape: can become one loop
     is_derived: bool = False  # not written by the author
+    lets: tuple[tuple[str, Expr], ...] = ()  # parts of `expr` that the entry names, each after those that it reads
 
     @cached_property
     def uses(self) -> frozenset[str]:

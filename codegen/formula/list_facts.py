@@ -57,9 +57,22 @@ def _over_fact(
         return own if is_read or part == variable else part
 
     loop = comprehension.loops[place]
-    over = rebuilt(loop.source, lambda part: facts if part is source else part)
+    over = _source_with(loop.target, loop.source, variable, facts)
     loops = list(comprehension.loops)
     loops[place] = replace(loop, source=over)
     found = rebuilt(replace(comprehension, loops=tuple(loops)), changed)
     assert isinstance(found, Comprehension)
     return found
+
+
+def _source_with(target: Expr, source: Expr, variable: Variable, facts: Expr) -> Expr:
+    """The source with other items for one of the variables."""
+    match target, source:
+        case Variable(), _:
+            return facts if target == variable else source
+        case TupleExpr(items=items), Call(function="zip", arguments=arguments):
+            pairs = zip(items, arguments, strict=True)
+            return replace(source, arguments=tuple(_source_with(t, s, variable, facts) for t, s in pairs))
+        case TupleExpr(items=(_, item)), Call(function="enumerate", arguments=(argument,)):
+            return replace(source, arguments=(_source_with(item, argument, variable, facts),))
+    return source

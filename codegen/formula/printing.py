@@ -137,6 +137,9 @@ class CythonPrinter:
             return f"{operator.resolved}({self.arguments(operator.resolved_arguments)})", ATOM
         symbol, operands = operator.symbol, operator.operands
         binding = BINDING[symbol]
+        match operands:
+            case (tree.Operator(symbol="is", operands=(value, none)),) if symbol == "not":
+                return f"{self.within(value, COMPARISON + 1)} is not {self.text(none)}", COMPARISON
         if len(operands) == 1:
             return f"{_PREFIX[symbol]}{self.within(operands[0], binding)}", binding
         if symbol == "**":  # binds to the right, and tighter than a sign on its left

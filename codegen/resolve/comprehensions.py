@@ -12,7 +12,7 @@ from ..formula.formula import Call, Comprehension, Expr, Literal, Loop, Operator
 from ..formula.list_facts import without_values
 from ..formula.scope import BOOL, INT
 from ..spec.errors import Problem
-from ..spec.reserved import is_taken
+from ..spec.reserved import CALLED_BUILTINS, is_taken
 from ..spec.schema_types import Type
 from ..spec.vocabulary import ATTRIBUTES, CONSTANTS, DTYPES, LIST_ATTRIBUTES
 from .base import ResolverBase
@@ -190,7 +190,9 @@ def _called(function: str, several: list[Items]) -> Items:
 
 
 def _builtin(result: Type, function: str, arguments: tuple[Expr, ...]) -> Call:
-    return Call(result, function, f"builtins.{function}", BUILTIN, arguments)
+    """A call of Python's function, by a name that no op of the module has."""
+    name = function if function in CALLED_BUILTINS else f"{BUILTIN}.{function}"
+    return Call(result, function, name, BUILTIN, arguments)
 
 
 def _counted(count: int) -> str:

@@ -15,7 +15,7 @@ from itertools import groupby
 from ..formula.callees import list_type, literal
 from ..formula.formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
 from ..formula.scope import BOOL
-from ..spec.errors import Problem, hint_from
+from ..spec.errors import Consequence, Problem, hint_from
 from ..spec.schema_types import Type
 from ..spec.syntax import PYTHON_WORDS, describe, parse
 from ..spec.vocabulary import CONSTANTS, DTYPES
@@ -74,6 +74,8 @@ class Resolver(OperatorResolver, CallResolver):
         found = self.scope.variables.get(node.id)
         if found is not None:
             return self.narrowed(self._noted(node.id, found))
+        if node.id in self.scope.missing:
+            self._report_missing(node)
         if node.id == "retain_variables" and self.scope.in_backward:
             return RunFact(BOOL, node.id)
         if node.id in CONSTANTS:
@@ -83,6 +85,12 @@ class Resolver(OperatorResolver, CallResolver):
         meant = PYTHON_WORDS.get(node.id)
         hint = f"Write {meant}." if meant else hint_from("In scope", node.id, self.scope.variables)
         raise Problem(f"uses '{node.id}', which is not in scope", node.col_offset, hint)
+
+    def _report_missing(self, node: ast.Name) -> None:
+        reason = self.scope.missing[node.id]
+        if not reason:
+            raise Consequence(f"uses '{node.id}', which is wrong")
+        raise Problem(f"uses '{node.id}', {reason}", node.col_offset)
 
     def _noted(self, name: str, found: Expr) -> Expr:
         if isinstance(found, (Gradient, Gradients)):

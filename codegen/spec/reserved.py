@@ -46,7 +46,9 @@ MODULE_NAMES = words(
     """
 )
 # Functions and types of Python that generated code calls.
-CALLED_BUILTINS = words("__name__ complex dict globals isinstance len list object property range tuple")
+CALLED_BUILTINS = words(
+    "__name__ complex dict enumerate globals isinstance len list object property range sorted tuple zip"
+)
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """

@@ -150,7 +150,8 @@ class NodeView:
     @property
     def is_selective(self) -> bool:
         """Does the node ask which of its gradients are wanted?"""
-        return any(gradient.tested or "wants(" in gradient.text for gradient in self.gradients)
+        texts = [text for g in self.gradients for text in (g.text, *(part.text for part in g.parts))]
+        return any(gradient.tested for gradient in self.gradients) or any("wants(" in text for text in texts)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
 
-from ..formula.formula import Attribute, Expr, Name
+from ..formula.facts import folded
+from ..formula.formula import Attribute, Conditional, Expr, IsWanted, Literal, Name, Operator
 from ..formula.printing import CythonPrinter
+from ..formula.scope import BOOL
 from ..model import Backward, GradientRule, Op, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import backward_table_name, edge_name
+from ..spec.schema_types import Type
+from .guards import ALWAYS
 from .model import EdgeRun, GradientView, Incoming, ListStart, Load, NodeView, PartView, PropertyView, SharedView
-from .sharing import SharedFormulas, share
+from .sharing import SharedFormulas, SharedPart, each_for_itself, share
 
 _VALUE_GETTERS = {"plain": "value_of", "operand": "unpack_number", "object": "unpack_object"}
 _DESCRIPTORS = {"plain": "saved_value", "operand": "saved_number", "object": "saved_object"}
@@ -63,14 +67,15 @@ def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
         list_starts=_list_starts(variant, backward),
         tensor_locals=(
             *(declared(load.name) for name, load in loads.items() if name in tensors and load not in first),
-            *(part.name for part in formulas.parts),
+            *dict.fromkeys(part.name for part in formulas.parts if part.expr.type.is_tensor),
         ),
         list_locals=tuple(declared(load.name) for name, load in loads.items() if name in lists and load not in first),
         object_locals=tuple(
             load.name
             for name, load in loads.items()
             if name not in tensors | lists and load in loaded and load not in first
-        ),
+        )
+        + tuple(dict.fromkeys(part.name for part in formulas.parts if part.expr.type.is_list)),
         shared=tuple(shared),
         gradients=tuple(gradients),
         loaded_first=first,
@@ -117,14 +122,21 @@ def _local(name: str) -> str:
 
 
 def _shared_formulas(variant: Variant, backward: Backward, gradients: tuple[str, ...]) -> SharedFormulas:
-    """Shared are parts of ops with one result and single tensors: there every formula is evaluated when wanted."""
+    """Shared are parts of ops with one result and single tensors: there every formula is evaluated when wanted.
+
+    What the entry names is shared in any case. Formulas of lists compute it each for itself: their edges are counted
+    when the node runs.
+    """
     formulas = tuple(gradient.formula.expr for gradient in backward.gradients)
-    inputs = [variant.signature.argument(name) for name in backward.differentiable_inputs]
+    lets = dict(let for gradient in backward.gradients for let in gradient.formula.lets)
     returns = variant.signature.returns
-    if len(returns) > 1 or returns[0].type.is_list or any(a.type.is_list for a in inputs):
-        return SharedFormulas((), formulas)
+    is_single = len(returns) == 1 and not returns[0].type.is_list and not variant.gradient_lists
     kept = {_local(saved.name) for saved in everything_saved(backward)}
-    return share(formulas, frozenset(kept | set(gradients) | {"self", "parts"}))
+    taken = frozenset(kept | set(gradients) | {"self", "parts"} | lets.keys())
+    found = share(formulas, taken, lets, automatic=is_single)
+    if not variant.gradient_lists:
+        return found
+    return replace(found, parts=tuple(part for whole in found.parts for part in each_for_itself(whole)))
 
 
 def _shared_views(
@@ -132,6 +144,7 @@ def _shared_views(
 ) -> list[SharedView]:
     """Runs of parts that the same gradients read, if these are more than one."""
     blocks: list[SharedView] = []
+    own = replace(printer, wanted={name: edge for edge, name in enumerate(backward.differentiable_inputs)})
     several = (part for part in formulas.parts if len(part.readers) > 1)
     for readers, run in groupby(several, key=lambda part: part.readers):
         parts = list(run)
@@ -143,10 +156,35 @@ def _shared_views(
                 edges=edges,
                 tested=len(edges) < len(backward.differentiable_inputs),
                 loads=tuple(loads[name] for name in names if loads[name] not in there),
-                parts=tuple(PartView(part.name, printer.text(part.expr)) for part in parts),
+                parts=tuple(PartView(part.name, own.text(_guarded(part, backward))) for part in parts),
             )
         )
     return blocks
+
+
+def _guarded(part: SharedPart, backward: Backward) -> Expr:
+    """The part where a formula reads it, else None."""
+    gradients = [backward.gradients[i] for i in part.readers]
+    guards = [_within(gradient, guard) for gradient, guard in zip(gradients, part.guards, strict=True)]
+    if all(guard == ALWAYS for guard in guards):
+        return part.expr
+    conditions = [
+        folded("and", (_is_wanted(gradient), guard)) for gradient, guard in zip(gradients, guards, strict=True)
+    ]
+    conditions = conditions if len(conditions) > 1 else guards
+    test = folded("or", conditions) if len(conditions) > 1 else conditions[0]
+    return Conditional(part.expr.type, test, part.expr, Literal(Type("None"), None))
+
+
+def _within(gradient: GradientRule, guard: Expr) -> Expr:
+    """The guard where the formula is computed at all: one of its inputs is asked for."""
+    asked = guard.operands if isinstance(guard, Operator) and guard.symbol == "or" else (guard,)
+    return ALWAYS if all(IsWanted(BOOL, name) in asked for name in gradient.inputs) else guard
+
+
+def _is_wanted(gradient: GradientRule) -> Expr:
+    wanted = [IsWanted(BOOL, name) for name in gradient.inputs]
+    return folded("or", wanted) if len(wanted) > 1 else wanted[0]
 
 
 def _loaded(edges: tuple[int, ...], blocks: list[SharedView]) -> set[Load]:
@@ -211,7 +249,7 @@ def _gradient_view(
         tested=len(backward.differentiable_inputs) > 1,
         needs=_needs(backward, gradient),
         loads=loads,
-        parts=tuple(PartView(p.name, own.text(p.expr)) for p in formulas.parts if p.readers == (index,)),
+        parts=tuple(PartView(p.name, own.text(_guarded(p, backward))) for p in formulas.parts if p.readers == (index,)),
         text=own.parts(formulas.formulas[index]),
     )
 

@@ -4,16 +4,23 @@ The formulas of one node often repeat themselves: ``self == other`` in both grad
 twice in one of silu. Such parts become locals of `apply`, computed where a gradient that needs them is wanted.
 (Compiled loops do the same for themselves: see `kernels`.) A formula that chooses by ``if`` is left alone, since the
 branch not taken may not be computed at all.
+
+Parts that the entry names (`let`) become such locals in any case. Those that a formula reads in one branch alone are
+computed where that branch is taken: see `guarded`.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from ..formula.formula import Call, Conditional, Expr, Name, Operator
+from ..formula.formula import Call, Comprehension, Conditional, Expr, Gradient, Gradients, Name, Operator
 from ..formula.substitute import rebuilt
+from .guards import guard_of, names_of
+
+Key = TypeVar("Key")
 
 _WORDS = {
     "+": "sum", "-": "difference", "*": "product", "/": "quotient", "neg": "negative", "**": "power", "@": "matrix",
@@ -29,6 +36,7 @@ class SharedPart:
     name: str  # tanh_of_self
     expr: Expr
     readers: tuple[int, ...]  # the formulas that need it, themselves or through another part
+    guards: tuple[Expr, ...]  # of each reader: the condition under which it reads the part
 
 
 @dataclass(frozen=True)
@@ -37,22 +45,70 @@ class SharedFormulas:
     formulas: tuple[Expr, ...]  # with names for the parts
 
 
-def share(formulas: Sequence[Expr], taken: frozenset[str]) -> SharedFormulas:
-    """Name the parts that occur more than once; `taken` are names that mean something else in `apply`."""
-    whole = {i: formula for i, formula in enumerate(formulas) if not _chooses(formula)}
+def share(
+    formulas: Sequence[Expr], taken: frozenset[str], lets: Mapping[str, Expr] | None = None, *, automatic: bool = True
+) -> SharedFormulas:
+    """Name the parts that occur more than once, and those that the entry names.
+
+    `taken` are names that mean something else in `apply`; without `automatic` nothing but `lets` becomes a part.
+    """
+    every = dict(enumerate(formulas))
     named: dict[str, Expr] = {}
-    while (part := _largest_repeated([*whole.values(), *named.values()])) is not None:
-        name = _free_name(part, taken | named.keys())
-        whole = {i: _with_name(formula, part, name) for i, formula in whole.items()}
-        # Parts found later are smaller, and may be inside those found before.
-        named = {name: part, **{other: _with_name(expr, part, name) for other, expr in named.items()}}
-    reads = {i: _names_read(formula, named) for i, formula in whole.items()}
-    parts = [SharedPart(n, e, tuple(i for i in whole if n in reads[i])) for n, e in named.items()]
-    return SharedFormulas(tuple(parts), tuple(whole.get(i, formula) for i, formula in enumerate(formulas)))
+    for name, part in list((lets or {}).items())[::-1]:
+        if _is_worth_a_local(part):
+            every, named = _replaced(every, part, name), {**_replaced(named, part, name), name: part}
+    whole = {i: formula for i, formula in every.items() if automatic and not _chooses(formula)}
+    while (repeated := _largest_repeated([*whole.values(), *_without_choices(named)])) is not None:
+        name = _free_name(repeated, taken | named.keys())
+        whole = _replaced(whole, repeated, name)
+        named = {name: repeated, **_replaced(named, repeated, name)}
+    every |= whole
+    parts = [_shared_part(name, named, every) for name in _in_order(named)]
+    return SharedFormulas(tuple(part for part in parts if part.readers), tuple(every.values()))
+
+
+def each_for_itself(part: SharedPart) -> Iterator[SharedPart]:
+    """The same part, for each of its readers alone."""
+    return (replace(part, readers=(i,), guards=(guard,)) for i, guard in zip(part.readers, part.guards, strict=True))
+
+
+def _replaced(formulas: Mapping[Key, Expr], part: Expr, name: str) -> dict[Key, Expr]:
+    return {key: _with_name(formula, part, name) for key, formula in formulas.items()}
+
+
+def _shared_part(name: str, named: Mapping[str, Expr], formulas: Mapping[int, Expr]) -> SharedPart:
+    guards = {i: guard for i, formula in formulas.items() if (guard := guard_of(name, formula, named)) is not None}
+    return SharedPart(name, named[name], tuple(guards), tuple(guards.values()))
+
+
+def _in_order(named: Mapping[str, Expr]) -> list[str]:
+    """Each part after those that it reads."""
+    found: dict[str, None] = {}
+
+    def follow(name: str) -> None:
+        for read in sorted(names_of(named[name]) & named.keys()):
+            follow(read)
+        found[name] = None
+
+    for name in named:
+        follow(name)
+    return list(found)
+
+
+def _is_worth_a_local(part: Expr) -> bool:
+    """A tensor or a list of tensors that is computed."""
+    return part.type.name == "Tensor" and not isinstance(part, (Name, Gradient, Gradients))
+
+
+def _without_choices(named: Mapping[str, Expr]) -> Iterator[Expr]:
+    return (expr for expr in named.values() if not _chooses(expr))
 
 
 def _chooses(formula: Expr) -> bool:
-    return any(isinstance(part, Conditional) and not part.resolved for part in formula.walk())
+    return any(
+        isinstance(part, Comprehension) or (isinstance(part, Conditional) and not part.resolved)
+        for part in formula.walk()
+    )
 
 
 def _largest_repeated(formulas: Sequence[Expr]) -> Expr | None:
@@ -68,12 +124,6 @@ def _is_step(part: Expr) -> bool:
 
 def _with_name(formula: Expr, part: Expr, name: str) -> Expr:
     return rebuilt(formula, lambda found: Name(part.type, name) if found == part else found)
-
-
-def _names_read(formula: Expr, named: dict[str, Expr]) -> set[str]:
-    """Parts that a formula needs, and those that these need."""
-    found = {part.name for part in formula.walk() if isinstance(part, Name) and part.name in named}
-    return found.union(*(_names_read(named[name], named) for name in found))
 
 
 # ---- readable names

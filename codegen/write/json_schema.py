@@ -97,5 +97,9 @@ KEYS: dict[str, tuple[str, Schema]] = {
         "Conditions over numbers and attributes, each with what is wanted: {self.ndim == 2: a matrix is wanted}.",
         {"type": "object", "additionalProperties": {"type": "string"}},
     ),
+    "let": (
+        "Names for parts of the formulas, which backward computes once: {scale: rsqrt(self + eps)}.",
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ),
     "stops_gradient": ("The result depends on its input, and has no gradient nevertheless.", _FLAG),
 }

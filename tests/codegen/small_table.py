@@ -5,6 +5,7 @@ from codegen.formula.formula import (
     Attribute,
     AttributeOf,
     Call,
+    Comprehension,
     Conditional,
     Expr,
     Formula,
@@ -13,12 +14,14 @@ from codegen.formula.formula import (
     IsUndefined,
     IsWanted,
     Literal,
+    Loop,
     Name,
     Operator,
     RunFact,
     Slice,
     Subscript,
     TupleExpr,
+    Variable,
 )
 from codegen.model import Op, Table
 from codegen.spec.schema import Signature
@@ -178,10 +181,17 @@ def formula(text: str, signature: str = "f(Tensor self, Tensor other) -> Tensor"
     tensors = [a.name for a in arguments if str(a.type) in plain]
     others = "".join(f"  {name}: non_differentiable\n" for name in tensors[:-1])
     read = ", ".join(a.name for a in arguments)
-    op = op_with(f"{signature}\n  forward: array(np.zeros(({read})))\n  {tensors[-1]}: {text}\n{others.rstrip()}")
+    op = op_with(
+        f"{signature}\n  forward: array(np.zeros(({read})))\n  {tensors[-1]}: {_quoted(text)}\n{others.rstrip()}"
+    )
     backward = op.variants[variant].backward
     assert backward is not None
     return backward.gradients[0].formula
+
+
+def _quoted(text: str) -> str:
+    """As YAML wants a text that begins with a bracket."""
+    return f'"{text}"' if text.startswith("[") else text
 
 
 def show(expr: Expr) -> str:
@@ -217,8 +227,18 @@ def show(expr: Expr) -> str:
             return f"({show(body)} if {show(test)} else {show(orelse)})"
         case Subscript(value=value, index=index):
             return f"{show(value)}[{show(index)}]"
-        case Slice(start=start, stop=stop):
-            return ":".join("" if end is None else show(end) for end in (start, stop))
+        case Slice(start=start, stop=stop, step=step):
+            ends = (start, stop, step) if step else (start, stop)
+            return ":".join("" if end is None else show(end) for end in ends)
+        case Variable(name=name):
+            return name
+        case Comprehension(item=item, loops=loops):
+            return f"[{show(item)} {' '.join(map(show_loop, loops))}]"
         case TupleExpr(items=items):
             return f"[{', '.join(map(show, items))}]"
     raise AssertionError(expr)
+
+
+def show_loop(loop: Loop) -> str:
+    tests = "".join(f" if {show(test)}" for test in loop.tests)
+    return f"for {show(loop.target)} in {show(loop.source)}{tests}"

@@ -88,6 +88,9 @@ def _attribute(owner: str, attribute: str) -> str:
 
 def _operator(expr: tree.Operator) -> tuple[str, int]:
     symbol, binding = expr.symbol, BINDING[expr.symbol]
+    match expr.operands:
+        case (tree.Operator(symbol="is", operands=(value, none)),) if symbol == "not":
+            return f"{within(value, BINDING['is'] + 1)} is not {written(none)}", BINDING["is"]
     if len(expr.operands) == 1:
         return f"{_PREFIX[symbol]}{within(expr.operands[0], binding)}", binding
     left, right = expr.operands

@@ -10,6 +10,7 @@ TWO = "f(Tensor self, Tensor other) -> Tensor"
 SCALAR = "f(Tensor self, Scalar x, int n=2, *, float p=0.5, bool flag=False, str mode='a') -> Tensor"
 DIMS = "f(Tensor self, int[] size, int[]? dim=None, int n=0) -> Tensor"
 LISTS = "f(Tensor[] tensors, int dim) -> Tensor"
+OPTIONAL = "f(Tensor[] self, Tensor?[] parts=()) -> Tensor"
 KINDS = (
     "f(Tensor self, int[2] pair, float[] weights, bool[3] mask, Scalar[]? numbers=None, str[] names=(), "
     "Tensor?[] parts=(), Tensor[]? more=None) -> Tensor"
@@ -30,6 +31,26 @@ KINDS = (
         ("grad * max(n, 1)", "f(Tensor self, int n) -> Tensor", "op_mul_scalar(grad0, (n if (n >= 1) else 1))"),
         ("grad if 1 in size else 2 * grad", "f(Tensor self, int[] size) -> Tensor",
          "(grad0 if (1 in size) else op_mul_scalar(grad0, 2))"),
+        ("grad.expand(-size)", "f(Tensor self, int[] size) -> Tensor", "op_expand(grad0, [neg n for n in size])"),
+        ("grad.expand(-n)", "f(Tensor self, int[] n) -> Tensor", "op_expand(grad0, [neg each for each in n])"),
+        ("grad.expand(reversed(size))", "f(Tensor self, int[] size) -> Tensor", "op_expand(grad0, size[::-1])"),
+        ("grad.expand(sorted(size)[::2])", "f(Tensor self, int[] size) -> Tensor",
+         "op_expand(grad0, sorted(size)[::2])"),
+        ("grad * sum(n for n in size if n > 1)", "f(Tensor self, int[] size) -> Tensor",
+         "op_mul_scalar(grad0, builtins.sum([n for n in size if (n > 1)]))"),
+        # comprehensions
+        ("[grad * x for x in tensors]", LISTS, "[op_mul_tensor(grad0, x) for x in tensors]"),
+        ("[grad * x * i for i, x in enumerate(tensors)]", LISTS,
+         "[op_mul_scalar(op_mul_tensor(grad0, x), i) for [i, x] in enumerate(tensors)]"),
+        ("[grad.expand(x.shape) for x in tensors]", LISTS, "[op_expand(grad0, x) for x in tensors_shape]"),
+        ("[grad.expand(x.shape) * y for x, y in zip(tensors, tensors)]", LISTS,
+         "[op_mul_tensor(op_expand(grad0, x), y) for [x, y] in zip(tensors_shape, tensors)]"),
+        ("[grad.expand(x.shape) * x for x in tensors]", LISTS,
+         "[op_mul_tensor(op_expand(grad0, x.shape), x) for x in tensors]"),
+        ("[grad * tensors[i] for i in range(dim, len(tensors))] + tensors[:dim]", LISTS,
+         "([op_mul_tensor(grad0, tensors[i]) for i in range(dim, tensors_count)] + tensors[:dim])"),
+        ("[grad * i * j for i in range(dim) for j in range(i) if i != j]", LISTS,
+         "[op_mul_scalar(op_mul_scalar(grad0, i), j) for i in range(dim) for j in range(i) if (i != j)]"),
         # operators of tensors
         ("grad * conj(other)", TWO, "op_mul_tensor(grad0, op_conj(other))"),
         ("2 * grad", TWO, "op_mul_scalar(grad0, 2)"),
@@ -96,6 +117,14 @@ KINDS = (
 )  # fmt: skip
 def test_trees(text: str, signature: str, tree: str) -> None:
     assert show(formula(text, signature).expr) == tree
+
+
+def test_a_variable_is_narrowed_by_the_test_of_its_loop() -> None:
+    tree = formula("[grad * p for p in parts if p is not None]", OPTIONAL).expr
+    assert show(tree) == "[op_mul_tensor(grad0, p) for p in parts if not (p is None)]"
+    assert str(tree.type) == "Tensor[]"
+    tree = formula("[grad * p if p is not None else None for p in parts]", OPTIONAL)
+    assert str(tree.expr.type) == "Tensor?[]"
 
 
 def test_optional_tensor_is_narrowed_by_its_test() -> None:

@@ -57,3 +57,56 @@ def test_formulas_that_choose_are_left_alone() -> None:
 def test_names_that_mean_something_else() -> None:
     found = shared("grad * exp(self)", "grad - exp(self)", taken=frozenset({"exp_of_self"}))
     assert [name for name, _, _ in parts(found)] == ["exp_of_self_2"]
+
+
+# ---- parts that the entry names
+
+
+def with_lets(lets: str, *formulas: str) -> SharedFormulas:
+    named = "\n".join(f"    {line}" for line in lets.splitlines())
+    lines = [f"  {key}: {text}" for key, text in (formula.split(": ", 1) for formula in formulas)]
+    backward = op_with(f"{SIGNATURE}  let:\n{named}\n" + "\n".join(lines)).variants[0].backward
+    assert backward is not None
+    lets_of = dict(let for gradient in backward.gradients for let in gradient.formula.lets)
+    return share([gradient.formula.expr for gradient in backward.gradients], frozenset(), lets_of)
+
+
+def test_a_named_part_is_a_local_though_it_is_read_once() -> None:
+    found = with_lets("scale: exp(self)", "self: grad * scale", "other, third: (grad, grad)")
+    assert parts(found) == [("scale", "op_exp(self)", (0,))]
+
+
+def test_named_parts_come_after_those_that_they_read() -> None:
+    found = with_lets("b: a * other\na: exp(self)", "self: grad * b", "other: grad * a * a", "third: 2 * grad * b")
+    assert parts(found) == [("a", "op_exp(self)", (0, 1, 2)), ("b", "op_mul_tensor(a, other)", (0, 2))]
+
+
+def test_what_reads_a_named_part_twice_is_shared_after_it() -> None:
+    found = with_lets("a: exp(self)", "self: grad * exp(a)", "other: 2 * grad * exp(a)", "third: grad")
+    assert parts(found) == [("a", "op_exp(self)", (0, 1)), ("exp_of_a", "op_exp(a)", (0, 1))]
+
+
+def test_a_name_of_what_is_not_computed_is_no_local() -> None:
+    found = with_lets("a: self\nn: self.ndim", "self: grad * a * n", "other: grad", "third: grad")
+    assert parts(found) == []
+
+
+def test_a_part_that_one_branch_reads_has_a_guard() -> None:
+    found = with_lets(
+        "a: exp(self)\nb: exp(a)",
+        "self, other: (grad * b if grad_input_mask[0] else None, grad if self.ndim == 1 else grad * a)",
+        "third: grad",
+    )
+    guards = {part.name: [show(guard) for guard in part.guards] for part in found.parts}
+    assert guards == {"a": ["(not (self_ndim == 1) or self_is_wanted)"], "b": ["self_is_wanted"]}
+
+
+def test_what_a_comprehension_tests_is_no_guard() -> None:
+    found = with_lets(
+        "a: exp(self)",
+        "self: sum(cat([grad * a for n in self.shape if n > 2], 0))",
+        "other: grad",
+        "third: grad if self.ndim > 1 and a.ndim > 2 else grad",
+    )
+    guards = {part.name: [show(guard) for guard in part.guards] for part in found.parts}
+    assert guards == {"a": ["True", "(self_ndim > 1)"]}

@@ -1,0 +1,59 @@
+"""Conditions under which a formula reads a part: the tests of the choices around it.
+
+``f(scale) if grad_input_mask[0] else None`` reads `scale` where the first gradient is wanted, and nothing of what
+`scale` is computed from may be there otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..formula.facts import folded
+from ..formula.formula import Comprehension, Conditional, Expr, Literal, Name, Operator, Variable
+from ..formula.scope import BOOL
+
+ALWAYS = Literal(BOOL, True)
+
+
+def guard_of(name: str, formula: Expr, named: Mapping[str, Expr]) -> Expr | None:
+    """When a formula reads a part, itself or through other parts; None when it never does."""
+    guards = list(_guards(name, formula))
+    for other in sorted(names_of(formula) & named.keys() - {name}):
+        inner = guard_of(name, named[other], named)
+        outer = guard_of(other, formula, {}) if inner is not None else None
+        if inner is not None and outer is not None:
+            guards.append(_both(outer, inner))
+    guards = list(dict.fromkeys(guards))
+    return folded("or", guards) if len(guards) > 1 else next(iter(guards), None)
+
+
+def names_of(expr: Expr) -> set[str]:
+    return {part.name for part in expr.walk() if isinstance(part, Name)}
+
+
+def _guards(name: str, expr: Expr) -> Iterator[Expr]:
+    """The condition of each place that reads the name."""
+    match expr:
+        case Name(name=own):
+            yield from (ALWAYS,) if own == name else ()
+        case Conditional(test=test, body=body, orelse=orelse, resolved=""):
+            yield from _guards(name, test)
+            yield from (_both(test, guard) for guard in _guards(name, body))
+            yield from (_both(folded("not", (test,)), guard) for guard in _guards(name, orelse))
+        case Operator(symbol="and" | "or" as symbol, operands=(left, right), resolved=""):
+            yield from _guards(name, left)
+            asked = left if symbol == "and" else folded("not", (left,))
+            yield from (_both(asked, guard) for guard in _guards(name, right))
+        case Comprehension():
+            yield from (_outside(guard) for child in expr.children() for guard in _guards(name, child))
+        case _:
+            yield from (guard for child in expr.children() for guard in _guards(name, child))
+
+
+def _both(outer: Expr, inner: Expr) -> Expr:
+    return folded("and", (outer, inner))
+
+
+def _outside(guard: Expr) -> Expr:
+    """Of a test inside a comprehension nothing is known before it."""
+    return ALWAYS if any(isinstance(part, Variable) for part in guard.walk()) else guard
