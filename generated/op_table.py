@@ -6361,6 +6361,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(5, 3)", "target": "integers(5, high=3)"},
             {"self": "real(5, 3)", "target": "integers(5, high=3)", "weight": "positive(3)", "reduction": "'sum'"},
             {"self": "real(5, 3)", "target": "integers(5, high=3)", "ignore_index": "1", "label_smoothing": "0.1"},
+            {"self": "real(5, 3)", "target": "integers(5, high=3)", "ignore_index": "1"},
             {"self": "real(5, 3)", "target": "positive(5, 3)", "reduction": "'mean'"},
             {"self": "real(5, 3)", "target": "positive(5, 3)", "weight": "positive(3)", "reduction": "'none'", "label_smoothing": "0.2"},
             {"self": "real(2, 3, 4)", "target": "integers(2, 4, high=3)"},

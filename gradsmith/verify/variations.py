@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .case import REAL, Setting
+from .domains import is_in_domain
 from .references.expected import expected_results
 from .references.refusals import REFUSALS
 from .samples import Case
@@ -213,7 +214,7 @@ class Neighbour:
     """A variation of the samples as a call, and what the op and its reference make of it."""
 
     variation: Variation
-    setting: Setting | None  # None where the sample itself is none
+    setting: Setting | None  # None where the sample itself is none, or not in the domain
     found: list[Array] | None = None
     expected: list[Array] | None = None
     refused: Exception | None = None
@@ -239,6 +240,8 @@ def _neighbour(subject: Subject, variation: Variation) -> Neighbour:
     try:
         setting = setting_of(subject, variation.sample)
     except REFUSALS:
+        return Neighbour(variation, None)
+    if not is_in_domain(setting):
         return Neighbour(variation, None)
     expected, other = _tried(lambda: expected_results(subject.row, setting.values))
     if other is not None and "internal" in subject.row.forms:  # an internal op trusts its arguments

@@ -11,15 +11,14 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ..case import REAL, Setting
+from ..domains import is_inside
 from ..references.expected import expected_results, sum_to
 from ..references.refusals import REFUSALS, lacks_requirement
 from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
 from . import reverse, value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gradsmith.generated.op_table import Interval
+    from collections.abc import Callable, Iterator
 
     from ..case import Subject
     from ..proof import Proof
@@ -138,33 +137,39 @@ def check_broadcasting(subject: Subject, case: Case, proof: Proof) -> None:
 
 def check_special_values(subject: Subject, case: Case, proof: Proof) -> None:
     """Values are the reference's; of gradients the compiled loop and the recorded ops agree."""
+    setting = special_setting(subject, case)
+    if setting is not None:
+        value.check_setting(setting, proof)
+        ones = [np.ones_like(result) for result in setting.root_arrays()]
+        reverse.check_recorded(setting, ones, setting.gradients(ones), proof)
+
+
+def special_settings(subject: Subject) -> Iterator[Setting]:
+    """Of all samples by which the op is elementwise."""
+    found = (special_setting(subject, case) for case in subject.cases if is_elementwise(subject, case))
+    return (setting for setting in found if setting is not None)
+
+
+def special_setting(subject: Subject, case: Case) -> Setting | None:
+    """All combinations of special values; what is no number may be refused."""
     names = [place[0] for place in case.inputs]
     if not names or len(names) != len(tensors_of(case)):
-        return
+        return None
     grids = np.meshgrid(*(special_values(subject, name) for name in names))
     values = replaced(case.values(), {(name,): grid.ravel() for name, grid in zip(names, grids)})
     setting = Setting(subject, case, values, REAL, "special values")
-    if is_refused(setting.results):  # what is no number may be refused
-        finite = {place: array[np.isfinite(array)] for place, array in places_of(values)}
-        if len({array.size for array in finite.values()}) > 1 or is_refused(
-            setting.with_values(replaced(values, finite), "").results
-        ):
-            return
-        setting = setting.with_values(replaced(values, finite), "special values that are finite")
-    value.check_setting(setting, proof)
-    ones = [np.ones_like(result) for result in setting.root_arrays()]
-    reverse.check_recorded(setting, ones, setting.gradients(ones), proof)
+    if not is_refused(setting.results):
+        return setting
+    finite = {place: array[np.isfinite(array)] for place, array in places_of(values)}
+    setting = setting.with_values(replaced(values, finite), "special values that are finite")
+    is_odd = len({array.size for array in finite.values()}) > 1
+    return None if is_odd or is_refused(setting.results) else setting
 
 
 def special_values(subject: Subject, name: str) -> list[float]:
     """Those in the domain of the argument."""
     domain = subject.row.domain.get(name)
     return [x for x in SPECIAL if domain is None or is_inside(x, domain)]
-
-
-def is_inside(number: float, domain: Interval) -> bool:
-    above = number > domain.lower or (domain.includes_lower and number == domain.lower)
-    return above and (number < domain.upper or (domain.includes_upper and number == domain.upper))
 
 
 def check_large(subject: Subject, case: Case, proof: Proof) -> None:

@@ -17,12 +17,12 @@ import numpy as np
 import gradsmith as gs
 
 from ..case import REAL, Setting
+from ..domains import is_inside
 from ..proof import difference
 from ..references.refusals import REFUSALS
 from ..samples import array_of, places_of, replaced
 from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
-from .elementwise import is_inside
 from .reverse import name_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """Zeros, equal numbers, infinities and NaN among the elements of ops that combine them: sums, products, norms, orders.
 
-Where the differences to both sides agree there is a derivative, and so a gradient that is NaN or another number is wrong.
+Where the differences to both sides agree there is a derivative, and so a gradient that is NaN, or another number, is
+wrong.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ import numpy as np
 from gradsmith.autograd.gradcheck.differences import unit
 
 from ..case import REAL
+from ..domains import is_inside
 from ..references.expected import NotAvailable, expected_results
 from ..references.refusals import REFUSALS
 from ..samples import at, replaced
-from .elementwise import is_elementwise, is_inside
+from .elementwise import is_elementwise
 from .reverse import name_of
 from .rounding import KINDS
 from .special import ONE_SIDED, STEP
@@ -70,7 +72,7 @@ def special_settings(plain: Setting, place: Place) -> Iterator[Setting]:
 
 
 def written(array: Array, numbers: tuple[float, ...] | float) -> Array:
-    changed = array.copy()
+    changed: Array = array.copy()
     if isinstance(numbers, float):
         changed[...] = numbers
     else:
@@ -97,7 +99,8 @@ def as_far_as_known(reference: Array, result: Array) -> Array:
     if reference.dtype.kind not in "fc" or reference.shape != result.shape:
         return reference
     says_nothing = ~np.isfinite(reference) & ~np.isnan(result)
-    return np.where(says_nothing, result, reference)
+    known: Array = np.where(says_nothing, result, reference)
+    return known
 
 
 def is_moderate(array: Array) -> bool:

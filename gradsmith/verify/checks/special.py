@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..case import REAL, Setting
+from ..domains import is_inside
 from ..samples import at, replaced
-from .elementwise import is_elementwise, is_inside, tensors_of
+from .elementwise import is_elementwise, tensors_of
 from .reverse import name_of
 
 if TYPE_CHECKING:

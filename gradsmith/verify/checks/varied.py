@@ -14,7 +14,6 @@ from ..references.refusals import REFUSALS, is_deliberate
 from ..samples import at, places_of
 from ..variations import Neighbour, neighbours_of, written_sample
 from . import reverse
-from .elementwise import is_inside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -46,17 +45,7 @@ def is_telling(setting: Setting) -> bool:
     types = [argument.type for argument in setting.subject.row.arguments]
     kinds = {array.dtype.kind for _, array in places_of(setting.values)}
     takes_numbers = any("|Scalar" in text for text in types)
-    is_given = bool(kinds & set("fc") if takes_numbers else kinds)
-    return is_given and "object" not in types and is_in_domain(setting)
-
-
-def is_in_domain(setting: Setting) -> bool:
-    """What lies outside may be anything."""
-    return all(
-        is_inside(number, domain)
-        for name, domain in setting.subject.row.domain.items()
-        for number in np.ravel(setting.values.get(name, [])).real.tolist()
-    )
+    return bool(kinds & set("fc") if takes_numbers else kinds) and "object" not in types
 
 
 def has_index(setting: Setting) -> bool:

@@ -40,10 +40,13 @@ class Mutated:
     mutants: list[Mutant]
     compiled: Callable[[Situation], Shown]
     evaluated: Callable[[Situation, Expr], Shown]
+    is_value: bool = False  # shown by calls that have no gradient, too
 
 
 def mutated_of(variant: Variant) -> Iterator[Mutated]:
     """All formulas that an entry has, apart from those that say there is none."""
+    if variant.forward.formula is not None:
+        yield of_forward(variant, variant.forward.formula.expr)
     for rule in variant.backward.gradients if variant.backward else ():
         if not (is_nothing(rule.formula.expr) or is_unknown(rule.formula.expr)):
             yield of_rule(variant, rule)
@@ -52,6 +55,31 @@ def mutated_of(variant: Variant) -> Iterator[Mutated]:
         for tangent in variant.tangents.outputs:
             for number, _ in enumerate(tangent.terms):
                 yield of_tangent(variant, tangent, number)
+
+
+# ---- values
+
+
+def of_forward(variant: Variant, formula: Expr) -> Mutated:
+    names = {a.name: a.type.plain for a in variant.signature.arguments}
+
+    def compiled(situation: Situation) -> Shown:
+        return dict(enumerate(situation.setting.results()))
+
+    def evaluated(situation: Situation, tree: Expr) -> Shown:
+        found = situation.value(tree)
+        parts = found if isinstance(found, (tuple, list)) else [found]
+        like = situation.setting.results()
+        return {n: cast(part, like[n]) for n, part in enumerate(parts)}
+
+    return Mutated("value", formula, mutants_of(formula, Names(names)), compiled, evaluated, is_value=True)
+
+
+def cast(part: Any, like: Array) -> Array:
+    """A value as the wrapper gives it: a number may have become a tensor, of the op's dtype."""
+    found = array_of(part) if isinstance(part, gs.Tensor) else np.asarray(part)
+    with np.errstate(all="ignore"):
+        return np.asarray(found.real if like.dtype.kind != "c" else found, like.dtype)
 
 
 def names_in(variant: Variant) -> Names:

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..checks.elementwise import special_settings
 from ..checks.mixed import mixed_settings
 from ..checks.points import point_settings
+from ..checks.resized import resized_settings
 from ..coverage.gap import sample_to_add
 from ..references.refusals import REFUSALS
 from ..trees.functions import NotEvaluable
@@ -82,7 +84,7 @@ class Trial:
     # -- calls
 
     def witnesses(self, variant: Variant, mutated: Mutated) -> Iterator[Witness]:
-        for situation in self.situations:
+        for situation in self.value_situations if mutated.is_value else self.situations:
             witness = expect_witness(situation, variant, mutated)
             if witness is not None:
                 yield witness
@@ -98,6 +100,18 @@ class Trial:
         plain += [situation_of(setting, self.model) for setting in mixed_settings(self.subject)]
         known = [situation for situation in (*plain, *points) if situation is not None]
         return [*known, *(other for situation in known for other in with_unused_results(situation))]
+
+    @cached_property
+    def value_situations(self) -> list[Situation]:
+        """Those whose values are compared with the reference."""
+        settings = [
+            *self.subject.settings(),
+            *point_settings(self.subject),
+            *resized_settings(self.subject),
+            *special_settings(self.subject),
+        ]
+        found = (situation_of(setting, self.model) for setting in settings)
+        return [situation for situation in found if situation is not None]
 
     def other_witnesses(self, variant: Variant, mutated: Mutated) -> Iterator[Witness]:
         """Those of samples that the entry could have, for which the formula is what is compiled."""

@@ -1,0 +1,26 @@
+"""The `domain` of an entry: which real numbers its arguments may be."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from gradsmith.generated.op_table import Interval
+
+    from .case import Setting
+
+
+def is_inside(number: float, domain: Interval) -> bool:
+    above = number > domain.lower or (domain.includes_lower and number == domain.lower)
+    return above and (number < domain.upper or (domain.includes_upper and number == domain.upper))
+
+
+def is_in_domain(setting: Setting) -> bool:
+    """What lies outside may be anything."""
+    return all(
+        is_inside(number, domain)
+        for name, domain in setting.subject.row.domain.items()
+        for number in np.ravel(setting.values.get(name, [])).real.tolist()
+    )
