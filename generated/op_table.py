@@ -4865,6 +4865,10 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy with the elements that an index names replaced, or with `accumulate` increased.",
+        subgradient="what is written to one place twice gets the gradient twice, though only the last of it stays",
+        points=(
+            Point({"self": "[1.0, 2.0, 3.0]", "indices": "([0, 0],)", "values": "[4.0, 5.0]"}, {"self": "[0.0, 1.0, 1.0]", "values": "[1.0, 1.0]"}),
+        ),
     ),
     OpRow(
         name="select(Tensor(a) self, int dim, int index) -> Tensor(a)",
@@ -5007,6 +5011,10 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Copy in which elements along a dimension are replaced where an index tensor says.",
+        subgradient="what is written to one place twice gets the gradient twice, though only the last of it stays",
+        points=(
+            Point({"self": "[1.0, 2.0, 3.0]", "dim": "0", "index": "[0, 0]", "src": "[4.0, 5.0]"}, {"self": "[0.0, 1.0, 1.0]", "src": "[1.0, 1.0]"}),
+        ),
         non_differentiable=("index",),
     ),
     OpRow(

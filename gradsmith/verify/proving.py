@@ -16,6 +16,7 @@ import gradsmith as gs
 
 from .case import Subject
 from .checks import (
+    changed,
     constants,
     elementwise,
     forms,
@@ -103,7 +104,7 @@ def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:
 
 # In this order, each when nothing was wrong before.
 WITH_FORMULAS: Mapping[str, Callable[[Subject, Model, Proof], None]] = {
-    "rounding": rounding.check, "varied": varied.check, "coverage": see_what_is_missing,
+    "rounding": rounding.check, "varied": varied.check, "changed": changed.check, "coverage": see_what_is_missing,
 }  # fmt: skip
 
 

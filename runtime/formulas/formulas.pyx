@@ -180,8 +180,8 @@ cpdef object var_backward(object gradient, object self, object dim, object corre
 
 
 cpdef object std_backward(object gradient, object self, object value, object dim, object correction, object keepdim):
-    """Through the variance; where all elements are equal the gradient is zero."""
-    of_variance = (gradient / (value * 2)).masked_fill(value == 0, 0)
+    """Through the variance; where all elements are equal the gradient is zero, and so is the tangent made of it."""
+    of_variance = gradient / (value * 2).masked_fill(value == 0, math.inf)
     return var_backward(of_variance, self, dim, correction, keepdim)
 
 

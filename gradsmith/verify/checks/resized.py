@@ -33,7 +33,7 @@ def check(subject: Subject, proof: Proof) -> None:
                 reverse.check_differences(setting, weights, gradients, proof)
 
 
-def resized_settings(subject: Subject) -> Iterator[Setting]:
+def resized_settings(subject: Subject, dtype: str = REAL) -> Iterator[Setting]:
     """Resized samples whose other arguments still fit: both the reference and the op accept them."""
     for case in subject.cases:
         plain = case.values()
@@ -41,7 +41,7 @@ def resized_settings(subject: Subject) -> Iterator[Setting]:
         changes = [{size: other} for size in sizes for other in (1, 0, MANY)] + [dict.fromkeys(sizes, 1)]
         for change in changes:
             remark = "sizes " + " and ".join(f"{one} made {other}" for one, other in change.items())
-            setting = Setting(subject, case, case.values(sizes=change), REAL, remark)
+            setting = Setting(subject, case, case.values(dtype, sizes=change), dtype, remark)
             if is_accepted(setting):
                 yield setting
 

@@ -255,7 +255,7 @@ def put(x: Array, index: Any, values: Any, accumulate: bool = False) -> Array:
     result: Array = x.copy()
     place = tuple(index) if isinstance(index, (list, tuple)) else index
     if accumulate:
-        np.add.at(result, place, values)
+        np.add.at(result, place, np.broadcast_to(values, result[place].shape))
     else:
         result[place] = values
     return result

@@ -1,0 +1,151 @@
+"""Calls beside the samples: values by the reference, and derivatives along one direction in both modes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradsmith.autograd.forward_ad import dual_level
+from gradsmith.autograd.gradcheck.differences import STEP
+
+from .. import numeric
+from ..changed import changed_settings
+from ..references.expected import NotAvailable, expected_results
+from ..references.refusals import REFUSALS
+from ..samples import at, not_implemented, places_of, replaced
+from .forward import duals, tangents_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..case import Setting, Subject
+    from ..proof import Proof
+    from ..samples import Array, Place, Values
+    from ..trees.models import Model
+
+PRECISION = 1e-5
+SMOOTH = 1e-6  # relative: how well two differences agree where there is a derivative
+DOT_PRODUCT = 1e-9
+FLAT = 1e-6
+
+
+def check(subject: Subject, model: Model, proof: Proof) -> None:
+    if "internal" in subject.row.forms:
+        return  # an op that only formulas call trusts its arguments
+    for dtype in subject.dtypes:
+        for setting in changed_settings(subject, model.op, dtype):
+            if is_taken(setting) and not (subject.row.subgradient and repeats(setting)):
+                check_setting(setting, proof)
+
+
+def is_taken(setting: Setting) -> bool:
+    """By the op and by its reference, with one result, and finite numbers."""
+    try:
+        expected = expected_results(setting.subject.row, setting.values)  # first: an internal op trusts its arguments
+    except NotAvailable:
+        expected = None
+    except REFUSALS:
+        return False
+    try:
+        results = setting.results()
+    except REFUSALS:
+        return False
+    known = results if expected is None else expected
+    return len(results) == len(known) and all(map(is_comparable, results, known))
+
+
+def repeats(setting: Setting) -> bool:
+    """Does an index name a place twice: what that means the author has decided, in `points`."""
+    found = [np.ravel(array) for array in indices_in(list(setting.values.values()))]
+    return any(len(set(array.tolist())) < array.size for array in found)
+
+
+def indices_in(values: Sequence[Any]) -> Iterator[Array]:
+    for value in values:
+        if isinstance(value, np.ndarray) and value.dtype.kind == "i":
+            yield value
+        elif isinstance(value, (list, tuple)) and all(isinstance(part, int) for part in value):
+            yield np.asarray(value, np.int64)
+        elif isinstance(value, (list, tuple)):
+            yield from indices_in(value)
+
+
+def is_comparable(result: Array, expected: Array) -> bool:
+    return result.shape == expected.shape and all(
+        array.dtype.kind not in "fc" or bool(np.all(np.isfinite(array))) for array in (result, expected)
+    )
+
+
+def check_setting(setting: Setting, proof: Proof) -> None:
+    places = setting.places
+    if places:
+        check_direction(setting, direction_of(setting, places), proof)
+    fixed = [p for p, array in places_of(setting.values) if array.dtype.kind in "fc" and p not in places]
+    if fixed and not (setting.subject.row.stops_gradient or setting.is_refused):
+        check_constants(setting, direction_of(setting, fixed), proof)
+
+
+def direction_of(setting: Setting, places: Sequence[Place]) -> dict[Place, Array]:
+    random = np.random.default_rng(3)
+    return {p: numeric.draw(random, at(setting.values, p)) for p in places}
+
+
+def check_constants(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
+    """What the entry says has no gradient has no slope here either."""
+    refused = not_implemented(setting.subject.row)
+    direction = {place: v for place, v in direction.items() if place[0] not in refused}
+    weights = numeric.weights_like(setting.results(), setting.case.id)
+    slope = steady_slope(setting, direction, lambda values: numeric.loss(setting.results(values), weights))
+    if slope is not None:
+        names = " and ".join(dict.fromkeys(repr(place[0]) for place in direction))
+        terms = numeric.magnitude(setting.results(), weights) + 1e-300
+        proof.compare("varied", f"slope along {names}, without a gradient", setting.label, slope, 0.0, FLAT, terms)
+
+
+def check_direction(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
+    """The slope of the loss along the direction, by differences, by gradients and by tangents."""
+    weights = setting.weights()
+    slope = steady_slope(setting, direction, lambda values: numeric.loss(setting.root_arrays(values), weights))
+    if slope is None:
+        return
+    try:
+        gradients = setting.gradients(weights)
+    except REFUSALS as error:
+        if all(array.size for _, array in places_of(setting.values)):
+            proof.expect("varied", "gradients", setting.label, f"raised {type(error).__name__}: {error}")
+        return
+    found = sum(numeric.inner(g, direction[p]) for p, g in zip(setting.places, gradients))
+    terms = numeric.magnitude(gradients, [direction[p] for p in setting.places])
+    terms += numeric.magnitude(setting.root_arrays(), weights) * 1e-3
+    proof.compare("varied", "slope by gradients against differences", setting.label, found, slope, PRECISION, terms)
+    with dual_level():
+        tangents = tangents_of(setting.roots(duals(setting.values, direction)))
+    along = sum(numeric.inner(w, t) for w, t in zip(weights, tangents))
+    terms += numeric.magnitude(weights, tangents)
+    proof.compare("varied", "slope by tangents against gradients", setting.label, along, found, DOT_PRODUCT, terms)
+
+
+def steady_slope(setting: Setting, direction: dict[Place, Array], loss: Callable[[Values], float]) -> float | None:
+    """None at a kink, a jump, or the end of the domain: differences to both sides and of other steps are not the same."""
+
+    def moved(step: float) -> float:
+        arrays = {p: np.asarray(at(setting.values, p) + step * v) for p, v in direction.items()}
+        return loss(replaced(setting.values, arrays))
+
+    try:
+        here = moved(0.0)
+        (coarse, *sides), (fine, *near) = (slopes_at(moved, here, step) for step in (STEP, STEP / 7))
+    except REFUSALS:
+        return None
+    size = abs(fine) + 1e-3 * abs(here)
+    steady = abs(coarse - fine) <= SMOOTH * size
+    one = abs(near[0] - near[1]) <= max(1e-6 * size, 0.2 * abs(sides[0] - sides[1]))
+    return float(fine) if steady and one else None
+
+
+def slopes_at(function: Callable[[float], float], here: float, step: float) -> tuple[float, float, float]:
+    """By differences around zero, and to its left and right."""
+    far_left, left, right, far_right = (function(n * step) for n in (-2, -1, 1, 2))
+    both = (far_left - 8 * left + 8 * right - far_right) / (12 * step)
+    return both, (3 * here - 4 * left + far_left) / (2 * step), (4 * right - far_right - 3 * here) / (2 * step)
