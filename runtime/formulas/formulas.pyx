@@ -314,6 +314,8 @@ cpdef object scatter_backward_src(object gradient, object dim, object index, obj
     if reached.numel() == 0:
         # The sum of nothing: zeros that are still part of the gradient's graph.
         return zeros_beside(gradient, shape).add(reached.sum())
+    if not shape:  # one number for one index
+        return reached.reshape(())
     places = tuple([slice(size) for size in reached.shape]) or (0,) * len(shape)
     return upcalls.basic_index_backward(reached, shape, places)
 

@@ -356,7 +356,9 @@ cdef int check_src(str op, object index, object src) except -1:
     cdef bint covers = cnp.PyArray_NDIM(src) == cnp.PyArray_NDIM(index)
     if cnp.PyArray_NDIM(index) == 0 and cnp.PyArray_NDIM(src) == 1:     # one index is as good as a vector of one
         covers = cnp.PyArray_SIZE(src) > 0
-    for i in range(cnp.PyArray_NDIM(index) if covers else 0):
+    if cnp.PyArray_NDIM(index) == 1 and cnp.PyArray_NDIM(src) == 0:     # and the other way round
+        covers = cnp.PyArray_SIZE(index) == 1
+    for i in range(cnp.PyArray_NDIM(index) if covers and cnp.PyArray_NDIM(src) else 0):
         covers = covers and cnp.PyArray_DIM(index, i) <= cnp.PyArray_DIM(src, i)
     if not covers:
         raise RuntimeError(
@@ -377,9 +379,9 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` with elements of `src` (or one number) at the places the index names."""
     cdef int axis = wrap_dim(dim, a.ndim)
     index = checked_index("scatter", a, axis, index)
-    src = writable("scatter", src, a.dtype)
-    if src.ndim and index.size:
+    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
         check_src("scatter", index, src)
+    src = writable("scatter", src, a.dtype)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
     result = take(clone_by_rows(<PyObject *>a))
@@ -395,9 +397,9 @@ cpdef object scatter_reduced_of(object a, Py_ssize_t dim, object index, object s
     index = checked_index("scatter", a, axis, index)
     if isinstance(src, np.ndarray) and src.dtype != a.dtype:
         raise RuntimeError(f"scatter(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
-    src = writable("scatter", src, a.dtype)
-    if src.ndim and index.size:
+    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
         check_src("scatter", index, src)
+    src = writable("scatter", src, a.dtype)
     if is_meta(<PyObject *>a):
         return a
     result = take(clone_by_rows(<PyObject *>a))
