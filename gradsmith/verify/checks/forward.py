@@ -14,7 +14,7 @@ from gradsmith.autograd.gradcheck.differences import slopes
 from .. import numeric
 from ..case import COMPLEX
 from ..proof import Compared, largest
-from ..samples import array_of, as_tensors, at, replaced
+from ..samples import array_of, as_tensors, at, leaves_among, replaced
 from .forms import fits_in_place, write
 from .reverse import name_of
 
@@ -29,6 +29,7 @@ DIFFERENCES = 1e-8
 SECOND_DIFFERENCES = 1e-7
 DOT_PRODUCT = 1e-11
 SAME = 1e-11
+MIXED = 1e-9
 
 
 def check(subject: Subject, proof: Proof) -> None:
@@ -42,6 +43,7 @@ def check(subject: Subject, proof: Proof) -> None:
         check_dot_product(setting, directions, proof)
         check_over_reverse(setting, directions, proof)
         check_twice(setting, directions, proof)
+        check_reverse_over(setting, directions, proof)
         if writes and fits_in_place(setting):
             check_written(setting, directions, proof)
 
@@ -144,6 +146,39 @@ def check_twice(setting: Setting, directions: dict[Place, Array], proof: Proof) 
         result = np.zeros_like(expected) if tangent is None else tangent
         terms = numeric.terms_of(expected, plain, SECOND_DIFFERENCES)
         proof.compare("forward", "tangent of the tangent", setting.label, result, expected, SECOND_DIFFERENCES, terms)
+
+
+def check_reverse_over(setting: Setting, directions: dict[Place, Array], proof: Proof) -> None:
+    """The gradients of the tangents: along the inputs the tangents of the gradients, along the directions gradients."""
+    weights = setting.weights()
+    with dual_level():
+        tensors = duals(setting.values, directions)
+        leaves = [at(tensors, place).requires_grad_() for place in setting.places]
+        mixed = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
+    plain = setting.gradients(weights)
+    for number, (found, expected) in enumerate(zip(tangents_differentiated(setting, directions, weights), mixed + plain)):
+        place = setting.places[number % len(plain)]
+        along = "along" if number < len(plain) else "along the direction of"
+        name = f"gradient of the tangent {along} {name_of(place)[12:]} (reverse over forward)"
+        terms = max(largest(expected), largest(plain[number % len(plain)]))
+        proof.compare("double", name, setting.label, found, expected, MIXED, terms)
+
+
+def tangents_differentiated(
+    setting: Setting, directions: dict[Place, Array], weights: Sequence[Array]
+) -> list[Array]:
+    """Gradients of the tangents with respect to the inputs, then to the directions."""
+    tensors = as_tensors(setting.values)
+    leaves = leaves_among(tensors, setting.places)
+    tangents = [gs.tensor(directions[place], requires_grad=True) for place in setting.places]
+    with dual_level():
+        pairs = {p: make_dual(leaf, tangent) for p, leaf, tangent in zip(setting.places, leaves, tangents)}
+        found = [unpack_dual(root).tangent for root in setting.roots(replaced(tensors, pairs))]
+        kept = [(t, gs.tensor(w)) for t, w in zip(found, weights) if t is not None and t.requires_grad]
+        if not kept:
+            return [np.zeros(leaf.shape, leaf.dtype) for leaf in (*leaves, *tangents)]
+        every = grad([t for t, _ in kept], [*leaves, *tangents], [w for _, w in kept], materialize_grads=True)
+        return [array_of(part) for part in every]
 
 
 def check_written(setting: Setting, directions: dict[Place, Array], proof: Proof) -> None:

@@ -11,7 +11,7 @@ from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck.differences import complex_slope
 
 from .. import numeric
-from ..proof import Compared
+from ..proof import Compared, largest
 from ..samples import array_of, as_tensors, at, leaves_among, replaced
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ DIFFERENCES = 1e-8
 COMPLEX_STEP = 1e-11
 SAME_FORMULA = 1e-13
 SINGLE = 1e-4
+SECOND_SINGLE = 1e-3
+SINGLES = {"float64": "float32", "complex128": "complex64"}
 ALL_SUBSETS = 4  # results of which every subset is tried
 
 
@@ -36,7 +38,7 @@ def check(subject: Subject, proof: Proof) -> None:
         check_recorded(setting, weights, gradients, proof)
         check_some_inputs(setting, weights, gradients, proof)
         check_undefined(setting, weights, proof)
-    for setting in subject.differentiable_settings(["float32"]):
+    for setting in subject.differentiable_settings([SINGLES[dtype] for dtype in subject.dtypes]):
         check_single_precision(setting, proof)
 
 
@@ -141,8 +143,22 @@ def widened(array: Array) -> Array:
 def check_single_precision(setting: Setting, proof: Proof) -> None:
     """float32 against float64 at the same numbers."""
     wide = {place: widened(at(setting.values, place)) for place in setting.places}
-    double = setting.with_values(replaced(setting.values, wide), "float32 values")
+    double = setting.with_values(replaced(setting.values, wide), f"{setting.dtype} values")
     weights = double.weights()
     narrow = [w.astype(r.dtype) for w, r in zip(weights, setting.root_arrays())]
     for place, found, expected in zip(setting.places, setting.gradients(narrow), double.gradients(weights)):
-        proof.compare("float32", f"{name_of(place)} in float32", setting.label, found, expected, SINGLE)
+        proof.compare("float32", f"{name_of(place)} in {setting.dtype}", setting.label, found, expected, SINGLE)
+    check_second_in_single_precision(setting, double, proof)
+
+
+def check_second_in_single_precision(setting: Setting, double: Setting, proof: Proof) -> None:
+    """A formula that asks for the dtype may be wrong at the second order alone."""
+    every = [True] * len(double.weights())
+    found, expected = (
+        derivatives(each, every, [w.astype(r.dtype) for w, r in zip(double.weights(), each.root_arrays())], skip=False)
+        for each in (setting, double)
+    )
+    for number, (one, other) in enumerate(zip(found, expected)):
+        size = max((largest(part) for part in expected), default=0.0)
+        name = f"derivative {number} in {setting.dtype}, first and second"
+        proof.compare("float32", name, setting.label, one, other, SECOND_SINGLE, size)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..case import REAL, Setting
 from ..domains import is_inside
+from ..references.refusals import REFUSALS
 from ..samples import at, replaced
 from .elementwise import is_elementwise, tensors_of
 from .reverse import name_of
@@ -18,7 +21,9 @@ if TYPE_CHECKING:
     from ..samples import Array, Case, Place
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 0.1)
-STEP = 1e-5
+KINKS = "special numbers"
+FAR = (3.0, -3.0, 10.0, -10.0, 30.0, -30.0, 100.0, -100.0, 300.0, -300.0, 1e4, -1e4, 1e7, -1e7)
+STEP = 2.0**-16  # which far numbers take without rounding
 # Weights of the values at no, one and two steps to one side.
 ONE_SIDED = (-1.5, 2.0, -0.5)
 AGREES = 1e-6
@@ -32,42 +37,84 @@ def check(subject: Subject, proof: Proof) -> None:
     for case in subject.cases:
         names = [place[0] for place in case.inputs]
         if names and names == tensors_of(case) and is_elementwise(subject, case):
-            if not subject.row.subgradient:  # what the author has decided is in `points`
-                check_slopes(with_numbers(subject, case, NUMBERS), proof)
+            check_slopes(with_numbers(subject, case, NUMBERS, KINKS), proof)
+            check_slopes(with_numbers(subject, case, FAR, "numbers far from zero"), proof)
             if len(names) == 1:
                 check_small(with_numbers(subject, case, SMALL), proof)
 
 
-def with_numbers(subject: Subject, case: Case, numbers: tuple[float, ...]) -> Setting:
-    """All combinations of those in the domains of the inputs."""
+def with_numbers(subject: Subject, case: Case, numbers: tuple[float, ...], remark: str = "") -> Setting:
+    """All combinations of them; without a remark of those in the domains of the inputs."""
     names = [place[0] for place in case.inputs]
-    domains = [subject.row.domain.get(name) for name in names]
+    domains = [None if remark else subject.row.domain.get(name) for name in names]
     chosen = [[x for x in numbers if domain is None or is_inside(x, domain)] for domain in domains]
     grids = np.meshgrid(*chosen)
     values = replaced(case.values(), {(name,): grid.ravel() for name, grid in zip(names, grids)})
-    return Setting(subject, case, values, REAL, "special numbers")
+    return Setting(subject, case, values, REAL, remark or "small numbers")
 
 
 def check_slopes(setting: Setting, proof: Proof) -> None:
-    ones = [np.ones_like(result) for result in setting.root_arrays()]
-    for place, found in zip(setting.places, setting.gradients(ones)):
-        left, right = one_sided(setting, place, -STEP), one_sided(setting, place, STEP)
-        scale = 1 + np.abs(right)
-        agree = (np.abs(left - right) <= AGREES * scale**2) & (np.abs(right) < JUMP)
-        slopes = right if found.dtype.kind == "c" else right.real
-        expected = np.where(agree, slopes, found)
+    """Outside of the domain too, wherever the value is finite: a domain is no place to hide in."""
+    try:
+        ones = [np.ones_like(result) for result in setting.root_arrays()]
+        gradients = setting.gradients(ones)
+        sides = [Sides.of(setting, place) for place in setting.places]
+    except REFUSALS:  # what is outside of the domain may be refused
+        return
+    decided = is_decided(setting)
+    for place, found, beside in zip(setting.places, gradients, sides):
+        right = beside.right if found.dtype.kind == "c" else beside.right.real
+        expected = np.where(beside.agree & ~decided, right, found)
         name = f"{name_of(place)} where the differences from both sides agree"
         proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
+        if setting.remark == KINKS and not setting.subject.row.subgradient and found.dtype.kind != "c":
+            name = f"{name_of(place)} at a kink, where it is one of the slopes beside it or between them"
+            expected = between(found, beside.left.real, beside.right.real)
+            proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
+
+
+def is_decided(setting: Setting) -> Array:
+    """Where inputs are equal, and the author says what the gradient is: `points` show it."""
+    arrays = [at(setting.values, place) for place in setting.places]
+    equal = [one == other for one, other in combinations(arrays, 2)]
+    none = np.zeros(arrays[0].shape, bool)
+    return np.asarray(np.logical_or.reduce([none, *equal])) if setting.subject.row.subgradient else none
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Slopes of each element to both sides, and whether there is a derivative: smaller steps find the same."""
+
+    left: Array
+    right: Array
+    agree: Array
+
+    @staticmethod
+    def of(setting: Setting, place: Place) -> Sides:
+        left, right, near = (one_sided(setting, place, step) for step in (-STEP, STEP, STEP / 4))
+        allowed = AGREES * (1 + np.abs(right)) ** 2
+        steady = np.maximum(np.abs(left - right), np.abs(near - right)) <= PRECISION * np.abs(right)
+        agree = (np.abs(left - right) <= allowed) & (steady | (np.abs(right) < JUMP))
+        return Sides(left, right, agree)
+
+
+def between(found: Array, left: Array, right: Array) -> Array:
+    """The gradient itself, or the nearest that may be one."""
+    kink = (np.abs(left) < JUMP) & (np.abs(right) < JUMP)
+    low, high = np.minimum(left, right), np.maximum(left, right)
+    nearest = np.where(np.isfinite(found), np.clip(found, low, high), low)
+    return np.where(kink, nearest, found)
 
 
 def one_sided(setting: Setting, place: Place, step: float) -> Array:
-    """The slope of each element to one side."""
+    """The slope of each element to one side; far from zero with a step that rounding leaves over."""
     array = at(setting.values, place)
+    steps = step * np.sqrt(np.maximum(1, np.abs(array)))
     total = np.zeros(array.shape)
     for number, weight in enumerate(ONE_SIDED):
-        (value,) = setting.root_arrays(replaced(setting.values, {place: array + number * step}))
+        (value,) = setting.root_arrays(replaced(setting.values, {place: array + number * steps}))
         total = total + weight * value
-    return total / step
+    return np.asarray(total / steps)
 
 
 def check_small(setting: Setting, proof: Proof) -> None:

@@ -10,7 +10,7 @@ from ..checks.layouts import LAYOUTS, relaid
 from ..checks.points import point_settings
 from ..checks.resized import resized_settings
 from ..checks.varied import gaps_of as refusal_gaps
-from . import arguments, branches, gradients
+from . import arguments, branches, claims, gradients
 from .gap import Gap
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ def gaps_of(subject: Subject, model: Model, proof: Proof) -> list[Gap]:
         *branches.gaps_of(subject, model, looked_at(subject)),
     ]
     found += [*precision_gaps(proof), *refusal_gaps(subject, model)]
+    found += claims.gaps_of(subject, model)
     if subject.row.subgradient and not subject.row.points and not subject.row.is_composite:
         found.append(Gap("`subgradient` is a text that nothing checks", "`points` with the gradients that it promises"))
     return list({gap.subject: gap for gap in reversed(found)}.values())[::-1]

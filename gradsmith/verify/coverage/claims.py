@@ -1,0 +1,68 @@
+"""What an entry claims about itself, and by which some checks are left out, has to be so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from gradsmith.codegen.formula.formula import Expr, Operator
+from gradsmith.codegen.formula.scope import TENSOR
+
+from ..checks.layouts import LAYOUTS, relaid, results_and_gradients
+from ..references.refusals import REFUSALS
+from ..samples import as_tensors, places_of
+from ..trees.text import written
+from .branches import formulas_of
+from .gap import Gap
+
+if TYPE_CHECKING:
+    from ..case import Setting, Subject
+    from ..trees.models import Model
+
+_ORDER = frozenset({"<", "<=", ">", ">=", "==", "!="})
+
+
+def gaps_of(subject: Subject, model: Model) -> Iterator[Gap]:
+    row = subject.row
+    if row.stops_gradient and not all(map(gives_an_input, subject.settings())):
+        words = "`stops_gradient` is for an op that gives its input as it is"
+        yield Gap(words, "the gradients, or make the op `composite(...)` of `detach`")
+    if row.depends_on_layout and not any(map(differs_by_layout, subject.settings())):
+        words = "`depends_on_layout` is not so: results and gradients are the same for all layouts"
+        yield Gap(words, "a sample for which they differ, or leave the line out")
+    if not (row.points or row.subgradient):
+        yield from gaps_of_comparisons(model)
+
+
+def gives_an_input(setting: Setting) -> bool:
+    arrays = [array for _, array in places_of(setting.values)]
+    return all(any(np.array_equal(r, array, equal_nan=True) for array in arrays) for r in setting.results())
+
+
+def differs_by_layout(setting: Setting) -> bool:
+    plain = results_and_gradients(setting, as_tensors(setting.values))
+    for layout in LAYOUTS:
+        try:
+            found = results_and_gradients(setting, relaid(setting.values, layout))
+        except REFUSALS:
+            return True
+        if any(one.shape != other.shape or not np.allclose(one, other) for one, other in zip(found, plain)):
+            return True
+    return False
+
+
+def gaps_of_comparisons(model: Model) -> Iterator[Gap]:
+    """A formula that compares decides something where its operands are equal."""
+    for variant in model.op.variants:
+        for where, formula in formulas_of(variant):
+            test = next(filter(is_comparison, formula.walk()), None)
+            if test is not None and variant.backward is not None:
+                words = f"`{written(test)}` in {where} decides what the gradient is where both are equal"
+                yield Gap(words, "`points` with such numbers, or a `subgradient`")
+                return
+
+
+def is_comparison(part: Expr) -> bool:
+    return isinstance(part, Operator) and part.symbol in _ORDER and part.type == TENSOR
