@@ -138,7 +138,8 @@ class Call:
             pairs = [(f, t) for f, t in zip(found, given) if f is not None and t is not None and f.requires_grad]
             if not pairs:
                 return [gs.zeros_like(g) for g in grads]
-            return list(grad([f for f, _ in pairs], grads, [t for _, t in pairs], materialize_grads=True))
+            firsts, given = [f for f, _ in pairs], [t for _, t in pairs]
+            return list(grad(firsts, grads, given, create_graph=True, materialize_grads=True))
 
     def function(self):
         call = self
