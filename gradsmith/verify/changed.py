@@ -13,7 +13,7 @@ import numpy as np
 
 from .case import Setting
 from .checks.resized import resized_settings
-from .samples import at, places_of, replaced, seed_of
+from .samples import places_of, replaced, seed_of
 from .variations import setting_of, variations_of
 
 if TYPE_CHECKING:
@@ -99,15 +99,18 @@ def with_other_contents(setting: Setting) -> Iterator[Setting]:
     for place, array in arrays.items():
         for remark, change in CHANGES.get(array.dtype.kind, {}).items():
             yield setting.with_values(replaced(setting.values, {place: change(array)}), f"{place[0]!r} {remark}")
-    floats = {place: array for place, array in arrays.items() if array.dtype.kind in "fc"}
-    free = {place: array for place, array in floats.items() if place[0] not in setting.subject.row.domain}
-    for remark, chosen, change in (
-        ("of the normal distribution", free, lambda place, array: normal(place, array)),
-        (f"times {LARGER}", floats, lambda place, array: np.asarray(array * LARGER, array.dtype)),
-        (f"times {SMALLER}", floats, lambda place, array: np.asarray(array * SMALLER, array.dtype)),
+    yield from with_other_numbers(setting, {p: array for p, array in arrays.items() if array.dtype.kind in "fc"})
+
+
+def with_other_numbers(setting: Setting, arrays: dict[Place, Array]) -> Iterator[Setting]:
+    """Of each array, then of all."""
+    free = [place for place in arrays if place[0] not in setting.subject.row.domain]
+    for remark, others in (
+        ("of the normal distribution", {place: normal(place, arrays[place]) for place in free}),
+        (f"times {LARGER}", {p: np.asarray(array * LARGER, array.dtype) for p, array in arrays.items()}),
+        (f"times {SMALLER}", {p: np.asarray(array * SMALLER, array.dtype) for p, array in arrays.items()}),
     ):
-        others: dict[Place, Array] = {place: change(place, array) for place, array in chosen.items()}
-        for some in ([{place: other} for place, other in others.items()] if len(others) > 1 else []) + [others]:
+        for some in [*({place: other} for place, other in others.items() if len(others) > 1), others]:
             names = " and ".join(dict.fromkeys(repr(place[0]) for place in some))
             yield setting.with_values(replaced(setting.values, some), f"{names} {remark}")
 
@@ -115,7 +118,9 @@ def with_other_contents(setting: Setting) -> Iterator[Setting]:
 def normal(place: Place, array: Array) -> Array:
     random = np.random.default_rng(seed_of(f"normal {place}"))
     values: Any = random.normal(size=array.shape)
-    return np.asarray(values + 0.3j * random.normal(size=array.shape) if array.dtype.kind == "c" else values, array.dtype)
+    return np.asarray(
+        values + 0.3j * random.normal(size=array.shape) if array.dtype.kind == "c" else values, array.dtype
+    )
 
 
 CHANGES: dict[str, dict[str, Callable[[Array], Array]]] = {
@@ -131,7 +136,3 @@ CHANGES: dict[str, dict[str, Callable[[Array], Array]]] = {
         "negated": lambda array: np.asarray(~array),
     },
 }  # fmt: skip
-
-
-def same_arrays(one: Setting, other: Setting) -> bool:
-    return all(np.array_equal(array, at(other.values, place)) for place, array in places_of(one.values))

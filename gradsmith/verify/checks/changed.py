@@ -127,7 +127,7 @@ def check_direction(setting: Setting, direction: dict[Place, Array], proof: Proo
 
 
 def steady_slope(setting: Setting, direction: dict[Place, Array], loss: Callable[[Values], float]) -> float | None:
-    """None at a kink, a jump, or the end of the domain: differences to both sides and of other steps are not the same."""
+    """None at a kink, a jump, or the end of the domain, where differences with other steps are others."""
 
     def moved(step: float) -> float:
         arrays = {p: np.asarray(at(setting.values, p) + step * v) for p, v in direction.items()}

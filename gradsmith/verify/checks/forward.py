@@ -156,7 +156,9 @@ def check_reverse_over(setting: Setting, directions: dict[Place, Array], proof: 
         leaves = [at(tensors, place).requires_grad_() for place in setting.places]
         mixed = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
     plain = setting.gradients(weights)
-    for number, (found, expected) in enumerate(zip(tangents_differentiated(setting, directions, weights), mixed + plain)):
+    for number, (found, expected) in enumerate(
+        zip(tangents_differentiated(setting, directions, weights), mixed + plain)
+    ):
         place = setting.places[number % len(plain)]
         along = "along" if number < len(plain) else "along the direction of"
         name = f"gradient of the tangent {along} {name_of(place)[12:]} (reverse over forward)"
@@ -164,9 +166,7 @@ def check_reverse_over(setting: Setting, directions: dict[Place, Array], proof: 
         proof.compare("double", name, setting.label, found, expected, MIXED, terms)
 
 
-def tangents_differentiated(
-    setting: Setting, directions: dict[Place, Array], weights: Sequence[Array]
-) -> list[Array]:
+def tangents_differentiated(setting: Setting, directions: dict[Place, Array], weights: Sequence[Array]) -> list[Array]:
     """Gradients of the tangents with respect to the inputs, then to the directions."""
     tensors = as_tensors(setting.values)
     leaves = leaves_among(tensors, setting.places)

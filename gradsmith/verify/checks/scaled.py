@@ -56,17 +56,16 @@ def check_layouts(setting: Setting, weights: list[Array], gradients: list[Array]
     """Gradients of results arrive in any layout, expanded ones from every sum."""
     for layout, change in LAYOUTS.items():
         found = gradients_for(setting, [gs.from_numpy(np.asarray(change(w))) for w in weights])
-        for place, plain, other in zip(setting.places, gradients, found):
-            name = f"{name_of(place)} for a gradient of the result that is {layout}"
-            proof.compare("layouts", name, setting.label, other, plain, SAME)
-    one = gs.ones(())
-    plain, found = (
-        gradients_for(setting, [change(w) for w in weights])
-        for change in (lambda w: gs.ones(w.shape, dtype=w.dtype), lambda w: one.to(w.dtype).expand(w.shape))
-    )
-    for place, first, other in zip(setting.places, plain, found):
-        name = f"{name_of(place)} for a gradient of the result that is expanded"
-        proof.compare("layouts", name, setting.label, other, first, SAME)
+        compare_layout(setting, layout, gradients, found, proof)
+    ones = [np.ones_like(w) for w in weights]
+    expanded = [gs.from_numpy(np.broadcast_to(np.ones((), w.dtype), w.shape)) for w in weights]
+    compare_layout(setting, "expanded", setting.gradients(ones), gradients_for(setting, expanded), proof)
+
+
+def compare_layout(setting: Setting, layout: str, expected: list[Array], found: list[Array], proof: Proof) -> None:
+    for place, one, other in zip(setting.places, found, expected):
+        name = f"{name_of(place)} for a gradient of the result that is {layout}"
+        proof.compare("layouts", name, setting.label, one, other, SAME)
 
 
 def gradients_for(setting: Setting, given: list[Any]) -> list[Array]:
