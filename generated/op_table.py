@@ -5915,6 +5915,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "device": "'cpu'"},
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'", "copy": "True"},
             {"self": "real(3, 4)", "device": "'cpu'", "copy": "True"},
+            {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'"},
         ),
         operators=(),
         aliases=(),

@@ -76,7 +76,37 @@ def test_ties_need_a_point():
 
 def test_what_is_equal_is_not_held_against_the_samples():
     tally = trial("abs", *ROWS["abs"].samples, points=ROWS["abs"].points)
-    assert "grad * sgn(self) for real(grad) * sgn(self)" in tally.equal and not tally.survivors
+    assert "grad * sgn(self) for real(grad) * sgn(self)" in list(map(str, tally.equal)) and not tally.survivors
+
+
+def equal_in(key):
+    row = ROWS[key]
+    return {equal.mutant: equal for equal in trial(key, *row.samples, points=row.points).equal}
+
+
+def test_equal_by_algebra():
+    """A comparison passes no gradient, and an index is no number."""
+    assert equal_in("clamp_min")["where(detach(self) >= min, grad, 0)"].is_by_algebra
+    assert equal_in("index_select")["index_select_backward(grad, self.shape, dim, detach(index))"].is_by_algebra
+    assert equal_in("clamp")["minimum(max, maximum(self, min))"].is_by_algebra
+
+
+def test_the_smallest_step_that_gives_the_same_is_named():
+    assert equal_in("clamp_min")["where(self >= result, grad, 0)"].because.startswith(
+        "`self >= result` is `self >= min` in "
+    )
+    assert equal_in("dot")["mT(grad) * conj(tensor)"].because.startswith("`mT(grad)` is `grad` in ")
+    cut = equal_in("amax")["amax_backward(grad, self, detach(result), dim, keepdim)"]
+    assert cut.because.startswith("no gradient of the gradient arrives at `result` through `amax_backward(")
+
+
+def test_forwards_are_mutated():
+    tally = trial("softplus", {"self": "real(3, 4)"})
+    assert any(survivor.subject == "value" for survivor in tally.survivors)
+    assert any(
+        "copy_to(self, device" in survivor.mutant
+        for survivor in trial("to.device", *ROWS["to.device"].samples[:3]).survivors
+    )
 
 
 def test_cut_graphs_are_noticed_at_the_second_order():

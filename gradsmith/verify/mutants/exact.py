@@ -1,4 +1,4 @@
-"""Are two arrays of numbers the same, but for rounding."""
+"""Are two arrays of numbers of one dtype, and the same but for rounding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def differ(found: Gradients, expected: Gradients, tolerance: float = NOTICED) ->
 
 
 def differs(found: Array, expected: Array, tolerance: float) -> bool:
-    if found.shape != expected.shape:
+    if found.shape != expected.shape or found.dtype != expected.dtype:
         return True
     finite = np.abs(expected[np.isfinite(expected)])
     scale = float(np.max(finite)) if finite.size else 0.0

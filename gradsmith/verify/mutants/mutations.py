@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -42,7 +43,13 @@ class Mutant:
     """A formula with one step changed."""
 
     change: str  # "without the factor 'conj(other)'"
-    tree: Expr
+    whole: Expr
+    part: Expr  # a step of the whole, by identity
+    other: Expr  # in its place
+
+    @cached_property
+    def tree(self) -> Expr:
+        return replaced_part(self.whole, self.part, self.other)
 
     @property
     def text(self) -> str:
@@ -69,12 +76,12 @@ def mutants_of(formula: Expr, names: Names, wrappers: Sequence[str] = ()) -> lis
     asked = {id(part.value) for part in formula.walk() if isinstance(part, AttributeOf)}  # for their shape or dtype
     for target in formula.walk():
         for change, other in (*changes_of(target, names), *wrapped(target, () if id(target) in asked else wrappers)):
-            mutant = Mutant(change, replaced_part(formula, target, other))
+            mutant = Mutant(change, formula, target, other)
             if mutant.text != original:
                 found.setdefault(mutant.text, mutant)
     if isinstance(formula, Comprehension) and formula.type.is_tensor_list:
         backwards = Slice(formula.type, None, None, Literal(INT, -1))
-        found["backwards"] = Mutant("the list backwards", Subscript(formula.type, formula, backwards))
+        found["backwards"] = Mutant("the list backwards", formula, formula, Subscript(formula.type, formula, backwards))
     return list(found.values())
 
 

@@ -20,14 +20,13 @@ from ..checks import forward
 from ..coverage.gradients import is_nothing
 from ..samples import array_of, as_tensors, leaves_among
 from ..trees.evaluator import Surroundings
-from .mutations import Mutant, Names, apart, mutants_of, replaced_part
+from ..trees.situation import Situation
+from .mutations import Mutant, Names, apart, mutants_of
 
 if TYPE_CHECKING:
     from gradsmith.codegen.model import GradientRule, Tangent, Variant
 
     from ..samples import Array
-    from ..trees.situation import Situation
-
 Shown = Mapping[Any, "Array"]
 
 
@@ -41,6 +40,7 @@ class Mutated:
     compiled: Callable[[Situation], Shown]
     evaluated: Callable[[Situation, Expr], Shown]
     is_value: bool = False  # shown by calls that have no gradient, too
+    step: Callable[[Situation, Expr], Any] = Situation.value  # what one step of the formula gives
 
 
 def mutated_of(variant: Variant) -> Iterator[Mutated]:
@@ -70,16 +70,14 @@ def of_forward(variant: Variant, formula: Expr) -> Mutated:
         found = situation.value(tree)
         parts = found if isinstance(found, (tuple, list)) else [found]
         like = situation.setting.results()
-        return {n: cast(part, like[n]) for n, part in enumerate(parts)}
+        return {n: as_result(part, like[n]) for n, part in enumerate(parts)}
 
     return Mutated("value", formula, mutants_of(formula, Names(names)), compiled, evaluated, is_value=True)
 
 
-def cast(part: Any, like: Array) -> Array:
-    """A value as the wrapper gives it: a number may have become a tensor, of the op's dtype."""
-    found = array_of(part) if isinstance(part, gs.Tensor) else np.asarray(part)
-    with np.errstate(all="ignore"):
-        return np.asarray(found.real if like.dtype.kind != "c" else found, like.dtype)
+def as_result(part: Any, like: Array) -> Array:
+    """A value as the wrapper gives it, which makes a tensor of a number."""
+    return array_of(part) if isinstance(part, gs.Tensor) else np.asarray(part, like.dtype)
 
 
 def names_in(variant: Variant) -> Names:
@@ -126,7 +124,7 @@ def cuts(formula: Expr) -> Iterator[Mutant]:
     for part in formula.walk():
         if isinstance(part, (Name, Gradient)) and part.type == TENSOR:
             cut = Call(TENSOR, "detach", "op_detach", "copy", (part,))
-            mutant = Mutant("the graph cut", replaced_part(formula, part, cut))
+            mutant = Mutant("the graph cut", formula, part, cut)
             if mutant.text not in seen:
                 seen.add(mutant.text)
                 yield mutant
@@ -190,6 +188,7 @@ def of_tangent(variant: Variant, tangent: Tangent, number: int) -> Mutated:
         mutants_of(term, Names(types), ()),
         lambda situation: {0: compiled_tangents(situation)[tangent.output]},
         lambda situation, tree: {0: evaluated_tangent(situation, tangent, number, tree)},
+        step=step_of_tangent,
     )
 
 
@@ -211,6 +210,16 @@ def named_directions(situation: Situation) -> dict[str, Any]:
     return found
 
 
+def names_of_tangents(situation: Situation) -> dict[str, Any]:
+    directions = forward.directions_of(situation.setting)
+    return {**situation.names, **{f"{place[0]}_t": gs.tensor(array) for place, array in directions.items()}}
+
+
+def step_of_tangent(situation: Situation, expr: Expr) -> Any:
+    with gs.no_grad():
+        return situation.model.evaluator.value(expr, Surroundings(names_of_tangents(situation)))
+
+
 def evaluated_tangent(situation: Situation, tangent: Tangent, number: int, tree: Expr) -> Array:
     """The sum of the terms, one of which is `tree`; terms without a tangent are zero."""
     directions = named_directions(situation)
@@ -218,7 +227,7 @@ def evaluated_tangent(situation: Situation, tangent: Tangent, number: int, tree:
     total: Any = 0
     with gs.no_grad():
         for n, term in enumerate(tangent.terms):
-            if {f"{name}_t" for name in term.reads} <= directions.keys():
+            if {f"{name}_t" for name in term.reads} <= names.keys():
                 expr = tree if n == number else term.expr
                 total = total + situation.model.evaluator.value(expr, Surroundings(names))
     like = array_of(situation.names[situation.variant.signature.output_names[tangent.output]])

@@ -18,11 +18,36 @@ class Survivor:
         return f"{self.subject} might as well be `{self.mutant}` instead of `{self.formula}`: add {self.remedy}"
 
 
+@dataclass(frozen=True)
+class Equal:
+    """A formula that is no wrong one, since it gives the same."""
+
+    subject: str
+    formula: str
+    mutant: str
+    because: str = ""  # a step that gives the same; nothing where both formulas have one normal form
+
+    @property
+    def is_by_algebra(self) -> bool:
+        return not self.because
+
+    def __str__(self) -> str:
+        return f"{self.mutant} for {self.formula}"
+
+
 @dataclass
 class Tally:
-    """Mutants by what became of them. Equal are those that no call tells from the formula."""
+    """Mutants by what became of them. Equal are those that algebra, or no call, tells from the formula."""
 
     made: int = 0
     killed: int = 0
-    equal: list[str] = field(default_factory=list)  # "grad * sgn(self) for real(grad) * sgn(self)"
+    equal: list[Equal] = field(default_factory=list)
     survivors: list[Survivor] = field(default_factory=list)
+
+    @property
+    def by_algebra(self) -> int:
+        return sum(equal.is_by_algebra for equal in self.equal)
+
+    @property
+    def explained(self) -> int:
+        return len(self.equal) - self.by_algebra

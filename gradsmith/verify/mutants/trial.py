@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks.elementwise import special_settings
+from ..checks.layouts import LAYOUTS, relaid
 from ..checks.mixed import mixed_settings
 from ..checks.points import point_settings
 from ..checks.resized import resized_settings
@@ -19,9 +20,10 @@ from ..trees.functions import NotEvaluable
 from ..trees.situation import Situation, situation_of
 from ..trees.text import written
 from ..variations import Variation, neighbours_of, setting_of, written_sample
+from .equal import Algebra, explanation
 from .exact import NOTICED, ROUNDED, differ
 from .subjects import Mutated, Shown, mutated_of
-from .tally import Survivor, Tally
+from .tally import Equal, Survivor, Tally
 
 if TYPE_CHECKING:
     from gradsmith.codegen.formula.formula import Expr
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ..case import Subject
     from ..trees.models import Model
 
+ENOUGH = 50  # calls in which a step gives the same
 RAISED = (*REFUSALS, NotEvaluable, AttributeError, AssertionError)
 
 
@@ -72,14 +75,18 @@ class Trial:
         rest = [m for m in mutated.mutants if not any(w.notices(mutated, m.tree) for w in witnesses)]
         self.tally.made += len(mutated.mutants)
         self.tally.killed += len(mutated.mutants) - len(rest)
+        algebra = Algebra.of(variant)
         others = list(self.other_witnesses(variant, mutated)) if rest else []
         for mutant in rest:
             remedy = next((w.remedy for w in others if w.notices(mutated, mutant.tree)), "")
             if remedy:
                 survivor = Survivor(mutated.subject, written(mutated.formula), mutant.text, remedy)
                 self.tally.survivors.append(survivor)
-            else:
-                self.tally.equal.append(f"{mutant.text} for {written(mutated.formula)}")
+                continue
+            is_same = algebra.are_equal(mutant.tree, mutated.formula)
+            calls = [witness.situation for witness in (*witnesses, *others)]
+            because = "" if is_same else explanation(mutant, calls[:ENOUGH], mutated.step)
+            self.tally.equal.append(Equal(mutated.subject, written(mutated.formula), mutant.text, because))
 
     # -- calls
 
@@ -110,7 +117,9 @@ class Trial:
             *resized_settings(self.subject),
             *special_settings(self.subject),
         ]
-        found = (situation_of(setting, self.model) for setting in settings)
+        found = [situation_of(setting, self.model) for setting in settings]
+        for setting in () if self.subject.row.depends_on_layout else self.subject.settings():
+            found += [situation_of(setting, self.model, tensors=relaid(setting.values, layout)) for layout in LAYOUTS]
         return [situation for situation in found if situation is not None]
 
     def other_witnesses(self, variant: Variant, mutated: Mutated) -> Iterator[Witness]:

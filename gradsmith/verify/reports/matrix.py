@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from .figures import figures_of
+from .figures import explanations_of, figures_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,8 @@ is empty where an op does not have that form or property.
 
 def page_of(rows: Sequence[OpRow], proofs: Sequence[Proof]) -> str:
     families = groupby(zip(rows, proofs), lambda pair: pair[0].family)
-    return f"{HEAD}{figures_of(proofs)}\n" + "\n".join(
-        section_of(family, [proof for _, proof in pairs]) for family, pairs in families
-    )
+    sections = [section_of(family, [proof for _, proof in pairs]) for family, pairs in families]
+    return "\n".join([f"{HEAD}{figures_of(proofs)}", *sections, explanations_of(proofs)])
 
 
 def section_of(family: str, proofs: Sequence[Proof]) -> str:

@@ -82,9 +82,10 @@ def summary_of(proofs: list[Proof], seconds: float) -> str:
 
 
 def mutants_in(proofs: list[Proof]) -> str:
-    made, killed = (sum(getattr(proof.mutants, name) for proof in proofs) for name in ("made", "killed"))
-    equal = sum(len(proof.mutants.equal) for proof in proofs)
-    return f"{made} mutants of formulas ({killed} noticed, {equal} equal to the formula), " if made else ""
+    names = ("made", "killed", "by_algebra", "explained")
+    made, killed, algebra, explained = (sum(getattr(proof.mutants, name) for proof in proofs) for name in names)
+    known = f"{killed} noticed, {algebra} equal by algebra, {explained} in all calls"
+    return f"{made} mutants of formulas ({known}), " if made else ""
 
 
 class Bar:
