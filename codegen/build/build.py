@@ -15,10 +15,12 @@ from pathlib import Path
 from ..check.circles import report_circles
 from ..check.context import Context
 from ..check.forward import expect_forward
+from ..check.functions import report_uncalled, verify_functions
 from ..check.outputs import expect_condition
 from ..check.requirements import requirements
 from ..entries.declaration import Declaration
 from ..entries.declare import declare
+from ..entries.functions import DeclaredFunctions, declared_functions, is_expression
 from ..entries.module_names import verify_module_names
 from ..entries.reader import RawEntry, read, read_file
 from ..formula.callees import Callee, Callees
@@ -103,7 +105,9 @@ class Origin:
 
 def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     errors = Collector(origin.file)
-    entries = read(text, errors) if origin.library is None else read(text, errors, families=None)
+    everything = read(text, errors) if origin.library is None else read(text, errors, families=None)
+    expressions = declared_functions(everything, errors)
+    entries = tuple(entry for entry in everything if not is_expression(entry))
     declarations = [d for entry in entries if (d := declare(entry, errors, functions, origin.package)) is not None]
     declarations = refusing_complex(declarations, origin.library)
     _verify_unique_entries(declarations, errors)
@@ -111,7 +115,8 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     _verify_inplace_entries(declarations, errors)
     _verify_made_forms(declarations, errors)
     _verify_modules(declarations, functions, errors)
-    context = _context(entries, declarations, functions, origin.library, errors)
+    context = _context(entries, declarations, functions, origin.library, errors, expressions)
+    verify_functions(expressions, {declaration.base for declaration in declarations}, context)
     if report_circles(declarations, context):
         errors.raise_if_any()  # following a circle of calls would not end
     deriver = Deriver(declarations, context, origin.library)
@@ -120,6 +125,8 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     if not errors:  # duplicate entries are already reported
         verify_module_names(declarations, numbers, origin.library, errors)
     variants = [_variants(d, numbers.get(i, 0), context) for i, d in enumerate(declarations)]
+    if not errors:
+        report_uncalled(expressions, context)
     errors.raise_if_any()
     _verify_saves(declarations, variants, errors)
     ops = [d.op(v) for d, v in zip(declarations, variants, strict=True)]
@@ -233,6 +240,7 @@ def _context(
     functions: Mapping[str, str],
     library: Table | None,
     errors: Collector,
+    expressions: DeclaredFunctions,
 ) -> Context:
     declared = {declaration.entry.position for declaration in declarations}
     broken = [entry for entry in entries if entry.position not in declared]
@@ -243,6 +251,8 @@ def _context(
         | {name for e in broken for name in operator_names(e.base)},
         holomorphic=holomorphic_ops(declarations, library),
         library=library_callees(library) if library else None,
+        functions=expressions.functions,
+        broken_functions=expressions.broken,
     )
     returns = _multi_returns(declarations)
     if library is None:

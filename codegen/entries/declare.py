@@ -17,6 +17,7 @@ from ..spec.vocabulary import SAMPLE_NAMES, UFUNCS
 from .call_text import CallArgument, parse_call
 from .declaration import Declaration, DerivedText, RawForward
 from .forms import FormReader
+from .functions import as_op
 from .gradients import GradientReader
 from .lets import LetCheck
 from .policy import PolicyReader
@@ -42,7 +43,7 @@ def declare(
         position = entry.name.position_of(problem.offset)
         errors.add(position, entry.base, f"schema: {problem.problem}", problem.hint)
         return None
-    return _Declarer(entry, signature, errors, functions, package).declaration()
+    return _Declarer(as_op(entry, signature), signature, errors, functions, package).declaration()
 
 
 class _Declarer:
@@ -148,6 +149,8 @@ class _Declarer:
             generators=generators or {},
         )
         found = usual.samples()
+        if self.entry.is_function:  # what calls it proves it
+            return ()
         if not found:
             self.error(self.entry.name.position, "has no 'samples'", "Nothing would test it.")
         return found
@@ -181,7 +184,7 @@ class _Declarer:
         verify_names(self.errors, self.signature.base, value, f"sample for '{name}'", SAMPLE_NAMES)
 
     def verify_doc(self) -> None:
-        if "doc" not in self.entry.texts:
+        if "doc" not in self.entry.texts and not self.entry.is_function:
             self.error(self.entry.name.position, "has no 'doc'", "Say in a sentence what it computes.")
 
     def supports_complex(self, forward: RawForward | None) -> bool:

@@ -21,9 +21,9 @@ from ..spec.vocabulary import FAMILIES, TAKEN_MODULES
 
 # Keys of an entry. Every other key must be an input of the op, or inputs joined by commas.
 TEXT_KEYS = (
-    "name", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex", "reference",
-    "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient", "takes_numbers", "takes_inplace",
-    "assignable",
+    "name", "function", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex",
+    "reference", "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient", "takes_numbers",
+    "takes_inplace", "assignable",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 SCALAR_LISTS = ("variants", "aliases")  # of which one text needs no brackets
@@ -70,6 +70,7 @@ class RawEntry:
     points: tuple[RawText, ...]
     formulas: Pairs  # input(s), formula
     keys: frozenset[str]  # all that the entry has
+    is_function: bool = False  # begins with `function:`, for formulas alone
 
     @property
     def operators(self) -> Pairs:
@@ -187,13 +188,17 @@ class _Reader:
         if "<<" in keys:
             self.errors.add(_start(node), op, "merges another entry into it by '<<'", "Write the entry out.")
             return None
-        if "name" not in keys:
+        heads = [key for key in ("name", "function") if key in keys]
+        if len(heads) == 2:
+            self.errors.add(_start(node), op, "an entry with 'name' and 'function'", "It is an op or a function.")
+            return None
+        if not heads:
             if isinstance(node, yaml.MappingNode):
                 near = [key for key in keys if did_you_mean(key, ["name"])]
                 hint = f"'{near[0]}' should be 'name'." if near else ""
                 self.errors.add(_start(node), op, "an entry without 'name'", hint)
             return None
-        name = self.expect_text(keys["name"], op, "name")
+        name = self.expect_text(keys[heads[0]], op, heads[0])
         if name is None:
             return None
         return RawEntry(
@@ -207,13 +212,14 @@ class _Reader:
             points=self.calls(keys["points"], op, "points") if "points" in keys else (),
             formulas=self.formulas(pairs, op),
             keys=frozenset(keys),
+            is_function=heads == ["function"],
         )
 
     def op_of(self, node: yaml.Node) -> str:
         """Name of the op for messages, before anything is known to be right."""
         if isinstance(node, yaml.MappingNode):
             for key, value in node.value:
-                if key.value == "name" and isinstance(value, yaml.ScalarNode):
+                if key.value in ("name", "function") and isinstance(value, yaml.ScalarNode):
                     return _base(value.value)
         return ""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import TYPE_CHECKING
 
 from ..spec.errors import did_you_mean
 from ..spec.helpers import helper_signatures
@@ -15,6 +16,9 @@ from ..spec.schema_types import Type
 from ..spec.vocabulary import INTRINSICS, LOOP_HELPERS
 from .formula import Call, Expr, Literal, LiteralValue, TupleExpr
 from .reductions import Reduction
+
+if TYPE_CHECKING:
+    from .functions import Function
 
 INTRINSIC = "intrinsic"  # the family of functions that only the emitter of C loops knows
 BUILTIN = "builtins"  # that of Python's own, which take lists of any type
@@ -50,11 +54,16 @@ class Callees:
         broken: AbstractSet[str] = frozenset(),
         holomorphic: frozenset[str] = frozenset(),
         library: Callees | None = None,
+        functions: Mapping[str, Function] | None = None,
+        broken_functions: Iterable[str] = (),
     ) -> None:
         # Names of ops and special methods whose entries are wrong: what they take is not known.
         self.broken = broken
         self.library = library
         self.holomorphic = holomorphic  # bases of the ops that are, see linearity.py
+        self.functions = functions or {}  # expressions that the table declares
+        self.broken_functions = set(broken_functions)
+        self.called: set[str] = set()  # of these functions
         self._by_base: dict[str, list[Callee]] = {}
         self._by_operator: dict[str, list[Callee]] = {}
         self._by_entry: dict[str, Callee] = {}
@@ -116,7 +125,7 @@ class Callees:
 
     @property
     def names(self) -> Iterable[str]:
-        return [*self._by_base, *(self.library.names if self.library else ())]
+        return [*self._by_base, *self.functions, *(self.library.names if self.library else ())]
 
 
 @cache

@@ -30,4 +30,5 @@ class Scope:
     numbers: tuple[str, ...] = ()  # inputs that are numbers in this variant
     in_backward: bool = False  # a run of the engine evaluates it
     promotes: bool = False  # of an external op: what it takes of several dtypes, products in its formulas take too
+    names_outside: frozenset[str] = frozenset()  # of the formula that calls the function at hand
     missing: Mapping[str, str] = field(default_factory=dict)  # names that exist, and why they mean nothing here

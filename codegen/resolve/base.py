@@ -28,6 +28,11 @@ class ResolverBase(ABC):
     def visit(self, node: ast.expr) -> Expr:
         """The tree of any part of the formula."""
 
+    @property
+    def is_inserted(self) -> bool:
+        """Is the text at hand that of a function, whose arguments are known: what they rule out has no meaning."""
+        return bool(self.scope.names_outside)
+
     # -- names that may be None
 
     def narrowed(self, found: Expr) -> Expr:
@@ -47,7 +52,7 @@ class ResolverBase(ABC):
     # -- callees
 
     def forgive_broken(self, name: str) -> None:
-        if name in self.callees.broken:
+        if name in self.callees.broken | self.callees.broken_functions:
             raise Consequence(f"uses {name}, whose entry is wrong")
 
     def candidates(self, function: str) -> list[Callee]:

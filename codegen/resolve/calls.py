@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from ..formula.callees import BUILTIN, Callee, Mismatch, bind
+from ..formula.callees import BUILTIN, Callee, Mismatch, bind, expect_conversion
 from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, Name, Operator, RunFact, Subscript
+from ..formula.functions import Function
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, did_you_mean
 from ..spec.schema_types import Type
@@ -34,7 +36,7 @@ class CallResolver(PartResolver, ComprehensionResolver):
             or self._expect_count(node.func.id, node.func.col_offset, positional)
             or self._expect_of_list(node.func.id, node.func.col_offset, positional)
             or self._expect_choice(node.func.id, node.func.col_offset, positional)
-            or self._apply(node.func.id, node.func.col_offset, positional, keywords)
+            or self._applied(node.func.id, node.func.col_offset, positional, keywords)
         )
 
     def _method(self, node: ast.Call, func: ast.Attribute) -> Expr:
@@ -46,7 +48,7 @@ class CallResolver(PartResolver, ComprehensionResolver):
             return self._read_attribute(receiver, METHOD_ATTRIBUTES[func.attr], offset)
         if receiver.type.is_tensor and func.attr == "size" and len(positional) == 1:
             return Subscript(INT, self._read_attribute(receiver, "shape", offset), positional[0])
-        return self._apply(func.attr, offset, [receiver, *positional], keywords)
+        return self._applied(func.attr, offset, [receiver, *positional], keywords)
 
     def _arguments(self, node: ast.Call) -> tuple[list[Expr], dict[str, Expr]]:
         for keyword in node.keywords:
@@ -120,9 +122,17 @@ class CallResolver(PartResolver, ComprehensionResolver):
         call = self._apply(function, offset, positional, {})
         return Conditional(TENSOR, test, body, orelse, call.c_entry, call.family, call.arguments)
 
-    def _apply(self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Call:
-        candidates = self.candidates(function)
+    def _applied(self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Expr:
+        """A function of the table, or else an op or a helper."""
+        declared = self.callees.functions.get(function)
+        if declared is None:
+            return self._apply(function, offset, positional, keywords)
         self.forgive_broken(function)
+        return self._inserted(declared, offset, positional, keywords)
+
+    def _apply(self, function: str, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Call:
+        self.forgive_broken(function)
+        candidates = self.candidates(function)
         if not candidates and function == self.scope.own_base:
             raise Problem("calls the op itself", offset, "Compute the value in another way.")
         if not candidates:
@@ -143,6 +153,27 @@ class CallResolver(PartResolver, ComprehensionResolver):
             result = Type("None") if function == "not_implemented" else callee.result  # of any input
             return Call(result, function, callee.c_entry, callee.family, bound)
         raise _no_callee(function, offset, candidates, reasons, positional, keywords)
+
+    def _inserted(self, function: Function, offset: int, positional: list[Expr], keywords: dict[str, Expr]) -> Expr:
+        """The text of a function with the arguments in their places."""
+        name = function.signature.base
+        try:
+            bound = bind(function.callee, positional, keywords)
+        except Mismatch as mismatch:
+            raise Problem(f"calls {name}, which {mismatch}", offset, f"Signature: {function.signature}.") from None
+        self.callees.called.add(name)
+        outer = self.scope
+        names = dict(zip((a.name for a in function.signature.arguments), bound, strict=True))
+        outside = outer.names_outside | outer.variables.keys()
+        self.scope = replace(outer, variables=names, names_outside=frozenset(outside), mask=(), missing={})
+        present, self._present = self._present, []
+        try:
+            found = self.visit(function.body)
+        except Problem as problem:
+            raise Problem(f"calls {name}, which {problem.problem}", offset, problem.hint) from None
+        finally:
+            self.scope, self._present = outer, present
+        return expect_conversion(found, function.returned) or found
 
 
 def _no_callee(

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import count
 
 from ..formula.callees import BUILTIN, list_type
 from ..formula.formula import Call, Comprehension, Expr, Literal, Loop, Operator, Slice, Subscript, TupleExpr, Variable
@@ -61,8 +62,8 @@ class ComprehensionResolver(ResolverBase):
         if generator.is_async:
             raise Problem("has an asynchronous loop, which formulas do not know", generator.target.col_offset)
         items = self._items(generator.iter)
-        target = self._target(generator.target, items.kinds)
-        variables = {part.name: part for part in target.walk() if isinstance(part, Variable)}
+        variables: dict[str, Variable] = {}
+        target = self._target(generator.target, items.kinds, variables)
         with self._naming(variables), self._passing(generator.ifs) as tests:
             loops.append(Loop(_OBJECT, target, items.source, tests))
             with self._scope_of(generators[1:], loops):
@@ -95,20 +96,27 @@ class ComprehensionResolver(ResolverBase):
 
     # -- targets
 
-    def _target(self, node: ast.expr, kinds: tuple[Items | Type, ...]) -> Expr:
-        """``g``, or ``i, (a, b)``, for what comes."""
+    def _target(self, node: ast.expr, kinds: tuple[Items | Type, ...], variables: dict[str, Variable]) -> Expr:
+        """``g``, or ``i, (a, b)``, for what comes; each name is added to `variables`."""
         if isinstance(node, ast.Name):
             if len(kinds) > 1 or isinstance(kinds[0], Items):
                 hint = f"Write {', '.join('abcdef'[: len(kinds)])} in its place."
                 raise Problem(f"calls {len(kinds)} values by one name, '{node.id}'", node.col_offset, hint)
             self._verify_variable(node)
-            return Variable(kinds[0], node.id)
+            return variables.setdefault(node.id, Variable(kinds[0], self._new_name(node.id)))
         if not isinstance(node, (ast.Tuple, ast.List)) or any(isinstance(e, ast.Starred) for e in node.elts):
             raise Problem("has a loop over something else than names", node.col_offset)
         if len(node.elts) != len(kinds) or len(kinds) == 1:
             raise Problem(f"has {len(node.elts)} names for what is {_counted(len(kinds))}", node.col_offset)
         parts = (k.kinds if isinstance(k, Items) else (k,) for k in kinds)
-        return TupleExpr(_OBJECT, tuple(self._target(e, part) for e, part in zip(node.elts, parts, strict=True)))
+        targets = (self._target(e, part, variables) for e, part in zip(node.elts, parts, strict=True))
+        return TupleExpr(_OBJECT, tuple(targets))
+
+    def _new_name(self, name: str) -> str:
+        """The name, unless the formula that calls this function has it for something else."""
+        numbered = (f"{name}{number}" for number in count(2))
+        taken = self.scope.names_outside
+        return name if name not in taken else next(other for other in numbered if other not in taken)
 
     def _verify_variable(self, node: ast.Name) -> None:
         hint = "Choose another name."
@@ -178,7 +186,7 @@ class ComprehensionResolver(ResolverBase):
 
     def _negated_list(self, operand: Expr) -> Comprehension:
         """``-shifts`` is ``[-n for n in shifts]``."""
-        name = next(name for name in ("n", "each", "number") if name not in self.scope.variables)
+        name = self._new_name(next(name for name in ("n", "each", "number") if name not in self.scope.variables))
         variable = Variable(operand.type.plain.item, name)
         negative = Operator(variable.type, "neg", (variable,))
         return Comprehension(list_type([negative]), negative, (Loop(_OBJECT, variable, operand, ()),))

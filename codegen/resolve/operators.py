@@ -177,13 +177,17 @@ class OperatorResolver(ComprehensionResolver):
     def _is_none(self, node: ast.Compare, left: Expr, right: Expr, negated: bool) -> Expr:
         if not isinstance(right, Literal) or right.value is not None:
             raise Problem("uses 'is' with something else than None", node.col_offset)
-        if isinstance(left, Gradient):
-            test: Expr = IsUndefined(BOOL, left.index)
+        if isinstance(left, Literal):  # what was not given to a function
+            test: Expr = literal(left.value is None)
+        elif self.is_inserted and not left.type.optional:
+            test = literal(False)
+        elif isinstance(left, Gradient):
+            test = IsUndefined(BOOL, left.index)
         elif isinstance(left, Name) and left.type.name == "Tensor":
             test = Attribute(BOOL, left.name, "is_none")
         else:
             test = Operator(BOOL, "is", (left, right))
-        return Operator(BOOL, "not", (test,)) if negated else test
+        return folded("not", (test,)) if negated else test
 
     def _bool(self, node: ast.BoolOp) -> Expr:
         """``and`` evaluates its right side only where the left side holds: names stay narrowed."""
@@ -192,6 +196,8 @@ class OperatorResolver(ComprehensionResolver):
         holds = symbol == "and"
         present = names_present(result, holds)
         for value in node.values[1:]:
+            if self.is_inserted and isinstance(result, Literal) and result.value is not holds:
+                return result
             with self.knowing(present):
                 right = self.visit(value)
             present = present + names_present(right, holds)
@@ -215,6 +221,8 @@ class OperatorResolver(ComprehensionResolver):
 
     def _conditional(self, node: ast.IfExp) -> Expr:
         test = self.visit(node.test)
+        if self.is_inserted and isinstance(test, Literal):
+            return self.visit(node.body if test.value else node.orelse)
         with self.knowing(names_present(test, holds=True)):
             body = self.visit(node.body)
         with self.knowing(names_present(test, holds=False)):

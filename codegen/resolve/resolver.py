@@ -93,7 +93,7 @@ class Resolver(OperatorResolver, CallResolver):
         raise Problem(f"uses '{node.id}', {reason}", node.col_offset)
 
     def _noted(self, name: str, found: Expr) -> Expr:
-        if isinstance(found, (Gradient, Gradients)):
+        if isinstance(found, (Gradient, Gradients)) and not self.is_inserted:
             self.spellings.add(name)
         return found
 

@@ -30,7 +30,7 @@ def table_schema() -> str:
 def _entry() -> Schema:
     return {
         "type": "object",
-        "required": ["name", "doc"],
+        "anyOf": [{"required": ["name", "doc"]}, {"required": ["function", "forward"]}],
         "properties": {key: {"description": text, **shape} for key, (text, shape) in KEYS.items()},
         "additionalProperties": {
             "description": "Gradient of an input, or of several joined by commas; tangent of a result.",
@@ -61,6 +61,7 @@ _FLAG: Schema = {"type": "boolean"}
 # Key -> what it says, and the shape of its value.
 KEYS: dict[str, tuple[str, Schema]] = {
     "name": ("Schema of the op: base.overload(Type name, Type name=default) -> Type.", _TEXT),
+    "function": ("Schema of a function that formulas call: name(Type name, Type name=default) -> Type.", _TEXT),
     "forward": ("How the value is computed: ufunc(...), pointwise(...), array(...) or composite(...).", _TEXT),
     "nondifferentiable": ("Why no input has a gradient.", _TEXT),
     "output_differentiability": (

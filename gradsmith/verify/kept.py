@@ -25,6 +25,7 @@ from .proof import Proof
 from .references.expected import reference_of
 from .references.usual import called_names
 from .samples import key_of
+from .trees.text import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,8 +69,13 @@ class Kept:
         self._file(row).write_text(json.dumps(record), encoding="utf-8")
 
     def digest(self, row: OpRow) -> str:
-        texts = [repr(self.rows[name]._replace(doc="", latex="")) for name in sorted(self.reached(row))]
+        texts = [self._text(name) for name in sorted(self.reached(row))]
         return digest_of(beneath(), self.beside, row.name, *texts)
+
+    def _text(self, name: str) -> str:
+        """All that an entry says; its trees, too, which hold what it has from names and functions of the table."""
+        row = repr(self.rows[name]._replace(doc="", latex="")) if name in self.rows else ""
+        return f"{row} {self.calls.text_of(name)}"
 
     def reached(self, row: OpRow) -> set[str]:
         """Names of the entries that a proof of this one runs; those of another table are beneath."""
@@ -77,9 +83,9 @@ class Kept:
         rest = [row.name]
         while rest:
             name = rest.pop()
-            if name in self.rows and name not in found:
+            if name not in found and (name in self.rows or self.calls.has(name)):
                 found.add(name)
-                rest += [*self.calls.of(name), *self._in_reference(self.rows[name])]
+                rest += [*self.calls.of(name), *(self._in_reference(self.rows[name]) if name in self.rows else ())]
         return found
 
     def _in_reference(self, row: OpRow) -> list[str]:
@@ -100,10 +106,21 @@ class Calls:
     def of(self, name: str) -> frozenset[str]:
         return self._by_name.get(name, frozenset())
 
+    def has(self, name: str) -> bool:
+        return name in self._by_name
+
+    def text_of(self, name: str) -> str:
+        return " ".join(map(texts_of, (op for op in self.table.ops if op.name == name)))
+
     @functools.cached_property
     def _by_name(self) -> dict[str, frozenset[str]]:
         owners = {variant.c_entry: op.name for op in self.table.ops for variant in op.variants}
         return {op.name: frozenset(owners[e] for e in entries_called(op) if e in owners) for op in self.table.ops}
+
+
+def texts_of(op: Op) -> str:
+    forwards = [variant.forward.text for variant in op.variants]
+    return "; ".join([*forwards, *(written(tree) for variant in op.variants for tree in formulas_of(variant))])
 
 
 def entries_called(op: Op) -> Iterator[str]:
