@@ -33,6 +33,7 @@ from .checks import (
     shared,
     singular,
     special,
+    third,
     value,
     varied,
 )
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, reverse, forward, second, constants, forms, elementwise, special, singular, scaled, shared, mixed, resized,
-    layouts, points, saved,
+    value, reverse, forward, second, third, constants, forms, elementwise, special, singular, scaled, shared, mixed,
+    resized, layouts, points, saved,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
