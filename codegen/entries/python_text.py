@@ -10,8 +10,9 @@ import ast
 from collections.abc import Iterable
 
 from ..spec.errors import Collector, Problem, hint_from
+from ..spec.foreign_words import PYTHON_WORDS
 from ..spec.python_names import verify_attributes
-from ..spec.syntax import PYTHON_WORDS, parse_python
+from ..spec.syntax import parse_python
 from .reader import RawText
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import yaml
 
 from ..spec.errors import Collector, Position, SpecError, SpecErrors, did_you_mean, hint_from
+from ..spec.foreign_words import PYTHON_WORDS
 from ..spec.scanner import NAMES, is_name
 from ..spec.vocabulary import FAMILIES, TAKEN_MODULES
 
@@ -90,7 +91,8 @@ class RawEntry:
 def expect_truth(text: RawText, key: str, op: str, errors: Collector) -> bool | None:
     """The truth that a text says; None after an error, which has been reported."""
     if text.text not in ("true", "false"):
-        hint = f"Write {text.text.lower()}." if text.text.lower() in ("true", "false") else "Write true or false."
+        meant = PYTHON_WORDS.get(text.text, text.text).lower()
+        hint = f"Write {meant}." if meant in ("true", "false") else "Write true or false."
         errors.add(text.position, op, f"{key} is '{text.text}', which is neither true nor false", hint)
         return None
     return text.text == "true"
@@ -194,7 +196,7 @@ class _Reader:
             return None
         if not heads:
             if isinstance(node, yaml.MappingNode):
-                near = [key for key in keys if did_you_mean(key, ["name"])]
+                near = [key for key in keys if key == "func" or did_you_mean(key, ["name"])]
                 hint = f"'{near[0]}' should be 'name'." if near else ""
                 self.errors.add(_start(node), op, "an entry without 'name'", hint)
             return None
@@ -263,6 +265,9 @@ class _Reader:
         """A list of texts; a single one needs no list."""
         if isinstance(node, yaml.ScalarNode) and key in SCALAR_LISTS:
             text = self.expect_text(node, op, key)
+            if text is not None and text.text.startswith("["):
+                self.errors.add(text.position, op, f"'{key}' should be a list, not a text", _quotes_hint(node))
+                return ()
             return () if text is None else (text,)
         found = [self.expect_text(item, op, key) for item in self.items(node, op, key, "a list")]
         return tuple(text for text in found if text is not None)
@@ -277,7 +282,7 @@ class _Reader:
     def pairs(self, node: yaml.Node, op: str, what: str, wanted: str) -> list[tuple[RawText, yaml.Node]]:
         """Keys and values of a mapping, each key once."""
         if not isinstance(node, yaml.MappingNode):
-            self.errors.add(_start(node), op, f"{what} should be {wanted}")
+            self.errors.add(_start(node), op, f"{what} should be {wanted}", _quotes_hint(node))
             return []
         found: dict[str, tuple[RawText, yaml.Node]] = {}
         for key_node, value in node.value:
@@ -295,7 +300,7 @@ class _Reader:
     def items(self, node: yaml.Node, op: str, what: str, wanted: str) -> list[yaml.Node]:
         if isinstance(node, yaml.SequenceNode):
             return list(node.value)
-        self.errors.add(_start(node), op, f"{what} should be {wanted}")
+        self.errors.add(_start(node), op, f"{what} should be {wanted}", _quotes_hint(node))
         return []
 
     def expect_text(self, node: yaml.Node, op: str, what: str) -> RawText | None:
@@ -312,6 +317,12 @@ class _Reader:
 
     def source(self, node: yaml.Node) -> str:
         return self.file_text[node.start_mark.index : node.end_mark.index]
+
+
+def _quotes_hint(node: yaml.Node) -> str:
+    """For a list or a mapping that quotes make a text."""
+    is_quoted = isinstance(node, yaml.ScalarNode) and bool(node.style) and node.value.startswith(("[", "{"))
+    return f"Take the quotes away: {node.value}." if is_quoted else ""
 
 
 def _base(schema: str) -> str:

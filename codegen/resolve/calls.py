@@ -10,6 +10,7 @@ from ..formula.formula import Attribute, AttributeOf, Call, Conditional, Expr, N
 from ..formula.functions import Function
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, did_you_mean
+from ..spec.foreign_words import FUNCTIONS
 from ..spec.schema_types import Type
 from ..spec.vocabulary import METHOD_ATTRIBUTES, RUN_FACTS
 from .comprehensions import ComprehensionResolver
@@ -137,7 +138,8 @@ class CallResolver(PartResolver, ComprehensionResolver):
             raise Problem("calls the op itself", offset, "Compute the value in another way.")
         if not candidates:
             names = [n for n in self.callees.names if n.isidentifier()]
-            hint = did_you_mean(function, names)
+            meant = FUNCTIONS.get(function)
+            hint = f"Write {meant}." if meant else did_you_mean(function, names)
             raise Problem(f"calls '{function}', which is neither an op nor a helper", offset, hint)
         reasons: list[str] = []
         for callee in candidates:

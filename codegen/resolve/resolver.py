@@ -16,8 +16,9 @@ from ..formula.callees import list_type, literal
 from ..formula.formula import Expr, Gradient, Gradients, Literal, RunFact, TupleExpr
 from ..formula.scope import BOOL
 from ..spec.errors import Consequence, Problem, hint_from
+from ..spec.foreign_words import PYTHON_WORDS, rule_hint
 from ..spec.schema_types import Type
-from ..spec.syntax import PYTHON_WORDS, describe, parse
+from ..spec.syntax import describe, parse
 from ..spec.vocabulary import CONSTANTS, DTYPES
 from .calls import CallResolver
 from .operators import OperatorResolver
@@ -83,7 +84,9 @@ class Resolver(OperatorResolver, CallResolver):
         if node.id in DTYPES:
             return Literal(Type("dtype"), node.id)
         meant = PYTHON_WORDS.get(node.id)
-        hint = f"Write {meant}." if meant else hint_from("In scope", node.id, self.scope.variables)
+        hint = (
+            f"Write {meant}." if meant else rule_hint(node.id) or hint_from("In scope", node.id, self.scope.variables)
+        )
         raise Problem(f"uses '{node.id}', which is not in scope", node.col_offset, hint)
 
     def _report_missing(self, node: ast.Name) -> None:

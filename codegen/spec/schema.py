@@ -12,9 +12,10 @@ import keyword
 from dataclasses import dataclass
 
 from .errors import Problem
+from .foreign_words import PYTHON_WORDS
 from .scanner import Scanner
 from .schema_types import Type, scan_type
-from .syntax import PYTHON_WORDS, parse_python
+from .syntax import parse_python
 
 # Names that mean something else inside a formula or in generated code.
 RESERVED_NAMES = frozenset(

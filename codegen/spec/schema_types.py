@@ -122,6 +122,7 @@ FOREIGN_TYPES = {
     "SymInt": "int", "ScalarType": "dtype", "Device": "device", "double": "float", "complex": "Scalar",
     "Number": "Scalar", "string": "str", "List": "int[] or another type with brackets", "number": "Scalar",
     "TensorList": "Tensor[]", "IntArrayRef": "int[]", "Layout": "object",
+    "MemoryFormat": "object", "Dimname": "int", "Storage": "Tensor", "const": "Tensor", "int64_t": "int",
 }  # fmt: skip
 
 # ---- parsing: each function leaves the scanner behind what it read

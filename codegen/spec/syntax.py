@@ -6,9 +6,7 @@ import ast
 import warnings
 
 from .errors import Problem
-
-# Words of YAML and other languages -> what Python has for them.
-PYTHON_WORDS = {"true": "True", "false": "False", "null": "None", "none": "None", "TRUE": "True", "FALSE": "False"}
+from .foreign_words import sign_hint
 
 # Every stage goes through a tree by recursion, several calls for each level.
 DEEPEST = 120
@@ -36,7 +34,7 @@ def parse_python(text: str) -> ast.expr:
             tree = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         what = error.msg.partition(". ")[0]  # without what Python guesses
-        raise Problem(f"does not parse: {what}", max((error.offset or 1) - 1, 0)) from None
+        raise Problem(f"does not parse: {what}", max((error.offset or 1) - 1, 0), sign_hint(text)) from None
     except ValueError as error:  # a null byte, up to Python 3.11
         raise Problem(f"does not parse: {error}") from None
     except (MemoryError, RecursionError):  # what Python says of thousands of levels
