@@ -13,9 +13,11 @@ tensor([[ 3.,  0.],
 """
 
 from gradsmith.func.forward import jvp, linearize
+from gradsmith.func.implicit import custom_root, fixed_point
 from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
 
 __all__ = [
-    "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize", "value_and_grad", "vjp",
+    "custom_root", "fixed_point", "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize",
+    "value_and_grad", "vjp",
 ]  # fmt: skip

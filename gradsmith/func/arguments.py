@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from gradsmith.runtime.calls.forward_ad import alias
+from gradsmith.runtime.calls.forward_ad import alias, all_tangents
 from gradsmith.runtime.switches.grad_mode import no_grad, set_grad_enabled
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
 from gradsmith.runtime.tensors.python_data import is_tensor
@@ -124,10 +124,22 @@ def without_history_of(tensors: list[Any], results: Any, recording: bool) -> Any
 
 
 def _without_history(tensors: list[Any], result: Any, recording: bool) -> Any:
-    if not is_tensor(result) or not result.requires_grad or (recording and leads_elsewhere([result], tensors)):
+    if not is_tensor(result) or not with_history([result]) or (recording and has_other_history([result], tensors)):
         return result
     with no_grad():
         return alias(result)
+
+
+def has_other_history(results: Sequence[Any], tensors: list[Any]) -> bool:
+    """Could results, or their tangents, be differentiated by anything but `tensors`?"""
+    recorded = with_history(results)
+    return bool(recorded) and leads_elsewhere(recorded, tensors)
+
+
+def with_history(tensors: Sequence[Any]) -> list[Any]:
+    """Those of the tensors and of their tangents that require grad."""
+    found = [tensor for tensor in tensors if tensor.requires_grad]
+    return found + [tangent for tensor in tensors for tangent in all_tangents(tensor) if tangent.requires_grad]
 
 
 # ---- results of the function

@@ -11,6 +11,7 @@ from gradsmith.func.arguments import (
     Function,
     checked_argnums,
     differentiable_leaves,
+    has_other_history,
     output_and_aux,
     private,
     require_inexact,
@@ -18,8 +19,10 @@ from gradsmith.func.arguments import (
     tensor_outputs,
     vector_leaves,
     with_arguments,
+    with_history,
     without_history_of,
 )
+from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.tensors.creation import ones_like, zeros_like
 from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
@@ -173,11 +176,10 @@ def _gradients_of(output: Any, tensors: list[Any], recording: bool) -> list[Any]
         return [zeros_like(tensor.detach()) for tensor in tensors]
     with set_grad_enabled(recording):
         vectors = [ones_like(output.detach())]
-        if recording:
-            gradients, _ = run_transform([output], vectors, tensors)
-        else:
-            gradients = run_grad([output], vectors, False, False, tensors)
-    return _materialized(gradients, tensors)
+        if recording and not all_tangents(output):
+            return _materialized(run_transform([output], vectors, tensors), tensors)
+        create_graph = recording and has_other_history([output], tensors)
+        return _materialized(run_grad([output], vectors, create_graph, create_graph, tensors), tensors)
 
 
 def _materialized(gradients: list[Any], tensors: list[Any]) -> list[Any]:
@@ -243,7 +245,7 @@ class Pullback:
         self.outputs, self.spec = tensor_outputs(call, output)
         require_inexact(call, self.outputs)
         results, self.aux = without_history_of(self.tensors, (self.outputs, aux), recording)
-        self.has_history = any(result.requires_grad for result in results)
+        self.has_history = bool(with_history(results))
         self.output = self.spec.unflatten(results)
 
     def __call__(self, cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
@@ -254,7 +256,7 @@ class Pullback:
     def product(self, vectors: list[Any], retain_graph: bool = True, create_graph: bool | None = None) -> list[Any]:
         """The same for flat vectors."""
         recording = is_grad_enabled() if create_graph is None else create_graph
-        create_graph = recording and (self.has_history or any(vector.requires_grad for vector in vectors))
+        create_graph = recording and (self.has_history or bool(with_history(vectors)))
         pairs = [(output, vector) for output, vector in zip(self.outputs, vectors) if output.requires_grad]
         if not pairs:
             return _materialized([None] * len(self.tensors), self.tensors)

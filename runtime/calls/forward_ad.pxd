@@ -23,6 +23,7 @@ cdef class LevelWalk:
     cdef Level level                    # the one that the rule runs for
     cdef Py_ssize_t position
     cdef uint64_t ceiling_before
+    cdef uint64_t rule_before
     cdef int recording_before           # of a transposed rule; -1 while it has not been touched
 
     cdef bint next(self) except -1

@@ -11,7 +11,6 @@ history is that of the tensor. It is no view, since its tangent is not that of i
 the other lives, where that gives the tensor another history.
 """
 from cpython.ref cimport PyObject
-from libc.stdint cimport UINT64_MAX
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
@@ -23,9 +22,12 @@ from gradsmith.runtime.graph.tangent cimport (
     attach,
     expect_own,
     get_ceiling,
+    get_rule,
     has_tangent_1,
     levels_of,
     swap_ceiling,
+    swap_forward_mode,
+    swap_rule,
 )
 from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
@@ -142,9 +144,11 @@ cdef class LevelWalk:
 
     def __cinit__(self):
         self.ceiling_before = get_ceiling()
+        self.rule_before = get_rule()
         self.recording_before = -1
 
     def __dealloc__(self):
+        swap_rule(self.rule_before)
         swap_ceiling(self.ceiling_before)
         if self.recording_before >= 0:
             swap_grad_mode(self.recording_before)
@@ -154,7 +158,7 @@ cdef class LevelWalk:
             return False
         self.level = self.levels[self.position]
         self.position += 1
-        swap_ceiling(self.level.number)
+        swap_rule(self.level.number)
         return True
 
     cdef TensorBase tangent(self, TensorBase t):
@@ -367,9 +371,7 @@ cdef bint is_alias(TensorBase t) noexcept:
 
 def open_level():
     """A new level, younger than all."""
-    cdef Level level = Level()
-    level.open()
-    return level
+    return Level()
 
 
 def close_level(Level level not None):
@@ -383,6 +385,17 @@ def alias(TensorBase tensor not None):
     for level in levels_of((tensor,)):
         attach(other, level, laid_out_like(other, tangent_at(tensor, level)))
     return other
+
+
+def all_tangents(TensorBase tensor not None):
+    """The tangents of a tensor at all levels that this thread sees, and the tangents of these."""
+    cdef list found = []
+    if not has_tangent_1(tensor):
+        return found
+    for level in levels_of((tensor,)):
+        tangent = tangent_at(tensor, level)
+        found += [tangent, *all_tangents(tangent)]
+    return found
 
 
 def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):
@@ -435,4 +448,4 @@ def is_forward_enabled():
 
 def set_forward_enabled(bint enabled):
     """Carry tangents along, or not; gives what it was."""
-    return swap_ceiling(UINT64_MAX if enabled else 0) != 0
+    return swap_forward_mode(enabled)

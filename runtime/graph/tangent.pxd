@@ -12,8 +12,7 @@ cdef class Level:
     cdef readonly bint is_open
     cdef PyObject *first                # borrowed: chain of the level's tangents, which leave it when they die
 
-    cdef void open(self) noexcept
-    cdef void close(self) noexcept
+    cdef int close(self) except -1
 
 
 cdef class Tangent:
@@ -44,6 +43,9 @@ cdef inline bint has_tangent_3(TensorBase a, TensorBase b, TensorBase c) noexcep
 cdef bint has_tangent_list(object tensors) except -1
 
 cdef uint64_t get_ceiling() noexcept
+cdef uint64_t get_rule() noexcept
+cdef uint64_t swap_rule(uint64_t number) noexcept
+cdef bint swap_forward_mode(bint enabled) noexcept
 cdef uint64_t swap_ceiling(uint64_t ceiling) noexcept       # this thread sees tangents of levels below it only
 cdef Tangent expect_own(TensorBase t, Level level)          # of the tensor itself, whatever it is a view of
 cdef int attach(TensorBase t, Level level, TensorBase value) except -1

@@ -2,12 +2,14 @@
 
 Note [Levels]
 A level is one perturbation, from `enter_dual_level` to `exit_dual_level`. A tensor has at most one tangent for each
-open level, ``p + e1*t1 + e2*t2``. Levels are numbered in the order in which they were opened, over all threads, and
-a tangent of one level is a tensor that may itself have tangents of *older* levels only.
+open level, ``p + e1*t1 + e2*t2``. A level is younger than all that its thread sees when it is opened, and has a greater
+number; a tangent of one level is a tensor that may itself have tangents of *older* levels only.
 
 The rule of an op runs once for each level of its operands, old to young. While it runs for a level the thread sees
 tangents of older levels only (the *ceiling*). So the ops that the rule consists of take care of the older levels by
-themselves; perturbations never mix, and mixed derivatives need no rule of their own.
+themselves; perturbations never mix, and mixed derivatives need no rule of their own. A level that is opened inside of a
+rule, as the `jvp` of a custom Function may do, is older than that of the rule, which is not seen there; between two
+numbers there is room for that.
 """
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint64_t
@@ -20,17 +22,20 @@ from gradsmith.runtime.switches.threads import register_switch
 cdef extern from *:
     """
     #if defined(_MSC_VER)
-    static __declspec(thread) unsigned long long gs_ceiling = ~0ULL;
+    static __declspec(thread) unsigned long long gs_ceiling = ~0ULL, gs_rule = ~0ULL;
     #elif defined(__GNUC__) && defined(__linux__)
     static __thread unsigned long long gs_ceiling __attribute__((tls_model("initial-exec"))) = ~0ULL;
+    static __thread unsigned long long gs_rule __attribute__((tls_model("initial-exec"))) = ~0ULL;
     #else
-    static _Thread_local unsigned long long gs_ceiling = ~0ULL;
+    static _Thread_local unsigned long long gs_ceiling = ~0ULL, gs_rule = ~0ULL;
     #endif
     """
     unsigned long long gs_ceiling
+    unsigned long long gs_rule          # number of the level whose rule runs, all ones outside of rules
 
+cdef uint64_t NUMBERS_APART = <uint64_t>1 << 40
 cdef int open_levels = 0
-cdef uint64_t levels_so_far = 0
+cdef list numbers_in_use = []           # of the levels that are open, over all threads
 
 
 cdef uint64_t get_ceiling() noexcept:
@@ -44,17 +49,35 @@ cdef uint64_t swap_ceiling(uint64_t ceiling) noexcept:
     return previous
 
 
-def ceiling():
-    """Value that `get_ceiling` returns."""
-    return gs_ceiling
+cdef uint64_t get_rule() noexcept:
+    return gs_rule
 
 
-def put_ceiling(number):
-    """Set the ceiling of this thread."""
-    swap_ceiling(number)
+cdef uint64_t swap_rule(uint64_t number) noexcept:
+    """A rule begins or ends, and with it the ceiling changes; gives the number before."""
+    global gs_ceiling, gs_rule
+    cdef uint64_t previous = gs_rule
+    gs_ceiling = gs_rule = number
+    return previous
 
 
-register_switch(ceiling, put_ceiling)
+cdef bint swap_forward_mode(bint enabled) noexcept:
+    """Carry tangents along, or not; gives what it was. A rule goes on to hide its own level and younger ones."""
+    return swap_ceiling(gs_rule if enabled else 0) != 0
+
+
+def state_of_thread():
+    """The ceiling, and the number of the level whose rule runs."""
+    return gs_ceiling, gs_rule
+
+
+def put_state(state):
+    """Set what `state_of_thread` gives."""
+    global gs_ceiling, gs_rule
+    gs_ceiling, gs_rule = state
+
+
+register_switch(state_of_thread, put_state)
 
 
 # ---- levels and their tangents
@@ -63,22 +86,23 @@ cdef class Level:
     """One perturbation. Its tangents end with it. See Note [Levels]."""
 
     def __cinit__(self):
-        global levels_so_far
-        levels_so_far += 1
-        self.number = levels_so_far
-
-    cdef void open(self) noexcept:
         global open_levels
+        cdef uint64_t below = max([number for number in numbers_in_use if number < gs_rule], default=0)
+        if gs_rule - below < 2:
+            raise RuntimeError("too many levels of forward mode are open, one in the rule of the other")
+        self.number = below + min(NUMBERS_APART, (gs_rule - below) // 2)
+        numbers_in_use.append(self.number)
         self.is_open = True
         open_levels += 1
 
-    cdef void close(self) noexcept:
+    cdef int close(self) except -1:
         """Take every tangent away. What dies with one may run anybody's code: that one has left the chain by then."""
         global open_levels
         cdef Tangent tangent
         cdef TensorBase value
         self.is_open = False
         open_levels -= 1
+        numbers_in_use.remove(self.number)
         while self.first != NULL:
             tangent = <Tangent>self.first
             tangent.leave_level()

@@ -123,8 +123,8 @@ def leads_elsewhere(list roots, list inputs):
 def run_transform(list roots, list grads, list inputs):
     """Gradients of `inputs` for the caller of a function transform, to whom they are no tensors of the graph.
 
-    The graph of the function ends with this run, and the run is recorded if its results depend on anything else that
-    requires grad: then the second value is True.
+    The graph of the function ends with this run, and the run is recorded if the roots depend on anything else that
+    requires grad.
     """
     cdef GraphTask task = begin(roots, False)
     try:
@@ -134,7 +134,7 @@ def run_transform(list roots, list grads, list inputs):
         run(task, grads, task.leads_elsewhere)
     finally:
         end(task)
-    return task.results, task.leads_elsewhere
+    return task.results
 
 
 cdef int check_reached(GraphTask task, list inputs) except -1:

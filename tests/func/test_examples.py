@@ -7,7 +7,7 @@ import pytest
 
 import gradsmith as gs
 
-MODULES = ["func", "func.forward", "func.jacobians", "func.reverse", "utils.pytree"]
+MODULES = ["func", "func.forward", "func.implicit", "func.jacobians", "func.reverse", "utils.pytree"]
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -189,6 +189,38 @@ def test_levels_inside_levels():
         assert tangent_of(inner).item() == 12.0 and tangent_of(y).item() == 12.0
 
 
+def slope(function, x):
+    """The derivative of a function at x, by a level of its own."""
+    with forward_ad.dual_level():
+        return tangent_of(function(forward_ad.make_dual(x, gs.ones_like(x))))
+
+
+class CubicBySlopes(Cubic):
+    @staticmethod
+    def jvp(ctx, tangent):
+        (x,) = ctx.saved_tensors
+        return tangent * slope(lambda y: y**3, x)
+
+
+class CubicBySwitches(Cubic):
+    @staticmethod
+    def jvp(ctx, tangent):
+        (x,) = ctx.saved_tensors
+        with forward_ad.set_fwd_grad_enabled(False):
+            assert slope(lambda y: y**3, x) is None
+            with forward_ad.set_fwd_grad_enabled(True):
+                return tangent * slope(lambda y: y**3, x)
+
+
+@pytest.mark.parametrize("function", [Cubic, CubicBySlopes, CubicBySwitches])
+def test_a_level_inside_of_a_rule(function):
+    """It carries tangents, and those of the rule's own level are not seen."""
+    first = lambda x: slope(function.apply, x)  # noqa: E731
+    second = lambda x: slope(first, x)  # noqa: E731
+    x = double([2.0])
+    assert (first(x).item(), second(x).item(), slope(second, x).item()) == (12.0, 12.0, 6.0)
+
+
 def test_without_recording_tangents_are_carried(level):
     with gs.no_grad():
         assert tangent_of(Cubic.apply(dual([2.0], [1.0]))).item() == 12.0
