@@ -192,6 +192,12 @@ class Variant:
         return self.forward.is_elementwise
 
     @property
+    def has_view_among(self) -> bool:
+        """Is one of several results a view, while the others have memory of their own?"""
+        returns = self.signature.returns
+        return len(returns) > 1 and any(r.type.alias and not r.type.written for r in returns)
+
+    @property
     def gradient_lists(self) -> tuple[str, ...]:
         """Lists of tensors with gradients, in the order of their edges, which come after those of single tensors."""
         names = self.backward.differentiable_inputs if self.backward else ()

@@ -31,5 +31,6 @@ def _layout(folder: Path) -> Layout:
         headers=(folder.as_posix(), str(LIBRARY), str(LIBRARY / "runtime/arrays/kernels")),
         packages=(".", str(LIBRARY.parent)),
         watched=((".", "."), *((str(LIBRARY / part), str(LIBRARY / part)) for part in ("runtime", "generated"))),
-        cython_options=("--line-directives",),  # so that the C compiler speaks of the lines that Cython has read
+        # So that the C compiler speaks of the lines that Cython has read; and `array(...)` may index what it likes.
+        cython_options=("--line-directives", "-X", "boundscheck=True", "-X", "wraparound=True"),
     )

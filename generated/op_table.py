@@ -65,6 +65,7 @@ class OpRow(NamedTuple):
     non_differentiable: "tuple[str, ...]" = ()  # inputs of which the entry says that they have no gradient
     depends_on_layout: bool = False  # the result is another for other strides of the same elements
     stops_gradient: bool = False  # the result depends on its input, and has no gradient nevertheless
+    result_types: "tuple[str, ...]" = ()  # of several results, where they are not all plain tensors
     requires: "tuple[str, ...]" = ()  # what the error says of a call that the op refuses
 
 

@@ -80,6 +80,7 @@ from gradsmith.runtime.calls.forward_ad cimport (
     end_tangents,
     or_zeros,
     plus,
+    unlinked,
 )
 from gradsmith.runtime.calls.fused cimport apply_fused, by_ops, fused_forward, fused_into
 from gradsmith.runtime.calls.inplace cimport (

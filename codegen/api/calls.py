@@ -82,6 +82,11 @@ class ResultType:
     name: str  # MaxDimResult
     op: str
     fields: tuple[str, ...]
+    types: tuple[str, ...]  # in Python
+
+    @property
+    def typed(self) -> tuple[tuple[str, str], ...]:
+        return tuple(zip(self.fields, self.types, strict=True))
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,14 @@ def call_view(op: Op, form: Form) -> CallView:
 def _returns(op: Op) -> str:
     if is_named(op):
         return result_name(op.signature)
-    return "tuple[Tensor, ...]" if op.signature.returns[0].type.is_tensor_list else "Tensor"
+    return returned_text(op.signature.returns[0].type)
+
+
+def returned_text(type_: Type) -> str:
+    """A result's type in Python."""
+    if type_.is_tensor_list:
+        return "tuple[Tensor, ...]"
+    return "Tensor | None" if type_.optional else "Tensor"
 
 
 def called_name(op: Op, form: Form) -> str:
@@ -279,7 +291,8 @@ def is_named(op: Op) -> bool:
 
 
 def result_type(op: Op) -> ResultType:
-    return ResultType(result_name(op.signature), op.base, op.signature.output_names)
+    types = tuple(returned_text(returned.type) for returned in op.signature.returns)
+    return ResultType(result_name(op.signature), op.base, op.signature.output_names, types)
 
 
 def target(op: Op, form: Form, *, method: bool) -> Target:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..model import Op
 from ..spec.schema import Argument
+from ..spec.schema_types import Type
 
 # Meaning of the table's words to a caller.
 TYPE_WORDS = {
@@ -170,12 +171,19 @@ def _all_returns(ops: tuple[Op, ...], shares: bool) -> tuple[DocItem, ...]:
 
 
 def _returns(op: Op, shares: bool) -> list[DocItem]:
-    if op.signature.returns[0].type.is_tensor_list:
+    if op.signature.returns_list:
         return [DocItem("", "tuple of Tensor", "")]
     if len(op.signature.returns) == 1:
         text = f"A view of `{_shared(op)}` where possible." if op.is_view and shares else ""
         return [DocItem("", "Tensor", text)]
-    return [DocItem(name, "Tensor", "") for name in op.signature.output_names]
+    named = zip(op.signature.output_names, op.signature.returns, strict=True)
+    return [DocItem(name, _returned_words(returned.type), "") for name, returned in named]
+
+
+def _returned_words(type_: Type) -> str:
+    if type_.is_list:
+        return "tuple of Tensor"
+    return "Tensor or None" if type_.optional else "Tensor"
 
 
 def _shared(op: Op) -> str:

@@ -12,7 +12,7 @@ from ..entries.declaration import Declaration, DerivedText, RawFormula
 from ..formula.formula import Attribute, Expr, Formula, Gradient, Gradients, Name, TupleExpr
 from ..formula.guards import inputs_reading
 from ..formula.loops import why_not_loop
-from ..formula.scope import GRADIENTS, TENSOR, Scope
+from ..formula.scope import GRADIENTS, Scope
 from ..formula.shapes import ShapeCheck
 from ..model import Backward, Forward, GradientRule, SavedTensor, SavedValue
 from ..saving.cost import Prices
@@ -60,7 +60,7 @@ class BackwardBuilder:
             saved=tuple(self.saved(gradients, are_lists=False)),
             values=values,
             saved_lists=tuple(self.saved(gradients, are_lists=True, slot=len(values))),
-            outputs=tuple(i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted),
+            outputs=tuple(sorted(number for number, _, _ in self.wanted_outputs())),
             saving=plan.reason,
             note=plan.note,
         )
@@ -218,7 +218,8 @@ class BackwardBuilder:
         return Scope(
             variables=dict(self.variables()),
             differentiable_outputs=outputs,
-            returns_list=self.signature.returns[0].type.is_tensor_list,
+            returns_list=any(r.type.is_list for r in self.signature.returns),
+            optional_outputs=frozenset(i for i, r in enumerate(self.signature.returns) if r.type.optional),
             multi_returns=self.context.multi_returns,
             mask=inputs if len(inputs) > 1 else (),
             numbers=self.declaration.scalar_positions(self.index),
@@ -235,17 +236,23 @@ class BackwardBuilder:
 
     def gradient_variables(self) -> Iterator[tuple[str, Expr]]:
         """`grad` is the gradient of the one differentiable result; with several it means nothing."""
-        if self.signature.returns[0].type.is_tensor_list:
+        if self.signature.returns_list:
             yield "grads", Gradients(GRADIENTS)
             return
-        if len(self.signature.returns) > 1:
+        has_list = any(r.type.is_list for r in self.signature.returns)
+        if len(self.signature.returns) > 1 and not has_list:
             yield "grads", Gradients(GRADIENTS)
-        wanted = [i for i, is_wanted in enumerate(self.declaration.output_differentiability) if is_wanted]
-        if len(wanted) == 1:
-            yield "grad", Gradient(TENSOR, wanted[0])
-        for i in wanted:
-            if self.signature.returns[i].name:
-                yield f"grad_{self.signature.returns[i].name}", Gradient(TENSOR, i)
+        wanted = list(self.wanted_outputs())
+        if len(wanted) == 1 and not has_list:
+            yield "grad", gradient_of(*wanted[0])
+        yield from ((f"grad_{output[1]}", gradient_of(*output)) for output in wanted if output[1])
+
+    def wanted_outputs(self) -> Iterator[tuple[int, str, Type]]:
+        """Number of the gradient, name and type of the results that have a history."""
+        numbers, flags = self.signature.gradient_numbers, self.declaration.output_differentiability
+        for number, returned, is_wanted in zip(numbers, self.signature.returns, flags, strict=True):
+            if is_wanted:
+                yield number, returned.name, returned.type.plain
 
     # -- what is kept, in the order of the signature: arguments, then results
 
@@ -293,6 +300,11 @@ class BackwardBuilder:
         inputs = self.edges([gradient.inputs for gradient in gradients])
         lists = [name for name in inputs if self.signature.argument(name).type.is_list]
         return tuple(Attribute(LIST_ATTRIBUTES["count"], name, "count") for name in lists[:-1])
+
+
+def gradient_of(number: int, _: str, returned: Type) -> Expr:
+    """Of a list the gradients of its tensors; None may come for a result that may be absent."""
+    return Gradients(GRADIENTS) if returned.is_list else Gradient(returned, number)
 
 
 def _edges(gradients: tuple[GradientRule, ...], readers: tuple[int, ...], wanted: Name | Attribute) -> tuple[int, ...]:

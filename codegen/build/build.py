@@ -331,7 +331,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         if tangents is None:
             return None
     returned = signature.returns[0].type
-    is_view = bool(returned.alias) and not returned.written
+    is_view = len(signature.returns) == 1 and bool(returned.alias) and not returned.written
     return Variant(
         c_entry=declaration.c_entries[index],
         signature=signature,

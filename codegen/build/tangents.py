@@ -76,7 +76,7 @@ class TangentBuilder:
     def why_not(self, rule: TangentRule) -> str:
         """Why the op cannot have this rule, as far as the entry alone can tell."""
         if rule == "auto_element_wise":
-            if len(self.signature.returns) > 1 or self.signature.returns[0].type.is_list:
+            if len(self.signature.returns) > 1 or self.signature.returns_list:
                 return "the op has several results"
             if any(self.type_of(name).is_list for name in self.inputs):
                 return "the op takes a list of tensors"
@@ -120,7 +120,7 @@ class TangentBuilder:
             self.error(raw, f"{raw.subject} gives {len(nodes) or 1} tangents for {len(raw.inputs)} results")
             return
         for name, part in zip(raw.inputs, nodes, strict=True):
-            terms = self.explicit_terms(raw, part)
+            terms = self.explicit_terms(raw, part, self.wanted(name))
             if terms is not None:
                 yield Tangent(self.signature.output_names.index(name), terms)
 
@@ -133,7 +133,12 @@ class TangentBuilder:
             )
             return None
 
-    def explicit_terms(self, raw: RawFormula, node: ast.expr) -> tuple[TangentTerm, ...] | None:
+    def wanted(self, name: str) -> Type:
+        """The type of the tangent of a result."""
+        returned = self.signature.returns[self.signature.output_names.index(name)].type
+        return TENSORS if returned.is_list else TENSOR
+
+    def explicit_terms(self, raw: RawFormula, node: ast.expr, wanted: Type) -> tuple[TangentTerm, ...] | None:
         terms: list[TangentTerm] = []
         every = set(map(tangent_name, self.differentiable))
         here = set(map(tangent_name, self.inputs))
@@ -153,7 +158,6 @@ class TangentBuilder:
             if drawn:
                 self.error(raw, f"{raw.subject} reads '{drawn[0]}', which gives other numbers by then")
                 return None
-            wanted = TENSORS if self.signature.returns[0].type.is_list else TENSOR
             if resolved.type.plain.required != wanted:
                 self.error(raw, f"{raw.subject} gives {resolved.type.plain}, but a tangent is a {wanted}")
                 return None
@@ -206,7 +210,7 @@ class TangentBuilder:
 
     def adds_nothing(self) -> bool:
         """Is the result zero where the inputs are: of a view, and of an array function of the tree by convention."""
-        if self.signature.returns[0].type.alias:
+        if len(self.signature.returns) == 1 and self.signature.returns[0].type.alias:
             return True
         forward = self.declaration.forward
         if forward is None or forward.kind != "array" or self.declaration.package:

@@ -131,7 +131,7 @@ def _verify_tuple(tree: ast.expr, signature: Signature) -> None:
     """An array for each result; a list of results is one value."""
     if not isinstance(tree, ast.Tuple):
         return
-    if signature.returns[0].type.is_list:
+    if signature.returns_list:
         if is_bare_tuple(tree):
             raise Problem("forward gives several values for one list", hint="Write them in brackets.")
     elif len(tree.elts) != len(signature.returns) and not any(isinstance(item, ast.Starred) for item in tree.elts):

@@ -67,7 +67,7 @@ class FormReader:
             return "test"
         if any(text.text == "auto_element_wise" for _, text in self.entry.formulas):
             return "pointwise"
-        is_view = any(r.type.alias for r in returned)
+        is_view = len(returned) == 1 and bool(returned[0].type.alias)
         return "view" if is_view and self.kind == "array" else self.kind
 
     def verify(self) -> None:
@@ -100,6 +100,8 @@ class FormReader:
             return ""
         if form == "copy":
             returned = self.signature.returns[0].type
+            if len(self.signature.returns) > 1:
+                return "the op returns several things"
             return "" if returned.alias and not returned.written else "the result is no view"
         if form != "out" and (receiver is None or not receiver.type.is_tensor):
             return "no tensor is called 'self'"
@@ -154,4 +156,6 @@ def _why_no_target(returned: Return) -> str:
         return "the op itself changes its argument"
     if returned.type.alias:
         return "the result is a list of views" if returned.type.is_list else "the result is a view"
+    if returned.type.optional:
+        return "a result may be absent"
     return "" if returned.type.is_tensor else f"the op returns {returned.type}"

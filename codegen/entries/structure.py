@@ -25,11 +25,17 @@ def verify_returns(signature: Signature) -> None:
         Without it nothing else can be said of the entry.
     """
     returns = [r.type for r in signature.returns]
-    wrong = [t for t in returns if t.name != "Tensor" or t.union_scalar or t.optional or t.optional_items]
+    wrong = [
+        t for t in returns if t.name != "Tensor" or t.union_scalar or t.optional_items or (t.optional and t.is_list)
+    ]
     if wrong:
-        raise Problem(f"an op cannot return {wrong[0]}", hint="It returns Tensor, Tensor[] or several times Tensor.")
-    if len(returns) > 1 and any(t.is_list for t in returns):
-        raise Problem("returns several things, one of them a list", hint="It can return one list: -> Tensor[].")
+        raise Problem(f"an op cannot return {wrong[0]}", hint="It returns Tensor, Tensor[] or several things.")
+    if all(t.optional for t in returns):
+        raise Problem("returns nothing that is always there", hint="Of several results some may be Tensor?.")
+    if any(t.optional and t.alias for t in returns):
+        raise Problem("returns a view that may be absent", hint="Only values may be: Tensor?.")
+    if len(returns) > 1:
+        _verify_list_among(signature)
     for name in signature.output_names if len(returns) > 1 else ():
         if name.startswith("_"):
             raise Problem(f"result '{name}' begins with an underscore", hint="No field of a named tuple does.")
@@ -37,6 +43,18 @@ def verify_returns(signature: Signature) -> None:
         if count > 1:
             hint = "Those without a name are called result0, result1 and so on."
             raise Problem(f"two results are called '{name}'", hint=hint)
+
+
+def _verify_list_among(signature: Signature) -> None:
+    """One of several results may be a list, whose gradients come after those of the others."""
+    lists = [returned for returned in signature.returns if returned.type.is_list]
+    if len(lists) > 1:
+        raise Problem("returns several lists", hint="One result can be a list, others are tensors.")
+    if lists and any(r.type.alias for r in signature.returns):
+        raise Problem("returns views, and several things, one of them a list", hint="A view comes beside tensors.")
+    if lists and not all(returned.name for returned in signature.returns):
+        hint = "Formulas need names: -> (Tensor[] pieces, Tensor rest)."
+        raise Problem("returns a list beside other results, without names", hint=hint)
 
 
 @dataclass(frozen=True)
@@ -83,8 +101,8 @@ class StructureCheck:
             if letter and owners.setdefault(letter, argument.name) != argument.name:
                 yield f"'{owners[letter]}' and '{argument.name}' are both ({letter})", "Give each a letter of its own."
         shared = [r for r in self.signature.returns if r.type.alias and not r.type.written]
-        if shared and len(self.signature.returns) > 1:
-            yield "returns several things, one of them a view", "Several views come as a list: -> Tensor(a)[]."
+        if len(shared) > 1:
+            yield "returns several views", "They come as a list: -> Tensor(a)[]."
 
     def names_of_keys(self) -> Iterator[tuple[str, str]]:
         """A formula for such an input could not be told from the key."""

@@ -40,9 +40,12 @@ class Callee:
 
     @property
     def result(self) -> Type:
-        """Type of what it returns; several returns come as a list."""
+        """Type of what it returns; several tensors come as a list, and other results formulas cannot take apart."""
         returns = self.signature.returns
-        return returns[0].type.plain if len(returns) == 1 else Type("Tensor", is_list=True)
+        if len(returns) == 1:
+            return returns[0].type.plain
+        is_simple = all(r.type.is_tensor and not r.type.optional for r in returns)
+        return Type("Tensor", is_list=True) if is_simple else Type("object")
 
 
 class Callees:

@@ -23,6 +23,8 @@ def settled(expr: Expr) -> Expr:
 
 def _settled_part(part: Expr) -> Expr:
     match part:
+        case IsUndefined(optional=True):
+            return part
         case IsWanted() | IsUndefined():
             return Literal(BOOL, _SETTLED[type(part)])
         case RunFact(fact="retain_variables"):

@@ -71,6 +71,7 @@ class IsUndefined(Expr):
     """``grad_values is None``: no gradient of output `index` has arrived."""
 
     index: int
+    optional: bool = False  # the output may be absent, and then its gradient is None in forward mode too
 
 
 @dataclass(frozen=True)

@@ -84,6 +84,8 @@ class CythonPrinter:
                 return self.gradients[index], ATOM
             case tree.Gradients():
                 return self.all_gradients or f"[{', '.join(self.gradients)}]", ATOM
+            case tree.IsUndefined(index=index, optional=True):
+                return f"{self.gradients[index]} is None", COMPARISON
             case tree.IsUndefined(index=index):
                 return f"grads[{index}] == NULL", COMPARISON
             case tree.IsWanted(input=name):  # an input that is a number here has no edge

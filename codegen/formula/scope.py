@@ -23,6 +23,7 @@ class Scope:
     # Per output: does a gradient arrive for it. Empty in a forward expression.
     differentiable_outputs: tuple[bool, ...] = ()
     returns_list: bool = False  # the op returns Tensor[]: how many gradients there are is not known
+    optional_outputs: frozenset[int] = frozenset()  # Tensor?, with gradients that are None where the result is
     elementwise: bool = False  # a pointwise forward: a tensor may be a test, loop functions may be called
     own_base: str = ""  # a name that does not mean the op itself, but gradsmith's op or the loop function
     multi_returns: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

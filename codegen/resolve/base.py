@@ -9,10 +9,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..formula.callees import TREE, Callee, Callees, Mismatch, bind, intrinsics
-from ..formula.formula import Expr, Name, Variable
+from ..formula.formula import Expr, Gradient, Name, Variable
 from ..formula.scope import Scope
 from ..spec.errors import Consequence
 from ..spec.helpers import MIXED
+from .value_types import gradient_name
 
 
 @dataclass
@@ -36,6 +37,8 @@ class ResolverBase(ABC):
     # -- names that may be None
 
     def narrowed(self, found: Expr) -> Expr:
+        if isinstance(found, Gradient) and gradient_name(found.index) in self._present:
+            return replace(found, type=found.type.required)
         if isinstance(found, (Name, Variable)) and found.name in self._present:
             return replace(found, type=found.type.required)
         return found

@@ -182,7 +182,7 @@ class OperatorResolver(ComprehensionResolver):
         elif self.is_inserted and not left.type.optional:
             test = literal(False)
         elif isinstance(left, Gradient):
-            test = IsUndefined(BOOL, left.index)
+            test = IsUndefined(BOOL, left.index, left.index in self.scope.optional_outputs)
         elif isinstance(left, Name) and left.type.name == "Tensor":
             test = Attribute(BOOL, left.name, "is_none")
         else:

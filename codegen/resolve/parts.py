@@ -146,20 +146,21 @@ class PartResolver(ResolverBase):
         kind = replace(value.type, length=0)
         return Subscript(kind, value, Slice(kind, *bounds))
 
-    def _gradient(self, node: ast.Subscript, index: Expr) -> Gradient:
+    def _gradient(self, node: ast.Subscript, index: Expr) -> Expr:
         wanted = self.scope.differentiable_outputs
         if not isinstance(index, Literal) or index.type != INT:
             raise Problem("subscripts 'grads' with something else than a number", node.col_offset)
         position = int(index.value)  # type: ignore[arg-type]
         if self.scope.returns_list:
+            name = node.value.id if isinstance(node.value, ast.Name) else "grads"
             raise Problem(
-                "takes one of 'grads', but how many there are differs from call to call",
+                f"takes one of '{name}', but how many there are differs from call to call",
                 node.col_offset,
-                "Go over them: [f(g) for g in grads], or give 'grads' as a whole to a helper or op.",
+                f"Go over them: [f(g) for g in {name}], or give '{name}' as a whole to a helper or op.",
             )
         if not 0 <= position < len(wanted):
             count = f"{len(wanted)} output{'s' if len(wanted) > 1 else ''}"
             raise Problem(f"uses grads[{position}], but the op has {count}", node.col_offset)
         if not wanted[position]:
             raise Problem(f"uses grads[{position}], but that output is not differentiable", node.col_offset)
-        return Gradient(TENSOR, position)
+        return self.narrowed(Gradient(Type("Tensor", optional=position in self.scope.optional_outputs), position))

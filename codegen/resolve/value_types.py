@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..formula.callees import expect_conversion, wider
-from ..formula.formula import Attribute, Expr, Literal, Name, Operator, Variable
+from ..formula.formula import Attribute, Expr, IsUndefined, Literal, Name, Operator, Variable
 from ..formula.scope import INT
 from ..spec.errors import Problem
 from ..spec.schema_types import Type
@@ -97,8 +97,15 @@ def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
             return tuple(name for o in operands for name in names_present(o, True))
         case Operator(symbol="or", operands=operands) if not holds:
             return tuple(name for o in operands for name in names_present(o, False))
+        case IsUndefined(index=index) if not holds:
+            return (gradient_name(index),)
         case Attribute(attribute="is_none", owner=owner) if not holds:
             return (owner,)
         case Operator(symbol="is", operands=(Name(name=name) | Variable(name=name), _)) if not holds:
             return (name,)
     return ()
+
+
+def gradient_name(index: int) -> str:
+    """What a gradient is called among the names that are known not to be None."""
+    return f"grads[{index}]"

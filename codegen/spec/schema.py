@@ -95,6 +95,30 @@ class Signature:
         return tuple(a for a in self.arguments if a.type.is_differentiable)
 
     @property
+    def returns_list(self) -> bool:
+        """Is the one result a list of tensors."""
+        return len(self.returns) == 1 and self.returns[0].type.is_tensor_list
+
+    @property
+    def has_plain_returns(self) -> bool:
+        """Are all results tensors, which are always there, and is none of several a view."""
+        has_view = any(r.type.alias and not r.type.written for r in self.returns) and len(self.returns) > 1
+        return not has_view and all(r.type.plain == Type("Tensor") for r in self.returns)
+
+    @property
+    def gradient_numbers(self) -> tuple[int, ...]:
+        """The number of each result's gradient. A list comes last, with a gradient for each of its tensors."""
+        single = [i for i, r in enumerate(self.returns) if not r.type.is_list]
+        order = [*single, *(i for i, r in enumerate(self.returns) if r.type.is_list)]
+        return tuple(order.index(i) for i in range(len(self.returns)))
+
+    @property
+    def in_gradient_order(self) -> tuple[tuple[str, Return], ...]:
+        """Names and results as the node numbers them."""
+        named = list(zip(self.output_names, self.returns, strict=True))
+        return tuple(sorted(named, key=lambda pair: pair[1].type.is_list))
+
+    @property
     def generators(self) -> frozenset[str]:
         """Names of the arguments that random numbers come from."""
         return frozenset(a.name for a in self.arguments if a.type.name == "Generator")

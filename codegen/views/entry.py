@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..formula.formula import BINDING, Call, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
 from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
 from ..spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
-from ..spec.schema import Argument
+from ..spec.schema import Argument, Return
 from ..spec.syntax import called, is_bare_tuple, parse_python
 from .model import (
     ByCopy,
@@ -34,7 +34,7 @@ from .tangent import read_after_write, tangent_condition, tangent_view
 def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
     signature = variant.signature
     names = signature.output_names
-    is_list = signature.returns[0].type.is_tensor_list
+    is_list = signature.returns_list
     shape = "list" if is_list else "several" if len(names) > 1 else "single"
     return EntryView(
         name=variant.c_entry,
@@ -45,15 +45,16 @@ def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         parameters=tuple(Parameter(a.name, c_type(a.type)) for a in signature.arguments),
         returns={"list": "list", "several": "tuple", "single": "TensorBase"}[shape],
         shape=shape,
-        outputs=tuple(map(_output, names, op.output_differentiability)),
+        outputs=tuple(_outputs(op, variant, table)),
+        history=tuple(_history(op, variant)),
         view_of=_view_of(variant),
-        view_function="as_view" if variant.backward else "share_version",
+        view_function=_view_function(variant),
         compute=compute_view(variant, table),
         record=record_view(variant),
         required=tuple(required_view(op, variant)),
         refused=tuple(_refused(op, variant.signature.argument(name)) for name in variant.refused),
         written=bool(variant.written),
-        is_replaceable=variant.forward.kind != "composite" and not variant.is_view and not variant.written,
+        is_replaceable=_is_replaceable(variant),
         inplace=_inplace_view(op, variant),
     )
 
@@ -62,8 +63,46 @@ def _refused(op: Op, argument: Argument) -> Refused:
     return Refused(f"check_no_gradient{'_list' if argument.type.is_list else ''}", argument.name, op.base)
 
 
-def _output(name: str, differentiable: bool) -> Output:
-    return Output(name, array_name(name), name if differentiable else "None")
+def _is_replaceable(variant: Variant) -> bool:
+    """Does it only compute, results that an observer can hold?"""
+    if variant.forward.kind == "composite" or variant.is_view or variant.written:
+        return False
+    return variant.signature.returns_list or variant.signature.has_plain_returns
+
+
+def _outputs(op: Op, variant: Variant, table: Table) -> Iterator[Output]:
+    named = zip(variant.signature.output_names, variant.signature.returns, op.output_differentiability, strict=True)
+    for name, returned, is_differentiable in named:
+        value = _made(variant, returned, array_name(name), table)
+        recorded = name if is_differentiable else "None"
+        yield Output(name, array_name(name), value, recorded, "tuple" if returned.type.is_list else "TensorBase")
+
+
+def _made(variant: Variant, returned: Return, array: str, table: Table) -> str:
+    """One of several results, of its array: a view, a list, or a tensor that may be absent."""
+    declared = returned.type
+    if declared.alias:
+        owner = next(a.name for a in variant.signature.arguments if a.type.alias == declared.alias)
+        shown = f"owned({array})" if _calls_python(variant, table) else array
+        return f"{_view_function(variant)}({owner}, {shown})"
+    if declared.is_list:
+        return f"tuple([wrap(array) for array in {array}])"
+    own = f"own_memory({array})" if variant.has_view_among else array
+    return f"wrap({own})" if not declared.optional else f"None if {array} is None else wrap({own})"
+
+
+def _history(op: Op, variant: Variant) -> Iterator[str]:
+    """``values, None``; the tensors of a list come last."""
+    wanted = dict(zip(variant.signature.output_names, op.output_differentiability, strict=True))
+    for name, returned in variant.signature.in_gradient_order:
+        if not returned.type.is_list:
+            yield name if wanted[name] else "None"
+        elif wanted[name]:
+            yield f"*{name}"
+
+
+def _view_function(variant: Variant) -> str:
+    return "as_view" if variant.backward else "share_version"
 
 
 def _view_of(variant: Variant) -> str:
@@ -222,7 +261,7 @@ def _save(variant: Variant, kept: SavedTensor | SavedValue, inplace: bool) -> Sa
     if kept.is_list:
         return Save("save_list", kept.slot, kept.name)
     if kept.is_output:
-        return Save("save_output", kept.slot, "self" if inplace else kept.name)
+        return Save("save_output", kept.slot, "self" if inplace else kept.name, kept.optional)
     # The value is about to be overwritten: a copy with the same history stands in for it.
     value = "original_of(self)" if inplace and kept.name == "self" else kept.name
     return Save("save_input", kept.slot, value)
@@ -234,7 +273,7 @@ def saved_value_text(variant: Variant, value: SavedValue, inplace: bool) -> str:
     outputs = variant.signature.output_names
     owner = "self" if inplace and value.owner in outputs else value.owner
     argument = variant.signature.expect_argument(value.owner)
-    type_ = argument.type if argument else variant.signature.returns[0].type
+    type_ = argument.type if argument else variant.signature.returns[outputs.index(value.owner)].type
     if value.attribute == "count" and type_.optional:
         return f"len({owner} or ())"
     text = attribute_text(owner, value.attribute, of_list=type_.is_tensor_list)
@@ -322,6 +361,8 @@ def _guarded(text: str, guard: str) -> str:
 
 def _guard(variant: Variant, table: Table) -> str:
     """The function that sees to whose arrays and memory the values of an expression are, where that is not known."""
+    if variant.has_view_among:
+        return ""  # each result by itself
     if variant.is_view or variant.written:
         return "owned" if _calls_python(variant, table) else ""
     is_ours = table.library is None and called(variant.forward.text) in dict(variant.forward.functions)
@@ -342,7 +383,7 @@ def _lender(variant: Variant, table: Table) -> str:
         return ""
     if _calls_python(variant, table):
         return "lent"
-    return "" if variant.is_view else "readonly"
+    return "" if variant.is_view or variant.has_view_among else "readonly"
 
 
 def _array_argument(argument: Argument) -> str:

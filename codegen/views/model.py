@@ -124,6 +124,7 @@ class Incoming:
 
     name: str
     index: int
+    optional: bool = False  # of a result that may be absent: None where none has arrived
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,7 @@ class NodeView:
     single_output: bool  # never run with an undefined gradient
     incoming: tuple[Incoming, ...]
     gradient_list: str  # local with the gradients of a Tensor[] output, or ""
+    list_start: int  # number of the first of them
     list_starts: tuple[ListStart, ...]  # of the second list with gradients and of those after it
     tensor_locals: tuple[str, ...]
     list_locals: tuple[str, ...]
@@ -196,6 +198,7 @@ class Save:
     function: str
     slot: int
     value: str
+    optional: bool = False  # a result that may be absent
 
 
 @dataclass(frozen=True)
@@ -278,7 +281,9 @@ class Required:
 class Output:
     name: str
     array: str  # local with its array, when there are several
+    value: str  # what is made of that array
     recorded: str  # its place in the history: itself, or None
+    c_type: str
 
 
 @dataclass(frozen=True)
@@ -327,6 +332,7 @@ class EntryView:
     returns: str  # C type
     shape: str  # "single", "several" or "list"
     outputs: tuple[Output, ...]
+    history: tuple[str, ...]  # the outputs in the order in which a node numbers their gradients
     view_of: str  # the argument that the result shares memory with, or ""
     view_function: str  # how: a differentiable view, or one that shares the version counter alone
     compute: ComputeView

@@ -25,13 +25,13 @@ def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
     backward = variant.backward
     if backward is None:
         return None
-    is_list_output = variant.signature.returns[0].type.is_tensor_list
+    signature = variant.signature
     loads = {**{s.name: _load(s) for s in (*backward.saved, *backward.saved_lists)}, **_value_loads(backward)}
     grads = gradient_names(variant)
     printer = CythonPrinter(
         names={"self": "self_"},
         gradients=grads,
-        all_gradients=grads[0] if is_list_output else "",
+        all_gradients=gradient_list(variant),
         saves_attributes=True,
     )
     lists = {saved.name for saved in backward.saved_lists}
@@ -57,13 +57,14 @@ def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
     return NodeView(
         class_name=backward.class_name,
         node_name=backward.node_name,
-        signature=str(variant.signature) if len(op.variants) > 1 else variant.signature.full_name,
+        signature=str(signature) if len(op.variants) > 1 else signature.full_name,
         saving=backward.saving,
         fused=backward_table_name(variant.stem) if fused else "",
         n_edges=len(backward.differentiable_inputs),
-        single_output=len(variant.signature.returns) == 1 and not is_list_output,
-        incoming=() if is_list_output else incoming(variant),
-        gradient_list=grads[0] if is_list_output else "",
+        single_output=len(signature.returns) == 1 and not signature.returns_list,
+        incoming=incoming(variant),
+        gradient_list=gradient_list(variant) if _reads_list(variant) else "",
+        list_start=sum(not returned.type.is_list for returned in signature.returns),
         list_starts=_list_starts(variant, backward),
         tensor_locals=(
             *(declared(load.name) for name, load in loads.items() if name in tensors and load not in first),
@@ -85,20 +86,36 @@ def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
 
 
 def gradient_names(variant: Variant) -> tuple[str, ...]:
-    """Locals of `apply`: ``grad``, or one per output. (`grads` itself is the engine's array.)"""
-    outputs = variant.signature.output_names
+    """Locals of `apply`: ``grad``, or one per output, by their numbers. (`grads` itself is the engine's array.)"""
+    outputs = variant.signature.in_gradient_order
     if len(outputs) > 1:
-        return tuple(f"grad_{name}" for name in outputs)
-    return ("gradients",) if variant.signature.returns[0].type.is_tensor_list else ("grad",)
+        return tuple(f"grad_{name}" for name, _ in outputs)
+    return ("gradients",) if variant.signature.returns_list else ("grad",)
+
+
+def gradient_list(variant: Variant) -> str:
+    """The local with the gradients of a list of results, or ""."""
+    return gradient_names(variant)[-1] if variant.signature.in_gradient_order[-1][1].type.is_list else ""
+
+
+def _reads_list(variant: Variant) -> bool:
+    assert variant.backward is not None
+    is_read = any(gradient.formula.uses_all_gradients for gradient in variant.backward.gradients)
+    return variant.signature.returns_list or (is_read and bool(gradient_list(variant)))
 
 
 def incoming(variant: Variant) -> tuple[Incoming, ...]:
+    """Of the results that are no list."""
     assert variant.backward is not None
     formulas = [gradient.formula for gradient in variant.backward.gradients]
-    every = any(formula.uses_all_gradients for formula in formulas)
+    every = any(formula.uses_all_gradients for formula in formulas) and not gradient_list(variant)
     used = {index for formula in formulas for index in formula.gradients}
-    names = enumerate(gradient_names(variant))
-    return tuple(Incoming(name, index) for index, name in names if every or index in used)
+    outputs = zip(gradient_names(variant), variant.signature.in_gradient_order, strict=True)
+    return tuple(
+        Incoming(name, index, returned.type.optional)
+        for index, (name, (_, returned)) in enumerate(outputs)
+        if (every or index in used) and not returned.type.is_list
+    )
 
 
 def _load(saved: SavedTensor) -> Load:

@@ -42,12 +42,13 @@ def member_lines(node: NodeView) -> Iterator[str]:
 
 
 def _incoming(node: NodeView) -> Iterator[str]:
-    getter = "gradient(grads, {})" if node.single_output else "gradient_or_zeros(self, grads, {})"
     for grad in node.incoming:
-        yield f"cdef TensorBase {grad.name} = {getter.format(grad.index)}"
+        getter = "gradient(" if node.single_output or grad.optional else "gradient_or_zeros(self, "
+        yield f"cdef TensorBase {grad.name} = {getter}grads, {grad.index})"
     if node.gradient_list:
         yield "cdef int i"
-        yield f"cdef list {node.gradient_list} = [gradient(grads, i) for i in range(self.n_outputs)]"
+        numbers = f"range({node.list_start}, self.n_outputs)" if node.list_start else "range(self.n_outputs)"
+        yield f"cdef list {node.gradient_list} = [gradient(grads, i) for i in {numbers}]"
 
 
 def _declarations(node: NodeView) -> Iterator[str]:

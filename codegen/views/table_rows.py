@@ -56,6 +56,7 @@ class OpRowView:
     non_differentiable: tuple[str, ...]
     depends_on_layout: bool
     stops_gradient: bool
+    result_types: tuple[str, ...]
     requires: tuple[str, ...]
     doc: str
 
@@ -105,9 +106,16 @@ def op_row(op: Op) -> OpRowView:
         non_differentiable=op.non_differentiable,
         depends_on_layout=op.policy.depends_on_layout,
         stops_gradient=op.policy.stops_gradient,
+        result_types=_result_types(op),
         requires=tuple(dict.fromkeys(r.message for variant in op.variants for r in variant.requirements)),
         doc=op.doc,
     )
+
+
+def _result_types(op: Op) -> tuple[str, ...]:
+    returns = op.signature.returns
+    is_usual = len(returns) == 1 or op.signature.has_plain_returns
+    return () if is_usual else tuple(str(returned.type) for returned in returns)
 
 
 def _parameter_names(op: Op) -> list[str]:

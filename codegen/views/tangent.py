@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..formula.facts import settled
 from ..formula.formula import Name
@@ -11,7 +11,7 @@ from ..formula.printing import CythonPrinter
 from ..model import GradientRule, Tangent, Tangents, TangentTerm, Variant
 from ..spec.names import tangent_name, tangents_name
 from .model import Incoming, TangentView, tuple_text
-from .node import gradient_names, incoming
+from .node import gradient_list, gradient_names, incoming
 
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
@@ -71,15 +71,24 @@ def _call(variant: Variant, operands: tuple[str, ...], given: tuple[str, ...]) -
     """``carry_tangents(result, (self,), tangents_exp, (result,))``; an op that writes has its result in `self`."""
     outputs = variant.signature.output_names
     places = {name: "self" if variant.written else name for name in outputs}
+    if variant.has_view_among:
+        shown = zip(outputs, variant.signature.returns, strict=True)
+        places |= {name: f"unlinked({name})" for name, returned in shown if returned.type.alias}
     before = {"self": "original"} if "self" in read_after_write(variant) else {}
     of_operands = tuple_text(before.get(name, name) for name in operands)
     more = f"{of_operands}, {tangents_name(variant.stem)}, {tuple_text({**before, **places}.get(n, n) for n in given)}"
     if variant.tangents and variant.tangents.rule == "transposed":
-        results = [places[outputs[grad.index]] for grad in _stand_ins(variant)]
-        whole = f"tuple({results[0]})" if variant.signature.returns[0].type.is_tensor_list else tuple_text(results)
+        whole = f"tuple({places[outputs[0]]})" if variant.signature.returns_list else _stood_for(variant, places)
         return f"carry_transposed({whole}, {more})"
     whole = places[outputs[0]] if len(outputs) == 1 else tuple_text(map(places.__getitem__, outputs))
     return f"carry_tangents({whole}, {more})"
+
+
+def _stood_for(variant: Variant, places: Mapping[str, str]) -> str:
+    """The results that have a stand-in, in its order; of a list, its tensors."""
+    ordered = variant.signature.in_gradient_order
+    results = [places[ordered[grad.index][0]] for grad in _stand_ins(variant)]
+    return tuple_text([*results, *(f"*{places[name]}" for name, returned in ordered if returned.type.is_list)])
 
 
 def _unpacked(names: Iterable[str], source: str) -> Iterator[str]:
@@ -154,8 +163,9 @@ def _transposed_inputs(variant: Variant) -> tuple[str, ...]:
 
 
 def _stand_ins(variant: Variant) -> tuple[Incoming, ...]:
-    """The gradients that formulas read; of formulas that read none, all."""
-    return incoming(variant) or tuple(Incoming(name, i) for i, name in enumerate(gradient_names(variant)))
+    """The gradients that formulas read, but for those of a list; of formulas that read none, all."""
+    names = gradient_names(variant)[: -1 if gradient_list(variant) else None]
+    return incoming(variant) or tuple(Incoming(name, i) for i, name in enumerate(names))
 
 
 def _gradients(variant: Variant) -> tuple[GradientRule, ...]:
@@ -165,10 +175,11 @@ def _gradients(variant: Variant) -> tuple[GradientRule, ...]:
 def _transposed(variant: Variant) -> Iterator[str]:
     """The formula of each input that has a tangent, in the order of the inputs."""
     names = gradient_names(variant)
-    gives_list = variant.signature.returns[0].type.is_tensor_list
-    if not gives_list:
-        yield from _unpacked((grad.name for grad in _stand_ins(variant)), "gradients")
-    printer = CythonPrinter(gradients=names, all_gradients=names[0] if gives_list else "", lists=_lists(variant))
+    of_list = gradient_list(variant)
+    if not variant.signature.returns_list:
+        more = [f"*{of_list}"] if of_list else []
+        yield from _unpacked([*(grad.name for grad in _stand_ins(variant)), *more], "gradients")
+    printer = CythonPrinter(gradients=names, all_gradients=of_list, lists=_lists(variant))
     several = len(_gradients(variant)) > 1
     formulas = []
     for gradient in _gradients(variant):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from .lines import indented
-from .model import CFunction, EntryView, InplaceView, RecordView, Saves, TangentView, tuple_text
+from .model import CFunction, EntryView, InplaceView, RecordView, Save, Saves, TangentView, tuple_text
 
 
 def c_functions(entry: EntryView) -> Iterator[CFunction]:
@@ -139,11 +139,20 @@ def _operands(entry: EntryView) -> Iterator[str]:
 
 
 def _results(entry: EntryView) -> Iterator[str]:
-    names = ", ".join(output.name for output in entry.outputs)
-    yield f"cdef TensorBase {names}"
-    yield from ("if replays(depth):", f"    {names} = replayed_result()", "else:")
-    yield f"    {', '.join(output.array for output in entry.outputs)} = {entry.compute.text}"
-    yield from (f"    {output.name} = wrap({output.array})" for output in entry.outputs)
+    for c_type in ("TensorBase", "tuple"):
+        declared = [output.name for output in entry.outputs if output.c_type == c_type]
+        yield from [f"cdef {c_type} {', '.join(declared)}"] if declared else []
+    if entry.is_replaceable:
+        names = ", ".join(output.name for output in entry.outputs)
+        yield from ("if replays(depth):", f"    {names} = replayed_result()", "else:")
+        yield from indented(_made(entry))
+    else:
+        yield from _made(entry)
+
+
+def _made(entry: EntryView) -> Iterator[str]:
+    yield f"{', '.join(output.array for output in entry.outputs)} = {entry.compute.text}"
+    yield from (f"{output.name} = {output.value}" for output in entry.outputs)
 
 
 def _list_of_results(entry: EntryView) -> Iterator[str]:
@@ -157,7 +166,7 @@ def _list_of_results(entry: EntryView) -> Iterator[str]:
 
 
 def _record(entry: EntryView, record: RecordView) -> Iterator[str]:
-    names = [output.recorded if entry.shape == "several" else output.name for output in entry.outputs]
+    names = entry.history if entry.shape == "several" else [output.name for output in entry.outputs]
     yield "cdef Node node"
     yield f"if {record.condition}:"
     yield from indented(_new_node(record))
@@ -185,10 +194,15 @@ def _new_node(record: RecordView) -> Iterator[str]:
 
 def _saves(groups: Iterable[Saves]) -> Iterator[str]:
     for group in groups:
-        saved = [f"{item.function}(node, {item.slot}, {item.value})" for item in group.items]
+        saved = [line for item in group.items for line in _save(item)]
         if group.edges:
             yield f"if {' or '.join(f'node.edges[{edge}].node != NULL' for edge in group.edges)}:"
         yield from indented(saved) if group.edges else saved
+
+
+def _save(item: Save) -> Iterator[str]:
+    statement = f"{item.function}(node, {item.slot}, {item.value})"
+    yield from (f"if {item.value} is not None:", f"    {statement}") if item.optional else (statement,)
 
 
 # ---- in place

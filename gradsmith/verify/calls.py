@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
@@ -76,6 +77,27 @@ def as_out(tensors: list[Any]) -> Any:
     return tensors[0] if len(tensors) == 1 else tuple(tensors)
 
 
-def outputs_of(result: Any) -> list[Any]:
-    """A call's results as a list."""
-    return list(result) if isinstance(result, (tuple, list)) else [result]
+class Results(list[Any]):
+    """The tensors that a call gives: those of a list one by one, and none for a result that is absent."""
+
+    def __init__(self, parts: Iterable[Any], outputs: Iterable[int]) -> None:
+        super().__init__(parts)
+        self.outputs = tuple(outputs)  # which of the op's results each of them is, or belongs to
+
+    def made(self, function: Callable[[Any], Any]) -> Results:
+        """The same with another value for each."""
+        return Results(map(function, self), self.outputs)
+
+
+def outputs_of(result: Any, types: Sequence[str] = ()) -> Results:
+    """A call's results; `types` are given where they are not all tensors that are always there."""
+    if not isinstance(result, (tuple, list)):
+        return Results([result], [0])
+    if not types:
+        return Results(result, range(len(result)))
+    found = [
+        (part, number)
+        for number, (whole, type_) in enumerate(zip(result, types, strict=True))
+        for part in (() if whole is None else whole if "[]" in type_ else (whole,))
+    ]
+    return Results([part for part, _ in found], [number for _, number in found])

@@ -12,7 +12,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from .calls import call, outputs_of
+from .calls import Results, call, outputs_of
 from .numeric import loss, weights_like
 from .samples import Case, array_of, as_tensors, cases_of, leaves_among, replaced
 
@@ -62,10 +62,10 @@ class Setting:
     def with_values(self, values: Values, remark: str) -> Setting:
         return Setting(self.subject, self.case, values, self.dtype, remark)
 
-    def results(self, values: Values | None = None) -> list[Array]:
+    def results(self, values: Values | None = None) -> Results:
         """All results of the op, as arrays, of a call that records nothing."""
         tensors = as_tensors(self.values if values is None else values)
-        return [array_of(result) for result in self.subject.call(tensors)]
+        return self.subject.call(tensors).made(array_of)
 
     def roots(self, tensors: Values) -> list[Any]:
         """The results that have a gradient."""
@@ -119,17 +119,22 @@ class Subject:
     def dtypes(self) -> tuple[str, ...]:
         return (REAL, COMPLEX) if self.row.complex else (REAL,)
 
-    def call(self, tensors: Values) -> list[Any]:
-        return outputs_of(call(self.row, tensors, self.module))
+    def call(self, tensors: Values) -> Results:
+        return outputs_of(call(self.row, tensors, self.module), self.row.result_types)
 
     def differentiable(self, results: Sequence[Any]) -> list[Any]:
+        return [result for result, is_wanted in zip(results, self.are_wanted(results)) if is_wanted]
+
+    def are_wanted(self, results: Sequence[Any]) -> list[bool]:
+        """Which of the results have a gradient."""
         wanted = self.row.outputs
-        return [r for n, r in enumerate(results) if len(wanted) != len(results) or wanted[n]]
+        if self.row.result_types and isinstance(results, Results):
+            return [wanted[number] for number in results.outputs]
+        return [len(wanted) != len(results) or wanted[number] for number in range(len(results))]
 
     def constant(self, results: Sequence[Any]) -> list[Any]:
         """The results that have no gradient."""
-        wanted = self.row.outputs
-        return [r for n, r in enumerate(results) if len(wanted) == len(results) and not wanted[n]]
+        return [result for result, is_wanted in zip(results, self.are_wanted(results)) if not is_wanted]
 
     def setting(self, case: Case, dtype: str = REAL) -> Setting:
         return Setting(self, case, case.values(dtype), dtype)

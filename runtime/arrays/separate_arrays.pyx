@@ -161,6 +161,9 @@ cdef list own_parts(object parts):
     cdef Py_ssize_t i
     for i in range(len(parts)):
         part = PySequence_Fast_GET_ITEM(parts, i)      # borrowed: only `parts` refers to it
+        if <object>part is None or isinstance(<object>part, (list, tuple)):    # no result, or a list of them
+            found.append(None if <object>part is None else own_parts(<object>part))
+            continue
         found.append(<object>part if is_new and is_unshared(part) else np.array(<object>part))
     return found
 

@@ -14,6 +14,7 @@ cdef int carry_transposed(tuple results, tuple operands, TransposedRule rule, tu
 
 # Helpers for rules.
 cdef object plus(object a, object b)                        # of tensors, or of lists of them; None is zero
+cdef TensorBase unlinked(TensorBase view)                   # a view as a result without base
 cdef object or_zeros(object tangent, object operand)        # None stays None only for an operand that is None
 
 # ---- for the rest of the runtime

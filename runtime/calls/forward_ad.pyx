@@ -115,9 +115,14 @@ cdef int collect_formula(object operand, object tangent, object formula, list fo
 
 
 cdef object plus(object a, object b):
-    if a is None:
-        return b
+    if a is None or b is None:
+        return b if a is None else a
     return [plus(x, y) for x, y in zip(a, b)] if isinstance(a, list) else upcalls.add(a, b)
+
+
+cdef TensorBase unlinked(TensorBase view):
+    """What takes the tangent of a view beside other results: that of the view itself shows its base's already."""
+    return wrap(<object>view.array) if view.flags & IS_VIEW else view
 
 
 cdef object or_zeros(object tangent, object operand):
@@ -194,26 +199,32 @@ cdef class LevelWalk:
     cdef int set_tangents(self, object results, object tangents) except -1:
         """Set the tangents of a list of results; None means zeros for all."""
         for result, tangent in zip(results, tangents or [None] * len(results)):
-            self.set_tangent(<TensorBase>result, <TensorBase>tangent)
+            if isinstance(result, TensorBase):
+                self.set_tangent(<TensorBase>result, <TensorBase>tangent)
+            elif result is not None:        # one that is absent has no tangent
+                self.set_tangents(result, tangent)
         return 0
 
     cdef list stand_ins(self, tuple results):
         """Zeros in place of gradients: what is recorded from here on is the linear map that a formula is."""
         self.recording_before = swap_grad_mode(True)
-        return [zeros_like(<TensorBase>result).requires_grad_() for result in results]
+        return [None if result is None else zeros_like(<TensorBase>result).requires_grad_() for result in results]
 
     cdef int give_transposed(self, tuple results, list stand_ins, list formulas, list cotangents) except -1:
         """Run the recorded formulas backwards, from the tangents of the operands to those of the results."""
         cdef bint recording = self.recording_before
+        cdef list there = [i for i, stand_in in enumerate(stand_ins) if stand_in is not None]
         self.recording_before = -1
         swap_grad_mode(recording)
         linear = [i for i, formula in enumerate(formulas) if formula.requires_grad]
         found = [None] * len(results)
         if linear:
-            found = upcalls.grad(
-                [formulas[i] for i in linear], stand_ins, [cotangents[i] for i in linear],
+            given = upcalls.grad(
+                [formulas[i] for i in linear], [stand_ins[i] for i in there], [cotangents[i] for i in linear],
                 create_graph=recording, allow_unused=True,
             )
+            for i, tangent in zip(there, given):
+                found[i] = tangent
         return self.set_tangents(results, found)
 
 

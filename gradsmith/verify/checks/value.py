@@ -15,6 +15,7 @@ from ..samples import array_of, as_tensors, at, places_of
 from ..seeds import is_generator
 
 if TYPE_CHECKING:
+    from ..calls import Results
     from ..case import Setting, Subject
     from ..proof import Proof
     from ..samples import Array, Values
@@ -34,7 +35,7 @@ def check(subject: Subject, proof: Proof) -> None:
 
 def check_setting(setting: Setting, proof: Proof, precision: float | None = None) -> None:
     tensors = as_tensors(setting.values)
-    found = [array_of(result) for result in setting.subject.call(tensors)]
+    found = setting.subject.call(tensors).made(array_of)
     check_inputs_unchanged(setting, tensors, proof)
     try:
         expected = expected_results(setting.subject.row, setting.values)
@@ -42,11 +43,17 @@ def check_setting(setting: Setting, proof: Proof, precision: float | None = None
         proof.not_run["value"] = str(reason)
         return
     problem = "" if len(found) == len(expected) else f"{len(found)} results, the reference gives {len(expected)}"
-    proof.expect("value", "number of results", setting.label, problem)
+    if not problem and setting.subject.row.result_types and found.outputs != expected.outputs:
+        problem = f"are of {names_of(setting, found)}, those of the reference of {names_of(setting, expected)}"
+    proof.expect("value", "number of results" if len(found) != len(expected) else "results", setting.label, problem)
     for number, (result, reference) in enumerate(zip(found, expected)):
         name = f"result {number}" if len(found) > 1 else "value"
         allowed = precision or PRECISION[setting.dtype]
         proof.compare("value", name, setting.label, result, reference, allowed)
+
+
+def names_of(setting: Setting, results: Results) -> str:
+    return ", ".join(setting.subject.row.returns[number] for number in results.outputs)
 
 
 def check_inputs_unchanged(setting: Setting, tensors: dict[str, object], proof: Proof) -> None:

@@ -28,6 +28,17 @@ def gaps_of(subject: Subject, model: Model, *, is_elementwise: bool) -> Iterator
         yield from finder.gaps(argument, seen)
     if not is_elementwise:
         yield from finder.gaps_of_shapes()
+    yield from gaps_of_results(subject)
+
+
+def gaps_of_results(subject: Subject) -> Iterator[Gap]:
+    """A result that may be absent has to be there in some samples, and not in others."""
+    there = [set(setting.results().outputs) for setting in subject.settings(subject.dtypes[:1])]
+    for number, (name, type_) in enumerate(zip(subject.row.returns, subject.row.result_types)):
+        if "?" in type_ and all(number in outputs for outputs in there):
+            yield Gap(f"result '{name}' is never absent", f"a sample in which '{name}' is None")
+        if "?" in type_ and not any(number in outputs for outputs in there):
+            yield Gap(f"result '{name}' is always absent", f"a sample in which '{name}' is a tensor")
 
 
 def values_seen(subject: Subject, argument: Argument) -> list[Any]:

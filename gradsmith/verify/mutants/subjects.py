@@ -51,7 +51,8 @@ def mutated_of(variant: Variant) -> Iterator[Mutated]:
         if not (is_nothing(rule.formula.expr) or is_unknown(rule.formula.expr)):
             yield of_rule(variant, rule)
             yield of_rule_twice(rule)
-    if variant.tangents and variant.tangents.declared:
+    plain = variant.signature.returns_list or variant.signature.has_plain_returns
+    if variant.tangents and variant.tangents.declared and plain:
         for tangent in variant.tangents.outputs:
             for number, _ in enumerate(tangent.terms):
                 yield of_tangent(variant, tangent, number)

@@ -17,6 +17,7 @@ import numpy as np
 
 from gradsmith.generated.op_table import OPS, OpRow
 
+from ..calls import Results, outputs_of
 from ..seeds import seeded_for_numpy
 from .usual import ReferenceOf, called_names, function_name, usual_reference
 
@@ -36,11 +37,11 @@ class NotAvailable(Exception):
     """There is nothing to compare with; the message says why."""
 
 
-def expected_results(row: OpRow, values: Values) -> list[Array]:
+def expected_results(row: OpRow, values: Values) -> Results:
     """The reference's results for the arguments of a call."""
     with np.errstate(all="ignore"):
         result = evaluated(row, values)
-    return [np.asarray(part) for part in (result if isinstance(result, (list, tuple)) else [result])]
+    return outputs_of(result, row.result_types).made(np.asarray)
 
 
 def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:

@@ -57,6 +57,7 @@ class Surroundings:
     names: Mapping[str, Any]
     gradients: Sequence[Any] = ()
     results: Sequence[Any] = ()  # of which an undefined gradient has the shape
+    list_start: int = 0  # of the gradients of a list beside other results
     wanted: frozenset[str] | None = None  # None for all
     trace: Trace | None = None
 
@@ -73,9 +74,11 @@ class Evaluator:
                 return around.names[name]
             case tree.Gradient(index=index):
                 gradient = around.gradients[index]
+                if gradient is None and expr.type.optional:
+                    return None
                 return gs.zeros_like(around.results[index]) if gradient is None else gradient
             case tree.Gradients():
-                return list(around.gradients)
+                return list(around.gradients[around.list_start :])
             case tree.Literal(value=value):
                 return np.dtype(value) if expr.type.name == "dtype" and isinstance(value, str) else value
             case tree.Call(function=function, c_entry=c_entry, arguments=arguments):

@@ -13,6 +13,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
+from ..calls import Results
 from ..references.expected import sum_to
 from ..samples import array_of, as_tensors, at, leaves_among
 from ..seeds import seeded
@@ -73,9 +74,18 @@ class Situation:
 
     def outputs(self, results: Sequence[Any]) -> dict[str, Any]:
         signature = self.variant.signature
-        if signature.returns[0].type.is_list:
+        if signature.returns_list:
             return {signature.output_names[0]: list(results)}
-        return dict(zip(signature.output_names, results))
+        if signature.has_plain_returns or not isinstance(results, Results):
+            return dict(zip(signature.output_names, results))
+        parts = [
+            [part for part, output in zip(results, results.outputs) if output == number]
+            for number in range(len(signature.returns))
+        ]
+        named = zip(signature.output_names, signature.returns, parts)
+        return {
+            name: found if returned.type.is_list else (found[0] if found else None) for name, returned, found in named
+        }
 
     @cached_property
     def gradients(self) -> list[Any]:
@@ -84,11 +94,19 @@ class Situation:
         return self.defined(given)
 
     def defined(self, given: Sequence[Any]) -> list[Any]:
-        """Gradients of the results that have one, at their places among all."""
-        if self.variant.signature.returns[0].type.is_list:
+        """Gradients of the results that have one, at their places among all, as a node numbers them."""
+        signature = self.variant.signature
+        if signature.returns_list:
             return list(given)
-        rest = iter(given)
-        return [next(rest) if flag else None for flag in self.model.op.output_differentiability]
+        rest, by_name = iter(given), {}
+        for name, flag in zip(signature.output_names, self.model.op.output_differentiability):
+            result = () if signature.has_plain_returns else self.names[name]
+            count = len(result) if isinstance(result, list) else int(result is not None)
+            by_name[name] = [next(rest) if flag else None for _ in range(count)]
+        ordered = signature.in_gradient_order
+        return [
+            part for name, returned in ordered for part in by_name[name] or ([] if returned.type.is_list else [None])
+        ]
 
     def compiled_gradients(self) -> dict[Place, Array]:
         """The gradients that the op itself gives."""
@@ -102,9 +120,12 @@ class Situation:
         return {place: array_of(gradient) for place, gradient in zip(self.setting.places, found)}
 
     def surroundings(self, names: Mapping[str, Any], gradients: Sequence[Any], **more: Any) -> Surroundings:
-        outputs = [names[name] for name in self.variant.signature.output_names]
-        results = outputs[0] if self.variant.signature.returns[0].type.is_list else outputs
-        return Surroundings(names, gradients, results, **more)
+        signature = self.variant.signature
+        if signature.returns_list:
+            return Surroundings(names, gradients, names[signature.output_names[0]], **more)
+        single = [names[name] for name, returned in signature.in_gradient_order if not returned.type.is_list]
+        list_start = len(single) if len(single) < len(signature.returns) else 0
+        return Surroundings(names, gradients, single, list_start=list_start, **more)
 
     def value(self, expr: Expr, trace: Trace | None = None) -> Any:
         around = self.surroundings(self.names, self.gradients, trace=trace)
