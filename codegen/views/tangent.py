@@ -49,10 +49,15 @@ def tangent_condition(variant: Variant, names: Iterable[str]) -> str:
 
 
 def read_after_write(variant: Variant) -> tuple[str, ...]:
-    """Tensors that the rule of an op that writes reads: a write changes `self` and all that shares its memory."""
-    if not variant.written:
+    """Tensors that the rule of an op that writes reads: a write changes `self` and all that shares its memory.
+
+    It changes the tangent of `self` too, which is multiplied by any value that is read.
+    """
+    if not variant.written or variant.tangents is None:
         return ()
     read = _reads(variant)
+    if read & {*variant.tangents.inputs, *variant.signature.output_names} and "self" in variant.tangents.inputs:
+        read |= {"self"}
     return tuple(a.name for a in variant.signature.arguments if a.name in read and a.type.is_differentiable)
 
 

@@ -144,3 +144,14 @@ def test_a_formula_that_gives_none(ops):
     assert grad(ops.multiplied(x, 0).sum(), x, allow_unused=True) == (None,)
     assert grad(ops.multiplied(x, 0).sum(), x, materialize_grads=True)[0].tolist() == [0, 0]
     assert tangent_in_place(lambda t: t.copy_(ops.multiplied(t, 0)), [1.0], [5.0]) == ([0], [0])
+
+
+def test_the_gradient_of_the_tangent_of_a_write(ops):
+    """Of x = exp(x), along v: exp(x) v. The tangent is overwritten, and its history needs what it was."""
+    x, along = gs.tensor([0.5], requires_grad=True), gs.tensor([2.0], requires_grad=True)
+    with forward_ad.dual_level():
+        dual = forward_ad.make_dual(x * 1, along * 1) * 1
+        ops.exped_(dual)
+        tangent = forward_ad.unpack_dual(dual).tangent
+        found = grad(tangent.sum(), (x, along))
+    np.testing.assert_allclose(found, np.exp([[0.5], [0.5]]) * [[2], [1]], rtol=1e-6)

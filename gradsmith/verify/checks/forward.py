@@ -154,7 +154,9 @@ def check_reverse_over(setting: Setting, directions: dict[Place, Array], proof: 
     with dual_level():
         tensors = duals(setting.values, directions)
         leaves = [at(tensors, place).requires_grad_() for place in setting.places]
-        mixed = tangents_of(grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights]))
+        mixed = tangents_of(
+            grad(setting.roots(tensors), leaves, [gs.tensor(w) for w in weights], materialize_grads=True)
+        )
     plain = setting.gradients(weights)
     for number, (found, expected) in enumerate(
         zip(tangents_differentiated(setting, directions, weights), mixed + plain)

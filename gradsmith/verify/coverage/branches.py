@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
 from gradsmith.codegen.formula.facts import is_unknown
 from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
+from gradsmith.codegen.spec.names import tangent_name
 
 from ..case import Setting
 from ..references.refusals import REFUSALS
@@ -79,6 +81,7 @@ def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = 
         return
     for each in (situation, *without_one(situation)):
         note_formulas(each, trace)
+    note_tangents(situation, trace)
     forward = situation.variant.forward
     if forward.kind == "composite" and forward.formula is not None:
         evaluate(situation, forward.formula.expr, trace, None)
@@ -96,9 +99,32 @@ def note_formulas(situation: Situation, trace: Trace) -> None:
             evaluate(situation, rule.formula.expr, trace, wanted)
 
 
-def evaluate(situation: Situation, expr: Expr, trace: Trace, wanted: frozenset[str] | None) -> None:
+def note_tangents(situation: Situation, trace: Trace) -> None:
+    """With a tangent of every input."""
+    tangents = situation.variant.tangents
+    if tangents is None or not tangents.declared:
+        return
+    values = {name: situation.names.get(name) for name in tangents.inputs}
+    along = {tangent_name(name): like(value) for name, value in values.items() if value is not None}
+    for tangent in tangents.outputs:
+        for term in tangent.terms:
+            evaluate(situation, term.expr, trace, None, along)
+
+
+def like(value: Any) -> Any:
+    return [like(part) for part in value] if isinstance(value, list) else gs.ones_like(value)
+
+
+def evaluate(
+    situation: Situation,
+    expr: Expr,
+    trace: Trace,
+    wanted: frozenset[str] | None,
+    tangents: Mapping[str, Any] = MappingProxyType({}),
+) -> None:
     try:
-        around = situation.surroundings(situation.names, situation.gradients, wanted=wanted, trace=trace)
+        names = {**situation.names, **tangents}
+        around = situation.surroundings(names, situation.gradients, wanted=wanted, trace=trace)
         with gs.no_grad():
             situation.model.evaluator.value(expr, around)
     except (*REFUSALS, NotEvaluable, AttributeError):
