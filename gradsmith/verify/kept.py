@@ -56,7 +56,7 @@ class Kept:
             return None
         if found.pop("digest", "") != self.digest(row):
             return None
-        mutants = Tally(**found.pop("mutants"))
+        mutants = Tally.of_record(found.pop("mutants"))
         return Proof(**{**found, "counts": Counter(found["counts"]), "mutants": mutants, "is_kept": True})
 
     def keep(self, row: OpRow, proof: Proof) -> None:

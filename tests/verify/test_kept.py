@@ -40,6 +40,13 @@ def test_a_proof_comes_back_as_it_was(tmp_path, proof):
     assert line_of(found, 6).endswith("  kept")
 
 
+def test_equal_mutants_come_back_with_their_reasons(tmp_path):
+    made = prove(row_of("clamp_min"))
+    kept_of(tmp_path).keep(row_of("clamp_min"), made)
+    found = kept_of(tmp_path).expect(row_of("clamp_min"))
+    assert found.mutants == made.mutants and found.mutants.by_algebra and found.mutants.explained
+
+
 @pytest.mark.parametrize(
     ("key", "changes", "is_expected"),
     [

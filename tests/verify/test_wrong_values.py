@@ -15,7 +15,7 @@ EXPECTED = {base: words for words, base in re.findall(r"(?m)^(?:# (.*)\n)?- name
 
 @pytest.fixture(scope="module")
 def wrong():
-    return InMemory(TEXT, TABLE.name)
+    return InMemory(TEXT, TABLE.name, {"some_function": lambda array: array * 2})
 
 
 @pytest.mark.parametrize("base", EXPECTED)

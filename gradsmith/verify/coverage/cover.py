@@ -10,6 +10,7 @@ from ..checks.layouts import LAYOUTS, relaid
 from ..checks.points import point_settings
 from ..checks.resized import resized_settings
 from ..checks.varied import gaps_of as refusal_gaps
+from ..references.expected import NO_REFERENCE
 from . import arguments, branches, claims, gradients
 from .gap import Gap
 
@@ -31,6 +32,8 @@ def gaps_of(subject: Subject, model: Model, proof: Proof) -> list[Gap]:
         *arguments.gaps_of(subject, model, is_elementwise=elementwise),
         *branches.gaps_of(subject, model, looked_at(subject)),
     ]
+    if proof.not_run.get("value") == NO_REFERENCE:
+        found.append(Gap("the value is compared with nothing", "a `reference`"))
     found += [*precision_gaps(proof), *refusal_gaps(subject, model)]
     found += claims.gaps_of(subject, model)
     if subject.row.subgradient and not subject.row.points and not subject.row.is_composite:

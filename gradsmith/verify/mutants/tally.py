@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,11 @@ class Tally:
     killed: int = 0
     equal: list[Equal] = field(default_factory=list)
     survivors: list[Survivor] = field(default_factory=list)
+
+    @classmethod
+    def of_record(cls, record: dict[str, Any]) -> Tally:
+        """From what `asdict` made of one, of which no mutant survived."""
+        return cls(record["made"], record["killed"], [Equal(**equal) for equal in record["equal"]])
 
     @property
     def by_algebra(self) -> int:
