@@ -30,6 +30,8 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
         "maybe_multiply": "a * b",
         "toDouble": "x",
         "undefined": "None",
+        "zeros": "zeros_like(shape, x.dtype, x.device)",
+        "ones": "zeros_like(shape, x.dtype, x.device) + 1",
         "areAnyTensorSubclassLike": "the formula for tensors of one kind",
         "wrap_opt_if": "x, of which nothing is kept where no wanted gradient reads it",
         "handle_r_to_c": "the gradient alone: a real input takes its real part",
