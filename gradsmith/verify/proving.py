@@ -17,6 +17,7 @@ import gradsmith as gs
 from .case import Subject
 from .checks import (
     changed,
+    circle,
     constants,
     elementwise,
     forms,
@@ -50,8 +51,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, reverse, forward, second, third, constants, forms, elementwise, special, singular, scaled, shared, mixed,
-    resized, layouts, points, saved,
+    value, reverse, circle, forward, second, third, constants, forms, elementwise, special, singular, scaled, shared,
+    mixed, resized, layouts, points, saved,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
