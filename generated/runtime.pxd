@@ -71,6 +71,9 @@ from gradsmith.runtime.calls.arguments cimport (
     shapes_of,
     spread,
     stride_of,
+    before_write,
+    check_several,
+    write_several,
     write_values,
 )
 from gradsmith.runtime.calls.docstrings cimport write_out_docstrings

@@ -84,12 +84,26 @@ class StructureCheck:
             yield f"changes '{written[0]}', so its name must end in '_'", f"Call it {base}_."
         if base.endswith("_") and not written:
             yield "is called as if it changed its argument", f"Write Tensor(a!) self, or call it {base.rstrip('_')}."
-        if written and written != ["self"]:
-            yield f"changes {', '.join(map(repr, written))}; an op changes its 'self' and nothing else", ""
-        if written and len(self.signature.returns) > 1:
+        if written and "self" not in written:
+            yield f"changes {', '.join(map(repr, written))}, but no 'self'", "The first that it changes is its 'self'."
+        if len(written) > 1:
+            yield from self.several_written(written)
+        elif written and len(self.signature.returns) > 1:
             yield "changes 'self', but returns several things", "It returns the changed tensor: -> Tensor(a!)."
         elif written and not self.signature.returns[0].type.written:
             yield f"changes 'self', but returns {self.signature.returns[0].type}", "Write -> Tensor(a!)."
+
+    def several_written(self, written: list[str]) -> Iterator[tuple[str, str]]:
+        """The forward gives the values of each, so that the results are the changed arguments."""
+        letters = [a.type.alias for a in self.signature.arguments if a.type.written]
+        if [r.type.alias for r in self.signature.returns if r.type.written] != letters or len(
+            self.signature.returns
+        ) != len(letters):
+            wanted = ", ".join(f"Tensor({letter}!)" for letter in letters)
+            shown = ", ".join(map(repr, written))
+            yield f"changes {shown}, but returns something else", f"Write -> ({wanted})."
+        if (self.entry.expect_text("forward") or "").startswith("composite("):
+            yield "changes several arguments by a composite", "Write array(...), with a formula for each."
 
     def shared(self) -> Iterator[tuple[str, str]]:
         """Memory is that of one tensor, which is there."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import keyword
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .errors import Problem
 from .foreign_words import PYTHON_WORDS
@@ -98,6 +98,12 @@ class Signature:
     def returns_list(self) -> bool:
         """Is the one result a list of tensors."""
         return len(self.returns) == 1 and self.returns[0].type.is_tensor_list
+
+    @property
+    def without_writes(self) -> Signature:
+        """That of the op which computes what this one writes."""
+        arguments = tuple(replace(a, type=a.type.plain) for a in self.arguments)
+        return replace(self, arguments=arguments, returns=tuple(replace(r, type=r.type.plain) for r in self.returns))
 
     @property
     def has_plain_returns(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from ..formula.formula import BINDING, Call, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
@@ -32,6 +33,15 @@ from .tangent import read_after_write, tangent_condition, tangent_view
 
 
 def entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
+    if len(variant.written) < 2:
+        return _entry_view(op, variant, table)
+    # New values are computed and recorded as by an op that changes nothing, and then copied into the arguments.
+    plain = replace(variant, signature=variant.signature.without_writes)
+    view = replace(_entry_view(op, plain, table), is_replaceable=False)
+    return replace(view, several=tuple(argument.name for argument in variant.written))
+
+
+def _entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
     signature = variant.signature
     names = signature.output_names
     is_list = signature.returns_list

@@ -342,6 +342,7 @@ class EntryView:
     written: bool  # the op itself changes `self`: there is only the in-place form
     is_replaceable: bool  # it only computes: an observer may have its result already
     inplace: InplaceView | None
+    several: tuple[str, ...] = ()  # the arguments that it changes, where these are more than one
 
     @property
     def declared(self) -> str:

@@ -14,7 +14,10 @@ def c_functions(entry: EntryView) -> Iterator[CFunction]:
         yield _tangents(entry.tangents)
     if entry.compute.kind == "pointwise":
         yield CFunction(f"object {entry.compute.fallback}(tuple given)", tuple(_by_ops(entry)))
-    if not entry.written or entry.compute.kind == "composite":
+    if entry.several:
+        yield CFunction(f"{entry.returns} {_values_name(entry)}({entry.declared})", tuple(_recorded(entry)))
+        yield CFunction(f"{entry.returns} {entry.name}({entry.declared})", tuple(_written_to_several(entry)))
+    elif not entry.written or entry.compute.kind == "composite":
         body = _composite if entry.compute.kind == "composite" else _recorded
         yield CFunction(f"{entry.returns} {entry.name}({entry.declared})", tuple(body(entry)))
     if entry.inplace:
@@ -203,6 +206,25 @@ def _saves(groups: Iterable[Saves]) -> Iterator[str]:
 def _save(item: Save) -> Iterator[str]:
     statement = f"{item.function}(node, {item.slot}, {item.value})"
     yield from (f"if {item.value} is not None:", f"    {statement}") if item.optional else (statement,)
+
+
+# ---- several arguments that are changed
+
+
+def _values_name(entry: EntryView) -> str:
+    return f"values_of_{entry.name}"
+
+
+def _written_to_several(entry: EntryView) -> Iterator[str]:
+    """Nothing is written before all new values are there, with their history."""
+    changed = tuple_text(entry.several)
+    before = [f"before_write({p.name})" if p.name in entry.several else p.name for p in entry.parameters]
+    yield from _required(entry)
+    yield f'check_several("{entry.op}", {changed}, {tuple_text(f"{chr(34)}{n}{chr(34)}" for n in entry.several)})'
+    yield _begun(entry, entry.op)
+    yield f"cdef tuple found = {_values_name(entry)}({', '.join(before)})"
+    yield f'write_several("{entry.op}", {changed}, found)'
+    yield from _ended(entry, changed)
 
 
 # ---- in place

@@ -21,10 +21,16 @@ if TYPE_CHECKING:
 def call(row: OpRow, values: Values, module: ModuleType = gs) -> Any:
     """Call the op by its first form; an op that changes its input is called on a clone."""
     if row.base.endswith("_"):
-        return call_in_place(row, {**values, "self": values["self"].clone()}, module)
+        clones = {name: values[name].clone() for name in changed_by(row)}
+        return call_in_place(row, {**values, **clones}, module)
     if row.forms[0] == "function":
         return call_function(row, values, module=module)
     return call_method(row, values) if row.forms[0] == "method" else call_property(row, values)
+
+
+def changed_by(row: OpRow) -> list[str]:
+    """The arguments that the op itself changes."""
+    return [argument.name for argument in row.arguments if "!" in argument.type]
 
 
 def call_in_place(row: OpRow, values: Values, module: ModuleType = gs) -> Any:

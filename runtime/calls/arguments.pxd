@@ -140,4 +140,7 @@ cdef list as_promoted(tuple operands)        # tensors in the dtype that all ope
 cdef TensorBase copy_of(TensorBase view)
 cdef list copies_of(list views)
 cdef TensorBase copy_into(str op, TensorBase self, TensorBase value)        # as `copy_`, if the dtype may go into `self`
+cdef TensorBase before_write(TensorBase self)
+cdef int check_several(str op, tuple targets, tuple names) except -1
+cdef int write_several(str op, tuple targets, tuple results) except -1     # of an op that changes several arguments
 cdef int write_values(str op, TensorBase self, object values) except -1     # broadcast and cast into `self`

@@ -7,14 +7,18 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.calls.inplace cimport (
+    check_inplace,
     check_result_dtype,
     is_written_already,
+    original_of,
     store_values,
     write_some,
     writes_some_of_overlapping,
 )
 from gradsmith.runtime.graph.saved_variable cimport is_constant
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 
 import operator
 
@@ -458,6 +462,47 @@ cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
     if writes_some_of_overlapping(op, self):
         return write_some(op, self, value)
     return upcalls.copy_(self, value)
+
+
+cdef TensorBase before_write(TensorBase self):
+    """What new values are computed from: the value and history of a tensor that is about to be overwritten."""
+    return original_of(self) if grad_enabled() or has_tangent_1(self) else self
+
+
+cdef int check_several(str op, tuple targets, tuple names) except -1:
+    """Of several tensors that an op is about to change, may each be written, and do they share no memory."""
+    cdef int i, j
+    for i in range(len(targets)):
+        for j in range(i):
+            if share_elements(<TensorBase>targets[i], <TensorBase>targets[j]):
+                raise RuntimeError(
+                    f"{op}(): unsupported operation: '{names[j]}' and '{names[i]}' share memory, but each is to be "
+                    "changed. clone() one of them first."
+                )
+    for target in targets:
+        check_inplace(op, <TensorBase>target)
+    return 0
+
+
+cdef bint share_elements(TensorBase one, TensorBase other) except -1:
+    if one is other:
+        return True
+    if is_meta(one.array) or is_meta(other.array):
+        return False
+    return np.shares_memory(<object>one.array, <object>other.array)
+
+
+cdef int write_several(str op, tuple targets, tuple results) except -1:
+    """New values, with their history, into the tensors that they are for; all of them fit before one is written."""
+    for target, result in zip(targets, results):
+        check_result_dtype(op, dtype_of(<TensorBase>result), dtype_of(<TensorBase>target))
+        if (<TensorBase>result).shape != (<TensorBase>target).shape:
+            raise RuntimeError(
+                f"{op}(): values of shape {list(result.shape)} do not fit the tensor's shape {list(target.shape)}"
+            )
+    for target, result in zip(targets, results):
+        copy_into(op, <TensorBase>target, <TensorBase>result)
+    return 0
 
 
 cdef int write_values(str op, TensorBase self, object values) except -1:

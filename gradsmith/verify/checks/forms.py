@@ -10,7 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from .. import numeric
-from ..calls import as_out, call_function, call_in_place, outputs_of
+from ..calls import as_out, call_function, call_in_place, changed_by, outputs_of
 from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ def check(subject: Subject, proof: Proof) -> None:
             check_written_value(setting, proof)
             if setting.places:
                 check_written_gradients(setting, proof)
+        if len(changed_by(subject.row)) > 1:
+            check_several_written(setting, proof)
         if "out" in forms:
             check_out(setting, proof)
         if "copy" in forms:
@@ -45,6 +47,8 @@ def fits_in_place(setting: Setting) -> bool:
     Magnitudes and the like are not written into the complex numbers that they are of.
     """
     target = setting.values.get("self")
+    if len(changed_by(setting.subject.row)) > 1:
+        return False  # see check_several_written
     if not isinstance(target, np.ndarray) or setting.subject.row.is_view:
         return isinstance(target, np.ndarray)
     (result,) = setting.results()
@@ -114,6 +118,21 @@ def derivatives(root: Any, leaves: list[Any], label: str) -> list[Array]:
     total = sum((first * first.conj()).real.sum() for first in firsts)
     seconds = grad(total, leaves, materialize_grads=True) if total.requires_grad else ()
     return [array_of(g) for g in (*firsts, *seconds)]
+
+
+def check_several_written(setting: Setting, proof: Proof) -> None:
+    """The results are the arguments, which have the new values; what is not to be changed stays."""
+    names = changed_by(setting.subject.row)
+    tensors = as_tensors(setting.values)
+    results = outputs_of(write(setting, tensors))
+    same = all(result is tensors[name] for result, name in zip(results, names))
+    proof.expect("in-place", "the results", setting.label, "" if same else f"are not {' and '.join(names)} themselves")
+    for name, expected in zip(names, setting.results()):
+        proof.compare("in-place", f"{name!r} as written", setting.label, array_of(tensors[name]), expected, 0)
+    for place, array in places_of(setting.values):
+        if place[0] not in names:
+            found = array_of(at(tensors, place))
+            proof.compare("in-place", f"input {place[0]!r} after a write in place", setting.label, found, array, 0)
 
 
 # ---- out=

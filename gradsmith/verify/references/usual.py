@@ -47,7 +47,7 @@ def usual_reference(row: OpRow, functions: Collection[str]) -> str:
     if by_name or not (kind in ("pointwise", "composite") or called_names(text) <= _PYTHON):
         return by_name
     # A value that is written into a tensor fills it.
-    return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") else text
+    return f"np.broadcast_to({text}, self.shape)" if row.base.endswith("_") and len(row.returns) == 1 else text
 
 
 def function_name(row: OpRow) -> str:
