@@ -2,10 +2,11 @@
 
 import pytest
 
+from gradsmith.codegen.build.build import load_outside
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import kept as keeping
 from gradsmith.verify import prove, session
-from gradsmith.verify.kept import Kept
+from gradsmith.verify.kept import Calls, Kept
 from gradsmith.verify.reports.summary import line_of
 from gradsmith.verify.samples import key_of
 from gradsmith.verify.trees.models import own_table
@@ -97,3 +98,27 @@ def test_a_run_proves_what_is_not_kept(tmp_path, monkeypatch):
     (second,) = session.prove_rows(session.Source(), [number], 1)
     (again,) = session.prove_rows(session.Source(), [number], 1, again=True)
     assert [proof.is_kept for proof in (first, second, again)] == [False, True, False]
+
+
+FUNCTIONS = """
+unary:
+- function: scaled(Tensor x, int factor) -> Tensor
+  forward: composite(x * (factor + {number}))
+- name: doubled(Tensor self) -> Tensor
+  forward: array(self * 2)
+  let:
+    part: scaled(grad, 1)
+  self: part
+  samples: real(3)
+  doc: Twice the tensor.
+"""
+
+
+def test_a_proof_depends_on_what_formulas_have_from_functions_of_the_table():
+    texts = {
+        Calls(load_outside(FUNCTIONS.format(number=n), "ops.yaml", "ops", own_table(), {})).text_of(
+            "doubled(Tensor self) -> Tensor"
+        )
+        for n in (1, 2)
+    }
+    assert len(texts) == 2
