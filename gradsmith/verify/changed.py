@@ -6,7 +6,9 @@ that anyone would expect; what nobody expects is tried without asking.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from gradsmith.codegen.model import Op
     from gradsmith.codegen.spec.schema import Argument
+    from gradsmith.generated.op_table import OpRow
 
     from .case import Subject
     from .samples import Array, Place
@@ -38,6 +41,7 @@ def changed_settings(subject: Subject, op: Op, dtype: str) -> Iterator[Setting]:
         except (ValueError, TypeError, IndexError):  # a generator that makes no array of these sizes
             continue
     for case in subject.cases:
+        yield subject.setting(case, dtype)
         yield from with_other_contents(subject.setting(case, dtype))
     yield from resized_settings(subject, dtype)
 
@@ -69,10 +73,23 @@ def varied_samples(subject: Subject, op: Op) -> Iterator[tuple[Sample, str]]:
     for argument in op.signature.arguments:
         for sample in row.samples if argument.type.name in ("float", "Scalar") and is_plain(argument) else ():
             yield from ((exchanged(op, sample, {argument.name: text}), f"another {argument.name!r}") for text in FLOATS)
+    for argument in op.signature.arguments:
+        for sample in row.samples:
+            for text in other_texts(argument, row):
+                yield exchanged(op, sample, {argument.name: text}), f"another {argument.name!r}"
     deeper = row._replace(samples=tuple(v.sample for v in variations_of(op, row) if v.kind == "more dimensions"))
     for variation in variations_of(op, deeper):
         if variation.kind == "more dimensions":
             yield variation.sample, "two more dimensions"
+
+
+def other_texts(argument: Argument, row: OpRow) -> Iterator[str]:
+    """All pairs of truth values; the words that the entry's texts compare with or look up."""
+    if argument.type.name == "bool" and argument.type.is_list:
+        yield from map(repr, product((False, True), repeat=2))
+    if argument.type.name == "str":
+        texts = " ".join((row.forward, row.reference, *(formula for _, formula in row.gradients)))
+        yield from map(repr, dict.fromkeys(word for _, word in re.findall(r"""(['"])(\w+)\1""", texts)))
 
 
 def is_plain(argument: Argument) -> bool:

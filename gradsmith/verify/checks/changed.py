@@ -105,7 +105,7 @@ def check_constants(setting: Setting, direction: dict[Place, Array], proof: Proo
 
 def check_direction(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
     """The slope of the loss along the direction, by differences, by gradients and by tangents."""
-    weights = setting.weights()
+    weights = [balanced(w, root) for w, root in zip(setting.weights(), setting.root_arrays())]
     slope = steady_slope(setting, direction, lambda values: numeric.loss(setting.root_arrays(values), weights))
     if slope is None:
         return
@@ -124,6 +124,12 @@ def check_direction(setting: Setting, direction: dict[Place, Array], proof: Proo
     along = sum(numeric.inner(w, t) for w, t in zip(weights, tangents))
     terms += numeric.magnitude(weights, tangents)
     proof.compare("varied", "slope by tangents against gradients", setting.label, along, found, DOT_PRODUCT, terms)
+
+
+def balanced(weight: Array, result: Array) -> Array:
+    """Large and small elements of the results count alike."""
+    size = np.abs(result)
+    return np.asarray(weight / np.where(size > 0, size, 1), weight.dtype)
 
 
 def steady_slope(setting: Setting, direction: dict[Place, Array], loss: Callable[[Values], float]) -> float | None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from gradsmith.codegen.spec.vocabulary import MATRIX_GENERATORS
 
 from ..case import REAL, Setting
 from ..references.expected import expected_results
@@ -17,13 +20,17 @@ if TYPE_CHECKING:
 
     from ..case import Subject
     from ..proof import Proof
-    from ..samples import Array
+    from ..samples import Array, Case
 
 MANY = 67  # no multiple of a vector's width
+MORE = 2003  # for the value alone, as far as the arrays stay small enough
+MOST = 30_000
 PRECISION = 1e-11
 
 
 def check(subject: Subject, proof: Proof) -> None:
+    for setting in large_settings(subject):
+        value.check_setting(setting, proof, PRECISION)
     for setting in resized_settings(subject):
         value.check_setting(setting, proof, PRECISION)
         if setting.places and has_slopes(setting) and str(MANY) not in setting.remark:
@@ -44,6 +51,22 @@ def resized_settings(subject: Subject, dtype: str = REAL) -> Iterator[Setting]:
             setting = Setting(subject, case, case.values(dtype, sizes=change), dtype, remark)
             if is_accepted(setting):
                 yield setting
+
+
+def large_settings(subject: Subject) -> Iterator[Setting]:
+    for case in subject.cases:
+        sizes = sorted({size for _, array in places_of(case.values()) for size in array.shape if size > 1})
+        for size in sizes:
+            others = [size if n == size else n for n in sizes]
+            if math.prod(others) // size * MORE <= MOST and not has_matrices(case):
+                setting = Setting(subject, case, case.values(sizes={size: MORE}), REAL, f"sizes {size} made {MORE}")
+                if is_accepted(setting):
+                    yield setting
+
+
+def has_matrices(case: Case) -> bool:
+    """Of a kind, which have two sizes in one."""
+    return any(name in text for text in case.row.samples[case.number].values() for name in MATRIX_GENERATORS)
 
 
 def gradients_of(setting: Setting, weights: list[Array]) -> list[Array] | None:

@@ -67,9 +67,9 @@ def check_slopes(setting: Setting, proof: Proof) -> None:
         expected = np.where(beside.agree & ~decided, right, found)
         name = f"{name_of(place)} where the differences from both sides agree"
         proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
-        if setting.remark == KINKS and not setting.subject.row.subgradient and found.dtype.kind != "c":
+        if setting.remark == KINKS and found.dtype.kind != "c":
             name = f"{name_of(place)} at a kink, where it is one of the slopes beside it or between them"
-            expected = between(found, beside.left.real, beside.right.real)
+            expected = np.where(decided, found, between(found, beside.left.real, beside.right.real))
             proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
 
 

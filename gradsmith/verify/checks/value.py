@@ -4,24 +4,27 @@ random numbers come from."""
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gradsmith as gs
 
 from ..references.expected import NotAvailable, expected_results
-from ..samples import array_of, as_tensors, at, places_of
+from ..references.refusals import REFUSALS
+from ..samples import array_of, as_tensors, at, places_of, replaced
 from ..seeds import is_generator
 
 if TYPE_CHECKING:
     from ..calls import Results
     from ..case import Setting, Subject
     from ..proof import Proof
+    from ..samples import Array
     from ..samples import Array, Values
 
 PRECISION = {"float64": 1e-13, "complex128": 1e-13, "float32": 1e-5, "complex64": 1e-5}
 SEEDS = 10
+KINDS = {"i": "integer", "u": "integer"}
 SINGLE = {"float64": "float32", "complex128": "complex64"}
 
 
@@ -29,8 +32,30 @@ def check(subject: Subject, proof: Proof) -> None:
     check_random(subject, proof)
     for setting in subject.settings():
         check_setting(setting, proof)
+    for setting in subject.settings(["float64"]) if "internal" not in subject.row.forms else ():
+        check_integers(setting, proof)
     for setting in subject.settings([SINGLE[dtype] for dtype in subject.dtypes]):
         check_setting(setting, proof)
+
+
+def check_integers(setting: Setting, proof: Proof) -> None:
+    """Integers in the place of numbers, where op and reference take them."""
+    if any(isinstance(value, (float, complex)) for value in setting.values.values()):
+        return  # what becomes of 1.1 among integers is a matter of taste
+    wholes = {p: whole(array) for p, array in places_of(setting.values) if array.dtype.kind == "f"}
+    changed = setting.with_values(replaced(setting.values, wholes), "whole numbers")
+    try:
+        expected = expected_results(setting.subject.row, changed.values)
+        found = changed.results()
+    except REFUSALS:
+        return
+    for result, reference in zip(found, expected):
+        if result.shape == reference.shape and result.dtype.kind == reference.dtype.kind and np.all(np.isfinite(reference)):
+            proof.compare("value", "value of integers", changed.label, result, reference, PRECISION["float32"])
+
+
+def whole(array: Array) -> Array:
+    return np.asarray(np.rint(3 * array), np.int64)
 
 
 def check_setting(setting: Setting, proof: Proof, precision: float | None = None) -> None:
@@ -50,6 +75,24 @@ def check_setting(setting: Setting, proof: Proof, precision: float | None = None
         name = f"result {number}" if len(found) > 1 else "value"
         allowed = precision or PRECISION[setting.dtype]
         proof.compare("value", name, setting.label, result, reference, allowed)
+        proof.expect("value", f"dtype of the {name}", setting.label, wrong_dtype(setting, result, reference))
+
+
+def wrong_dtype(setting: Setting, result: Array, reference: Array) -> str:
+    """Numbers of the kind that the reference gives, and as wide as those, or as the inputs."""
+    inputs = [array.dtype for _, array in places_of(setting.values) if array.dtype.kind in "fc"]
+    found, wanted = result.dtype, reference.dtype
+    if KINDS.get(found.kind, found.kind) != KINDS.get(wanted.kind, wanted.kind):
+        return f"is {found}, expected {wanted}"
+    if found.kind not in "fc" or not inputs or found == wanted:
+        return ""
+    usual = np.result_type(*inputs, found if found.kind == "c" else np.float16)
+    is_usual = precision_of(found) == precision_of(usual)
+    return "" if is_usual else f"is {found}, expected {wanted}"
+
+
+def precision_of(dtype: np.dtype[Any]) -> float:
+    return float(np.finfo(dtype).eps)
 
 
 def names_of(setting: Setting, results: Results) -> str:

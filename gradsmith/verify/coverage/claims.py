@@ -10,9 +10,12 @@ import numpy as np
 from gradsmith.codegen.formula.formula import Expr, Operator
 from gradsmith.codegen.formula.scope import TENSOR
 
+from ..checks.elementwise import is_elementwise
 from ..checks.layouts import LAYOUTS, relaid, results_and_gradients
+from ..checks.special import FAR, NUMBERS, with_numbers
+from ..domains import is_inside
 from ..references.refusals import REFUSALS
-from ..samples import as_tensors, places_of
+from ..samples import as_tensors, at, places_of
 from ..trees.text import written
 from .branches import formulas_of
 from .gap import Gap
@@ -32,8 +35,27 @@ def gaps_of(subject: Subject, model: Model) -> Iterator[Gap]:
     if row.depends_on_layout and not any(map(differs_by_layout, subject.settings())):
         words = "`depends_on_layout` is not so: results and gradients are the same for all layouts"
         yield Gap(words, "a sample for which they differ, or leave the line out")
+    yield from gaps_of_domain(subject)
     if not (row.points or row.subgradient):
         yield from gaps_of_comparisons(model)
+
+
+def gaps_of_domain(subject: Subject) -> Iterator[Gap]:
+    """Where an elementwise op of one input has a value, its domain has to go."""
+    for case in subject.cases:
+        domain = subject.row.domain.get(case.inputs[0][0]) if len(case.inputs) == 1 else None
+        if domain is None or not is_elementwise(subject, case):
+            continue
+        setting = with_numbers(subject, case, (*NUMBERS, *FAR), "numbers of all sizes")
+        numbers = at(setting.values, case.inputs[0])
+        try:
+            (value,) = setting.results()
+        except REFUSALS:
+            continue
+        outside = [x for x, y in zip(numbers, value) if np.isfinite(y) and not is_inside(float(x), domain)]
+        if outside:
+            yield Gap(f"the op has a value at {outside[0]}, outside of its `domain`", "this number to the `domain`")
+            return
 
 
 def gives_an_input(setting: Setting) -> bool:

@@ -99,11 +99,13 @@ def axes(dim: Any) -> Any:
 
 
 def softmax(x: Array, dim: int, dtype: Any = None) -> Array:
+    x = x if dtype is None else x.astype(dtype)
     powers = np.exp(x - np.max(x, axis=dim, keepdims=True))
     return np.asarray(powers / np.sum(powers, axis=dim, keepdims=True))
 
 
 def log_softmax(x: Array, dim: int, dtype: Any = None) -> Array:
+    x = x if dtype is None else x.astype(dtype)
     shifted = x - np.max(x, axis=dim, keepdims=True)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=dim, keepdims=True)))
 
