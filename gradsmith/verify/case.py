@@ -14,6 +14,7 @@ from gradsmith.autograd import grad
 
 from .calls import Results, call, outputs_of
 from .numeric import loss, weights_like
+from .references.refusals import REFUSALS
 from .samples import Case, array_of, as_tensors, cases_of, leaves_among, replaced
 
 if TYPE_CHECKING:
@@ -53,10 +54,14 @@ class Setting:
             return False
         tensors = as_tensors(self.values)
         leaves = leaves_among(tensors, self.case.inputs)
+        if not leaves:
+            return False
         try:
             grad(self.roots(tensors), leaves, [gs.tensor(w) for w in self.weights()], materialize_grads=True)
         except NotImplementedError:
             return True
+        except REFUSALS:  # a gradient that cannot be computed is wrong, but not left out
+            return False
         return False
 
     def with_values(self, values: Values, remark: str) -> Setting:

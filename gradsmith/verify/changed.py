@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from .variations import Sample
 
 LARGER, SMALLER = 30, 1e-2
-FLOATS = ("0.", "-1.5", "7.", "40.")
+FLOATS = ("-1.5", "7.", "40.")
 
 
 def changed_settings(subject: Subject, op: Op, dtype: str) -> Iterator[Setting]:

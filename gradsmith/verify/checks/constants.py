@@ -50,13 +50,13 @@ def check_place(setting: Setting, place: Place, proof: Proof) -> None:
 
 
 def steady_slope(function: Callable[[Array], Array], array: Array, direction: Array) -> Array:
-    """The slope, zero where it is that of a jump: it grows as the step shrinks."""
+    """The slope, zero where it is that of a jump: it grows as the step shrinks, or a smaller step stays this side."""
     found: Array = slope(function, array, direction)
     if not np.any(found):
         return found
     (nearer,) = slopes(lambda moved: [function(moved)], array, direction, step=STEP / 100)
     with np.errstate(all="ignore"):
-        return np.where(np.abs(nearer - found) <= np.abs(found), found, 0)
+        return np.where(np.abs(nearer - found) <= np.abs(found) / 2, found, 0)
 
 
 def constant_results(setting: Setting, place: Place) -> Callable[[Array], Array]:

@@ -112,7 +112,8 @@ def one_sided(setting: Setting, place: Place, step: float) -> Array:
     steps = step * np.sqrt(np.maximum(1, np.abs(array)))
     total = np.zeros(array.shape)
     for number, weight in enumerate(ONE_SIDED):
-        (value,) = setting.root_arrays(replaced(setting.values, {place: array + number * steps}))
+        moved = array + number * steps if number else array  # -0.0 stays what it is
+        (value,) = setting.root_arrays(replaced(setting.values, {place: moved}))
         total = total + weight * value
     return np.asarray(total / steps)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from ..calls import Results
     from ..case import Setting, Subject
     from ..proof import Proof
-    from ..samples import Array
     from ..samples import Array, Values
 
 PRECISION = {"float64": 1e-13, "complex128": 1e-13, "float32": 1e-5, "complex64": 1e-5}
@@ -50,7 +49,11 @@ def check_integers(setting: Setting, proof: Proof) -> None:
     except REFUSALS:
         return
     for result, reference in zip(found, expected):
-        if result.shape == reference.shape and result.dtype.kind == reference.dtype.kind and np.all(np.isfinite(reference)):
+        if (
+            result.shape == reference.shape
+            and result.dtype.kind == reference.dtype.kind
+            and np.all(np.isfinite(reference))
+        ):
             proof.compare("value", "value of integers", changed.label, result, reference, PRECISION["float32"])
 
 
