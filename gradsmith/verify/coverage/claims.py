@@ -52,7 +52,9 @@ def gaps_of_domain(subject: Subject) -> Iterator[Gap]:
             (value,) = setting.results()
         except REFUSALS:
             continue
-        outside = [x for x, y in zip(numbers, value) if np.isfinite(y) and not is_inside(float(x), domain)]
+        bounds = (domain.lower, domain.upper)  # at which a value without a slope may be left out
+        found = [float(x) for x, y in zip(numbers, value) if np.isfinite(y) and x not in bounds]
+        outside = [x for x in found if not is_inside(x, domain)]
         if outside:
             yield Gap(f"the op has a value at {outside[0]}, outside of its `domain`", "this number to the `domain`")
             return
