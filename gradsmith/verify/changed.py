@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .case import Setting
-from .checks.resized import resized_settings
+from .checks.other_calls.resized import resized_settings
 from .samples import places_of, replaced, seed_of
 from .variations import setting_of, variations_of
 

@@ -15,29 +15,10 @@ import numpy as np
 import gradsmith as gs
 
 from .case import Subject
-from .checks import (
-    changed,
-    circle,
-    constants,
-    elementwise,
-    forms,
-    forward,
-    layouts,
-    mixed,
-    points,
-    resized,
-    reverse,
-    rounding,
-    saved,
-    scaled,
-    second,
-    shared,
-    singular,
-    special,
-    third,
-    value,
-    varied,
-)
+from .checks import forms, saved, value
+from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, third
+from .checks.numbers import points, rounding, singular, special
+from .checks.other_calls import changed, elementwise, layouts, resized, varied
 from .coverage.cover import gaps_of
 from .coverage.gap import Gap
 from .mutants.trial import tried

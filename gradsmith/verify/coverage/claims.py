@@ -10,9 +10,9 @@ import numpy as np
 from gradsmith.codegen.formula.formula import Expr, Operator
 from gradsmith.codegen.formula.scope import TENSOR
 
-from ..checks.elementwise import is_elementwise
-from ..checks.layouts import LAYOUTS, relaid, results_and_gradients
-from ..checks.special import FAR, NUMBERS, with_numbers
+from ..checks.numbers.special import FAR, NUMBERS, with_numbers
+from ..checks.other_calls.elementwise import is_elementwise
+from ..checks.other_calls.layouts import LAYOUTS, relaid, results_and_gradients
 from ..domains import is_inside
 from ..references.refusals import REFUSALS
 from ..samples import as_tensors, at, places_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ..checks.elementwise import is_elementwise
-from ..checks.layouts import LAYOUTS, relaid
-from ..checks.points import point_settings
-from ..checks.resized import resized_settings
-from ..checks.varied import gaps_of as refusal_gaps
+from ..checks.numbers.points import point_settings
+from ..checks.other_calls.elementwise import is_elementwise
+from ..checks.other_calls.layouts import LAYOUTS, relaid
+from ..checks.other_calls.resized import resized_settings
+from ..checks.other_calls.varied import gaps_of as refusal_gaps
 from ..references.expected import NO_REFERENCE
 from . import arguments, branches, claims, gradients
 from .gap import Gap

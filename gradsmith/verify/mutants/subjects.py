@@ -16,7 +16,7 @@ from gradsmith.codegen.formula.formula import Call, Expr, Gradient, Name
 from gradsmith.codegen.formula.scope import TENSOR
 
 from .. import numeric
-from ..checks import forward
+from ..checks.derivatives import forward
 from ..coverage.gradients import is_nothing
 from ..samples import array_of, as_tensors, leaves_among
 from ..trees.evaluator import Surroundings

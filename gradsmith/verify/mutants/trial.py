@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..checks.elementwise import special_settings
-from ..checks.layouts import LAYOUTS, relaid
-from ..checks.mixed import mixed_settings
-from ..checks.points import point_settings
-from ..checks.resized import resized_settings
+from ..checks.derivatives.mixed import mixed_settings
+from ..checks.numbers.points import point_settings
+from ..checks.other_calls.elementwise import special_settings
+from ..checks.other_calls.layouts import LAYOUTS, relaid
+from ..checks.other_calls.resized import resized_settings
 from ..coverage.gap import sample_to_add
 from ..references.refusals import REFUSALS
 from ..trees.functions import NotEvaluable

@@ -7,7 +7,7 @@ import pytest
 from table import CASES
 
 from gradsmith.verify.case import Setting, Subject
-from gradsmith.verify.checks.elementwise import is_elementwise, sum_and_gradients, tensors_of
+from gradsmith.verify.checks.other_calls.elementwise import is_elementwise, sum_and_gradients, tensors_of
 from gradsmith.verify.samples import places_of, replaced
 
 ELEMENTWISE = [case for case in CASES if is_elementwise(Subject(case.row), case)]

@@ -13,20 +13,20 @@ import numpy as np
 
 from gradsmith.autograd.gradcheck.differences import unit
 
-from ..case import REAL
-from ..domains import is_inside
-from ..references.expected import NotAvailable, expected_results
-from ..references.refusals import REFUSALS
-from ..samples import at, replaced
-from .elementwise import is_elementwise
-from .reverse import name_of
+from ...case import REAL
+from ...domains import is_inside
+from ...references.expected import NotAvailable, expected_results
+from ...references.refusals import REFUSALS
+from ...samples import at, replaced
+from ..derivatives.reverse import name_of
+from ..other_calls.elementwise import is_elementwise
 from .rounding import KINDS
 from .special import ONE_SIDED, STEP
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place
 
 DENORMAL = "a denormal number"
 # What is written into an array: numbers for its first elements, or one for all.

@@ -10,14 +10,14 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck.differences import slope
 
-from .. import numeric
-from ..samples import array_of
+from ... import numeric
+from ...samples import array_of
 from .forward import directions_of, moved
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array
 
 DIFFERENCES = 1e-6
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import numeric
-from ..case import COMPLEX
-from ..samples import at
+from ... import numeric
+from ...case import COMPLEX
+from ...samples import at
 from .reverse import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array
 
 POINTS = 8  # the error is that power of the radius
 RADIUS = 0.01

@@ -9,13 +9,13 @@ import numpy as np
 
 from gradsmith.autograd import grad
 
-from ..numeric import weights_like
-from ..samples import array_of, as_tensors, at, leaves_among, places_of, replaced
+from ...numeric import weights_like
+from ...samples import array_of, as_tensors, at, leaves_among, places_of, replaced
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Place, Values
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Place, Values
 
 SAME = 1e-12
 

@@ -10,14 +10,14 @@ import numpy as np
 from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck.differences import complex_slope
 
-from .. import numeric
-from ..proof import Compared, largest
-from ..samples import array_of, as_tensors, at, leaves_among, replaced
+from ... import numeric
+from ...proof import Compared, largest
+from ...samples import array_of, as_tensors, at, leaves_among, replaced
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place
 
 DIFFERENCES = 1e-8
 COMPLEX_STEP = 1e-11

@@ -10,19 +10,20 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..case import REAL, Setting
-from ..domains import is_inside
-from ..references.expected import expected_results, sum_to
-from ..references.refusals import REFUSALS, lacks_requirement
-from ..samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
-from . import reverse, value
+from ...case import REAL, Setting
+from ...domains import is_inside
+from ...references.expected import expected_results, sum_to
+from ...references.refusals import REFUSALS, lacks_requirement
+from ...samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
+from .. import value
+from ..derivatives import reverse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..case import Subject
-    from ..proof import Proof
-    from ..samples import Array, Shape
+    from ...case import Subject
+    from ...proof import Proof
+    from ...samples import Array, Shape
 
 TRIED = (3, 4)  # a shape with more than one dimension, and not square
 SHAPES: tuple[Shape, ...] = ((), (1,), (0,), (2, 0, 3), (1, 1))

@@ -16,20 +16,20 @@ import numpy as np
 
 import gradsmith as gs
 
-from ..case import REAL, Setting
-from ..domains import is_inside
-from ..proof import difference
-from ..references.refusals import REFUSALS
-from ..samples import array_of, places_of, replaced
-from ..trees.functions import NotEvaluable
-from ..trees.situation import Situation, situation_of
-from .reverse import name_of
+from ...case import REAL, Setting
+from ...domains import is_inside
+from ...proof import difference
+from ...references.refusals import REFUSALS
+from ...samples import array_of, places_of, replaced
+from ...trees.functions import NotEvaluable
+from ...trees.situation import Situation, situation_of
+from ..derivatives.reverse import name_of
 
 if TYPE_CHECKING:
-    from ..case import Subject
-    from ..proof import Proof
-    from ..samples import Array, Values
-    from ..trees.models import Model
+    from ...case import Subject
+    from ...proof import Proof
+    from ...samples import Array, Values
+    from ...trees.models import Model
 
 SIZES: dict[str, Callable[[Array], Array]] = {
     "as they are": lambda x: x,

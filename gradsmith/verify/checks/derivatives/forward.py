@@ -11,19 +11,19 @@ from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradsmith.autograd.gradcheck.differences import slopes
 
-from .. import numeric
-from ..case import COMPLEX
-from ..proof import Compared, largest
-from ..samples import array_of, as_tensors, at, leaves_among, replaced
-from .forms import fits_in_place, write
+from ... import numeric
+from ...case import COMPLEX
+from ...proof import Compared, largest
+from ...samples import array_of, as_tensors, at, leaves_among, replaced
+from ..forms import fits_in_place, write
 from .reverse import name_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place, Values
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place, Values
 
 DIFFERENCES = 1e-8
 SECOND_DIFFERENCES = 1e-7

@@ -9,17 +9,17 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..case import REAL, Setting
-from ..samples import Case, array_of, as_tensors, at, evaluate, inputs_among, is_written_out, leaves_among
+from ...case import REAL, Setting
+from ...samples import Case, array_of, as_tensors, at, evaluate, inputs_among, is_written_out, leaves_among
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gradsmith.generated.op_table import Point
 
-    from ..case import Subject
-    from ..proof import Proof
-    from ..samples import Values
+    from ...case import Subject
+    from ...proof import Proof
+    from ...samples import Values
 
 PRECISION = {"float64": 1e-12, "float32": 1e-6}
 

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from gradsmith.autograd.forward_ad import dual_level
 
-from ..case import COMPLEX, REAL
-from ..references.refusals import REFUSALS
-from ..samples import at, replaced
+from ...case import COMPLEX, REAL
+from ...references.refusals import REFUSALS
+from ...samples import at, replaced
 from . import forward, reverse
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
+    from ...case import Setting, Subject
+    from ...proof import Proof
 
 SINGLE = {REAL: "float32", COMPLEX: "complex64"}
 

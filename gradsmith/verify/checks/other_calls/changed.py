@@ -9,20 +9,20 @@ import numpy as np
 from gradsmith.autograd.forward_ad import dual_level
 from gradsmith.autograd.gradcheck.differences import STEP
 
-from .. import numeric
-from ..changed import changed_settings
-from ..references.expected import NotAvailable, expected_results
-from ..references.refusals import REFUSALS
-from ..samples import at, not_implemented, places_of, replaced
-from .forward import duals, tangents_of
+from ... import numeric
+from ...changed import changed_settings
+from ...references.expected import NotAvailable, expected_results
+from ...references.refusals import REFUSALS
+from ...samples import at, not_implemented, places_of, replaced
+from ..derivatives.forward import duals, tangents_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place, Values
-    from ..trees.models import Model
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place, Values
+    from ...trees.models import Model
 
 PRECISION = 1e-5
 SMOOTH = 1e-6  # relative: how well two differences agree where there is a derivative

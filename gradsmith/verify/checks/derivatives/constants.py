@@ -8,15 +8,15 @@ import numpy as np
 
 from gradsmith.autograd.gradcheck.differences import STEP, slope, slopes, unit
 
-from .. import numeric
-from ..samples import at, not_implemented, places_of, replaced
+from ... import numeric
+from ...samples import at, not_implemented, places_of, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place
 
 FLAT = 1e-8
 

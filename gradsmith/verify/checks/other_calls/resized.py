@@ -9,18 +9,19 @@ import numpy as np
 
 from gradsmith.codegen.spec.vocabulary import MATRIX_GENERATORS
 
-from ..case import REAL, Setting
-from ..references.expected import expected_results
-from ..references.refusals import REFUSALS
-from ..samples import places_of
-from . import reverse, value
+from ...case import REAL, Setting
+from ...references.expected import expected_results
+from ...references.refusals import REFUSALS
+from ...samples import places_of
+from .. import value
+from ..derivatives import reverse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..case import Subject
-    from ..proof import Proof
-    from ..samples import Array, Case
+    from ...case import Subject
+    from ...proof import Proof
+    from ...samples import Array, Case
 
 MANY = 67  # no multiple of a vector's width
 MORE = 2003  # for the value alone, as far as the arrays stay small enough

@@ -9,15 +9,15 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 
-from ..numeric import weights_like
-from ..samples import array_of, as_tensors, leaves_among, places_of, replaced
+from ...numeric import weights_like
+from ...samples import array_of, as_tensors, leaves_among, places_of, replaced
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Values
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Values
 
 SAME = 1e-12
 

@@ -10,15 +10,15 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level
 
-from ..samples import array_of, as_tensors, leaves_among
+from ...samples import array_of, as_tensors, leaves_among
+from ..other_calls.layouts import LAYOUTS
 from .forward import directions_of, duals, tangents_of
-from .layouts import LAYOUTS
 from .reverse import name_of
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array
 
 FACTORS = (2.0**20, 2.0**-20)  # powers of two: not even rounding differs
 SAME = 1e-12

@@ -8,20 +8,20 @@ import numpy as np
 
 from gradsmith.autograd.gradcheck.differences import STEP, slopes, unit
 
-from .. import numeric
-from ..coverage.gap import Gap
-from ..references.refusals import REFUSALS, is_deliberate
-from ..samples import at, places_of
-from ..variations import Neighbour, neighbours_of, written_sample
-from . import reverse
+from ... import numeric
+from ...coverage.gap import Gap
+from ...references.refusals import REFUSALS, is_deliberate
+from ...samples import at, places_of
+from ...variations import Neighbour, neighbours_of, written_sample
+from ..derivatives import reverse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from ..case import Setting, Subject
-    from ..proof import Proof
-    from ..samples import Array, Place
-    from ..trees.models import Model
+    from ...case import Setting, Subject
+    from ...proof import Proof
+    from ...samples import Array, Place
+    from ...trees.models import Model
 
 PRECISION = 1e-9
 SLOPES = 1e-6

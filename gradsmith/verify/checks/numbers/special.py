@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..case import REAL, Setting
-from ..domains import is_inside
-from ..references.refusals import REFUSALS
-from ..samples import at, replaced
-from .elementwise import is_elementwise, tensors_of
-from .reverse import name_of
+from ...case import REAL, Setting
+from ...domains import is_inside
+from ...references.refusals import REFUSALS
+from ...samples import at, replaced
+from ..derivatives.reverse import name_of
+from ..other_calls.elementwise import is_elementwise, tensors_of
 
 if TYPE_CHECKING:
-    from ..case import Subject
-    from ..proof import Proof
-    from ..samples import Array, Case, Place
+    from ...case import Subject
+    from ...proof import Proof
+    from ...samples import Array, Case, Place
 
 NUMBERS = (0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 2.0, 0.1)
 KINKS = "special numbers"
