@@ -20,11 +20,9 @@ from .extension import make_package
 from .saving.explanation import notes
 from .spec.errors import SpecErrors
 from .spec.vocabulary import FUNCTIONS_FOLDER
+from .table_files import OWN_TABLE, ROOT, keep_generated
 from .write.render import render_all
 from .write.write import differences, write
-
-ROOT = Path(__file__).resolve().parent.parent
-OWN_TABLE = ROOT / "derivatives.yaml"
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,6 +33,7 @@ def main(arguments: list[str] | None = None) -> int:
     if options.package is not None:
         return _build_package(options)
     try:
+        content = options.table.read_bytes()
         table = load_table(options.table)
     except SpecErrors as errors:
         print(errors, errors.summary(options.table.name), sep="\n", file=sys.stderr)
@@ -46,7 +45,12 @@ def main(arguments: list[str] | None = None) -> int:
         print(note, file=sys.stderr)
     files = render_all(table, _compiled_functions())
     folder = options.output or ROOT / "generated"
-    return _check(folder, files) if options.check else _write(folder, files)
+    if options.check:
+        return _check(folder, files)
+    _write(folder, files)
+    if folder.resolve() == ROOT / "generated":
+        keep_generated(content)
+    return 0
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -127,10 +131,9 @@ def _check(folder: Path, files: dict[str, str]) -> int:
     return 1 if wrong else 0
 
 
-def _write(folder: Path, files: dict[str, str]) -> int:
+def _write(folder: Path, files: dict[str, str]) -> None:
     for change in write(folder, files):
         print(change.summary.replace("differs  ", "updated  ").replace("missing  ", "new      "))
-    return 0
 
 
 if __name__ == "__main__":

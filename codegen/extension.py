@@ -6,17 +6,14 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 
 from .build.build import load_outside, load_table
 from .model import Table
 from .spec.errors import Position, SpecError, SpecErrors
-from .spec.vocabulary import FUNCTIONS_MODULE
+from .spec.vocabulary import FUNCTIONS_FOLDER, FUNCTIONS_MODULE, scan_functions
+from .table_files import ROOT, generated_table
 from .views.tensor import tensor_view
 from .write.render import render_package
-
-# In a checkout the folder above this one; in an installation the package, which has a copy of the table.
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True)
@@ -59,10 +56,10 @@ def make_package(
     SpecErrors
         With every error of the table.
     RuntimeError
-        If gradsmith's own table has errors.
+        If gradsmith's own table cannot be read.
     """
     known = dict.fromkeys(public_names(functions, functions_file), FUNCTIONS_MODULE)
-    table = load_outside(text, file, name, _library(), known)
+    table = load_outside(text, file, name, library_table(), known)
     files = render_package(table, methods_of=methods_of)
     if functions:
         files[f"{FUNCTIONS_MODULE}.py"] = functions
@@ -70,13 +67,13 @@ def make_package(
 
 
 @cache
-def _library() -> Table:
-    """Gradsmith's own table: reading it takes longer than reading most that are built on it."""
-    table = ROOT / "derivatives.yaml"
+def library_table() -> Table:
+    """The table of gradsmith's ops as they were generated: reading it takes longer than reading most external ones."""
+    file = generated_table()
     try:
-        return load_table(table)
-    except SpecErrors as errors:  # not those of the table at hand
-        problem = f"no other table can be built while gradsmith's own, {table}, has errors:\n{errors}"
+        return load_table(file, functions=scan_functions(ROOT / FUNCTIONS_FOLDER))
+    except SpecErrors as errors:  # not those of the table at hand, but of a generator that is newer than what it made
+        problem = f"no other table can be built while gradsmith's own, {file}, has errors; build gradsmith:\n{errors}"
         raise RuntimeError(problem) from None
 
 

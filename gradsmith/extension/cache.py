@@ -9,6 +9,7 @@ import sys
 import sysconfig
 from pathlib import Path
 
+from gradsmith.codegen.table_files import generated_table
 from gradsmith.compiling.changes import digest_of
 from gradsmith.compiling.toolchain import Toolchain
 from gradsmith.version import __version__
@@ -46,7 +47,9 @@ def key_of(*texts: str | bytes) -> str:
 def library_digest() -> str:
     """Of everything in gradsmith that has a part in building a table, by content."""
     files = [path for pattern in _SOURCES for path in sorted(PACKAGE.glob(pattern))]
-    return digest_of(*(path.read_bytes() for path in files), what_is_built(table_file().read_text(encoding="utf-8")))
+    return digest_of(
+        *(path.read_bytes() for path in files), what_is_built(generated_table().read_text(encoding="utf-8"))
+    )
 
 
 # Keys that nothing outside of the table's own ops is made from, with the lines that belong to them; and comments.
@@ -59,9 +62,3 @@ _REMARKS = re.compile(
 def what_is_built(table: str) -> str:
     """The text of gradsmith's table without samples and documentation: other tables stay built when these change."""
     return _REMARKS.sub("", table)
-
-
-def table_file() -> Path:
-    """Gradsmith's own table: in a checkout beside the folder of the package, in an installation within it."""
-    installed = PACKAGE / "derivatives.yaml"
-    return installed if installed.exists() else PACKAGE.parent / "derivatives.yaml"

@@ -13,15 +13,16 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import gradsmith as gs
+from gradsmith.codegen.extension import library_table
+from gradsmith.codegen.table_files import OWN_TABLE, generated_table
 from gradsmith.compiling.changes import digest_of
-from gradsmith.extension.cache import table_file
 from gradsmith.generated.op_table import OPS
 
 from .kept import Kept, proofs_folder
 from .proof import Proof
 from .proving import prove
 from .reports.places import Places
-from .trees.models import Models, models_of, own_table
+from .trees.models import Models, models_of
 
 if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
@@ -43,7 +44,7 @@ class Source:
 
     @property
     def places(self) -> Places:
-        return Places(self.name, Path(self.table) if self.table else table_file())
+        return Places(self.name, Path(self.table) if self.table else OWN_TABLE)
 
     @property
     def module(self) -> ModuleType:
@@ -61,10 +62,12 @@ class Source:
     def kept(self) -> Kept:
         """What is known from earlier runs."""
         if self.models is None:
-            return Kept(own_table(), tuple(self.rows))
+            return Kept(library_table(), tuple(self.rows))
         functions = Path(self.functions).read_text(encoding="utf-8") if self.functions else ""
         folder = proofs_folder() / digest_of(str(Path(self.table).resolve()))
-        return Kept(self.models.table, tuple(self.rows), functions + table_file().read_text(encoding="utf-8"), folder)
+        return Kept(
+            self.models.table, tuple(self.rows), functions + generated_table().read_text(encoding="utf-8"), folder
+        )
 
     @property
     def rows(self) -> Sequence[OpRow]:

@@ -10,8 +10,10 @@ import pytest
 from outside_tables import HERE, ROOT, SMALL
 
 import gradsmith as gs
+from gradsmith.codegen import extension, table_files
 from gradsmith.codegen.extension import make_package
 from gradsmith.codegen.spec.errors import SpecErrors
+from gradsmith.codegen.table_files import OWN_TABLE
 from gradsmith.compiling.toolchain import BuildError
 from gradsmith.extension import cache as cache_module
 from gradsmith.extension import packages
@@ -59,21 +61,37 @@ def test_samples_and_documentation_of_the_tree_build_nothing_anew():
     changed = entry.replace("real(3)", "real(4)\n  - real(5)").replace("One.", "Another.") + "  # A comment.\n"
     assert cache_module.what_is_built(entry) == cache_module.what_is_built(changed)
     assert cache_module.what_is_built(entry) != cache_module.what_is_built(entry.replace("grad", "grad * 2"))
-    table = cache_module.table_file().read_text(encoding="utf-8")
+    table = OWN_TABLE.read_text(encoding="utf-8")
     kept = [line for line in cache_module.what_is_built(table).splitlines() if line.startswith("- name:")]
     assert kept == [line for line in table.splitlines() if line.startswith("- name:")]
 
 
-def test_errors_of_the_tree_are_told_apart(small, cache, monkeypatch, tmp_path):
-    from gradsmith.codegen import extension
+@pytest.fixture
+def broken_tree(monkeypatch, tmp_path):
+    """Gradsmith's own table has an error; gives the file of the one that it was generated from."""
+    table = tmp_path / "tree" / "derivatives.yaml"
+    table.parent.mkdir()
+    table.write_text("unary:\n- name: f(Tensr self) -> Tensor\n")
+    monkeypatch.setattr(table_files, "OWN_TABLE", table)
+    monkeypatch.setattr(table_files, "GENERATED_FROM", tmp_path / "generated_from.yaml")
+    extension.library_table.cache_clear()
+    cache_module.library_digest.cache_clear()
+    yield tmp_path / "generated_from.yaml"
+    extension.library_table.cache_clear()
+    cache_module.library_digest.cache_clear()
 
-    (tmp_path / "derivatives.yaml").write_text("unary:\n- name: f(Tensr self) -> Tensor\n")
-    monkeypatch.setattr(extension, "ROOT", tmp_path)
-    extension._library.cache_clear()
-    small.write_text(small.read_text().replace("grow", "shrink"), encoding="utf-8")
-    with pytest.raises(RuntimeError, match=r"gradsmith's own, .*, has errors:\n.*unknown type 'Tensr'"):
+
+def test_errors_of_the_tree_concern_no_other_table(small, cache, broken_tree):
+    """Formulas call the ops that were generated."""
+    shutil.copyfile(OWN_TABLE, broken_tree)
+    small.write_text(SMALL.replace("grow", "shrink"), encoding="utf-8")
+    assert gs.load(small).ripple(gs.zeros(1)).tolist() == [0]
+
+
+def test_errors_of_a_tree_without_a_build_are_told_apart(small, cache, broken_tree):
+    small.write_text(SMALL.replace("grow", "vanish"), encoding="utf-8")
+    with pytest.raises(RuntimeError, match=r"gradsmith's own, .*, has errors; .*:\n.*unknown type 'Tensr'"):
         gs.load(small)
-    extension._library.cache_clear()
 
 
 def test_an_edited_table_is_another_package(small, cache):

@@ -12,11 +12,12 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import Function, grad
 from gradsmith.codegen.build.build import load_outside
+from gradsmith.codegen.extension import library_table
 from gradsmith.codegen.write.render import render_package
 from gradsmith.verify.mutants.subjects import passed_on
 from gradsmith.verify.samples import array_of
 from gradsmith.verify.trees.evaluator import Surroundings
-from gradsmith.verify.trees.models import Models, own_table
+from gradsmith.verify.trees.models import Models
 from gradsmith.verify.trees.situation import converted, variant_of
 
 LOOPS = {"conj": np.conj, "where": np.where}  # what a loop calls by another name than NumPy, or in another way
@@ -27,7 +28,7 @@ class InMemory:
 
     def __init__(self, text, file, functions=None):
         known = dict.fromkeys(functions or {}, "_functions")
-        self.table = load_outside(text, file, "in_memory", own_table(), known)
+        self.table = load_outside(text, file, "in_memory", library_table(), known)
         self.models = Models(self.table)
         scope = {}
         exec(render_package(self.table)["op_table.py"], scope)

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from gradsmith.extension.cache import table_file
+from gradsmith.codegen.table_files import OWN_TABLE
 from gradsmith.verify import Failure, Proof, __main__, session
 from gradsmith.verify.coverage.gap import Gap
 from gradsmith.verify.reports.matrix import page_of
@@ -93,7 +93,7 @@ def test_failure_names_the_line(monkeypatch, capsys):
     assert __main__.main(["tanh"]) == 1
     out = capsys.readouterr().out
     line = re.search(r"(?m)^derivatives.yaml:(\d+): tanh: gradient of 'self' 1.0 instead of 2.0, off by 1$", out)
-    assert line and table_file().read_text(encoding="utf-8").splitlines()[int(line[1]) - 1].startswith("- name: tanh(")
+    assert line and OWN_TABLE.read_text(encoding="utf-8").splitlines()[int(line[1]) - 1].startswith("- name: tanh(")
     assert "1 of 1 entries are wrong: tanh" in out
 
 

@@ -3,13 +3,13 @@
 import pytest
 
 from gradsmith.codegen.build.build import load_outside
+from gradsmith.codegen.extension import library_table
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import kept as keeping
 from gradsmith.verify import prove, session
 from gradsmith.verify.kept import Calls, Kept
 from gradsmith.verify.reports.summary import line_of
 from gradsmith.verify.samples import key_of
-from gradsmith.verify.trees.models import own_table
 
 NAMES = [row.name for row in OPS]
 
@@ -19,7 +19,7 @@ def row_of(key, rows=OPS):
 
 
 def kept_of(folder, rows=OPS):
-    return Kept(own_table(), tuple(rows), folder=folder)
+    return Kept(library_table(), tuple(rows), folder=folder)
 
 
 def with_changed(key, **changes):
@@ -116,7 +116,7 @@ unary:
 
 def test_a_proof_depends_on_what_formulas_have_from_functions_of_the_table():
     texts = {
-        Calls(load_outside(FUNCTIONS.format(number=n), "ops.yaml", "ops", own_table(), {})).text_of(
+        Calls(load_outside(FUNCTIONS.format(number=n), "ops.yaml", "ops", library_table(), {})).text_of(
             "doubled(Tensor self) -> Tensor"
         )
         for n in (1, 2)

@@ -8,10 +8,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from gradsmith.codegen.build.build import load_outside, load_table
-from gradsmith.codegen.extension import public_names
+from gradsmith.codegen.build.build import load_outside
+from gradsmith.codegen.extension import library_table, public_names
 from gradsmith.codegen.spec.vocabulary import FUNCTIONS_MODULE
-from gradsmith.extension.cache import table_file
 
 from .evaluator import Evaluator
 from .functions import Functions
@@ -42,13 +41,8 @@ class Models:
 
 
 @functools.cache
-def own_table() -> Table:
-    return load_table(table_file())
-
-
-@functools.cache
 def own_models() -> Models:
-    return Models(own_table())
+    return Models(library_table())
 
 
 def models_of(module: ModuleType, table: Path, functions: Path | None = None) -> Models:
@@ -56,4 +50,4 @@ def models_of(module: ModuleType, table: Path, functions: Path | None = None) ->
     text = table.read_text(encoding="utf-8")
     names = public_names(functions.read_text(encoding="utf-8"), str(functions)) if functions else ()
     known = dict.fromkeys(names, FUNCTIONS_MODULE)
-    return Models(load_outside(text, str(table), module.__name__, own_table(), known))
+    return Models(load_outside(text, str(table), module.__name__, library_table(), known))

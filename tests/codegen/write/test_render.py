@@ -10,6 +10,7 @@ from own_table import own_table
 from small_table import OPS, table_with
 
 from codegen.__main__ import main
+from codegen.table_files import generated_table
 from codegen.write.render import TEMPLATES, environment, render_all
 from codegen.write.write import MARK, differences
 
@@ -124,6 +125,20 @@ def test_mistakes_write_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert not (tmp_path / "out").exists()
     error = capsys.readouterr().err
     assert "derivatives.yaml:" in error and "gard" in error and "1 error" in error
+
+
+def test_the_table_that_was_generated_from_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors that come into the table afterwards leave it alone."""
+    table, kept = tmp_path / "derivatives.yaml", tmp_path / "build" / "derivatives.yaml"
+    monkeypatch.setattr("codegen.__main__.ROOT", tmp_path)
+    monkeypatch.setattr("codegen.__main__.OWN_TABLE", table)
+    monkeypatch.setattr("codegen.table_files.GENERATED_FROM", kept)
+    table.write_text(OPS)
+    assert main([str(table)]) == 0
+    assert kept.read_text() == OPS and generated_table() == kept
+    table.write_text(OPS.replace("self: -grad", "self: -gard", 1))
+    assert main([str(table)]) == 1
+    assert kept.read_text() == OPS
 
 
 def test_the_committed_files_are_up_to_date() -> None:
