@@ -7,12 +7,12 @@ dL/dx + i dL/dy, twice the conjugate Wirtinger derivative, as in PyTorch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.autograd.gradcheck.differences import slope, unit
+from gradsmith.autograd.gradcheck.differences import CENTRAL, FOURTH_ORDER, STEP, Functions, Stencil, unit
 
 from .proof import largest
 from .samples import seed_of
@@ -20,6 +20,9 @@ from .samples import seed_of
 if TYPE_CHECKING:
     from .samples import Array
 
+WIDE: Stencil = ((-2, -1 / 4), (2, 1 / 4))
+STEPS = (STEP, STEP / 16, STEP / 256)
+AGREE = 1e-4  # relative: differences over one step and over two that agree as well are exact to the square of that
 ROUNDED = 2e-11  # what rounding values of the order of one leaves in their differences, with the step that is taken
 
 
@@ -54,6 +57,42 @@ def terms_of(expected: Array, values: Sequence[Array] | float, tolerance: float)
     """Magnitude of the terms of a derivative by differences of some values, which are rounded before that."""
     size = values if isinstance(values, float) else max(map(largest, values), default=0.0)
     return largest(expected) + ROUNDED / tolerance * size
+
+
+def slopes(function: Functions, array: Array, direction: Array) -> list[Array]:
+    """Derivatives by differences, over smaller steps where a result bends much within one, as near a pole."""
+    found, straight = at_step(function, array, direction, STEPS[0])
+    for step in STEPS[1:]:
+        if all(map(np.all, straight)):
+            break
+        nearer, is_straighter = at_step(function, array, direction, step)
+        found = [np.where(settled, old, new) for settled, old, new in zip(straight, found, nearer)]
+        straight = [old | new for old, new in zip(straight, is_straighter)]
+    return found
+
+
+def at_step(function: Functions, array: Array, direction: Array, step: float) -> tuple[list[Array], list[Array]]:
+    """Differences over one size of steps, and where the results are so straight that these can be trusted."""
+    values = {n: function(np.asarray(array + step * n * direction)) for n, _ in FOURTH_ORDER}
+    columns = [dict(zip(values, column)) for column in zip(*values.values())]
+    return [combined(FOURTH_ORDER, column) / step for column in columns], [is_straight(column) for column in columns]
+
+
+def combined(stencil: Stencil, values: Mapping[int, Array]) -> Array:
+    return np.asarray(sum(weight * values[n] for n, weight in stencil))
+
+
+def is_straight(values: Mapping[int, Array]) -> Array:
+    """Do differences over one step and over two agree, as far as these are not small beside the values?"""
+    near, far = combined(CENTRAL, values), combined(WIDE, values)
+    with np.errstate(all="ignore"):
+        return np.asarray(~(np.abs(near - far) > AGREE * (np.abs(near) + STEP * np.abs(values[1]))))
+
+
+def slope(function: Callable[[Array], Any], array: Array, direction: Array) -> Any:
+    """The same of a function with one result, a number or an array."""
+    (found,) = slopes(lambda moved: [function(moved)], array, direction)
+    return found
 
 
 def gradient(function: Callable[[Array], float], array: Array) -> Array:

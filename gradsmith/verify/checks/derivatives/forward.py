@@ -9,7 +9,6 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.autograd import grad
 from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
-from gradsmith.autograd.gradcheck.differences import slopes
 
 from ... import numeric
 from ...case import COMPLEX
@@ -75,7 +74,7 @@ def moved(setting: Setting, directions: dict[Place, Array], step: float) -> Sett
 
 def slopes_of(function: Callable[[float], Sequence[Array]]) -> list[Array]:
     """Derivatives at zero of a function of a step that gives several arrays."""
-    return slopes(lambda step: function(float(step)), np.zeros(()), np.ones(()))
+    return numeric.slopes(lambda step: function(float(step)), np.zeros(()), np.ones(()))
 
 
 def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, proof: Proof) -> None:

@@ -24,6 +24,7 @@ COMPLEX_STEP = 1e-11
 SAME_FORMULA = 1e-13
 SINGLE = 1e-4
 SECOND_SINGLE = 1e-3
+LOST = 1e-36  # what is smaller loses digits in float32, or becomes zero
 SINGLES = {"float64": "float32", "complex128": "complex64"}
 ALL_SUBSETS = 4  # results of which every subset is tried
 
@@ -147,7 +148,8 @@ def check_single_precision(setting: Setting, proof: Proof) -> None:
     weights = double.weights()
     narrow = [w.astype(r.dtype) for w, r in zip(weights, setting.root_arrays())]
     for place, found, expected in zip(setting.places, setting.gradients(narrow), double.gradients(weights)):
-        proof.compare("float32", f"{name_of(place)} in {setting.dtype}", setting.label, found, expected, SINGLE)
+        terms = max(largest(expected), LOST / SINGLE)
+        proof.compare("float32", f"{name_of(place)} in {setting.dtype}", setting.label, found, expected, SINGLE, terms)
     check_second_in_single_precision(setting, double, proof)
 
 
@@ -159,6 +161,6 @@ def check_second_in_single_precision(setting: Setting, double: Setting, proof: P
         for each in (setting, double)
     )
     for number, (one, other) in enumerate(zip(found, expected)):
-        size = max((largest(part) for part in expected), default=0.0)
+        size = max([LOST / SECOND_SINGLE, *map(largest, expected)])
         name = f"derivative {number} in {setting.dtype}, first and second"
         proof.compare("float32", name, setting.label, one, other, SECOND_SINGLE, size)

@@ -8,7 +8,6 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.autograd.gradcheck.differences import slope
 
 from ... import numeric
 from ...samples import array_of, at, replaced
@@ -74,4 +73,4 @@ def differences(setting: Setting, weights: list[Array], outer: list[Array], numb
 
     array = at(setting.values, places[number]) if number < len(places) else weights[number - len(places)]
     direction = numeric.draw(np.random.default_rng(number), array)
-    return slope(function, array, direction), direction
+    return numeric.slope(function, array, direction), direction

@@ -8,7 +8,6 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.autograd import grad
-from gradsmith.autograd.gradcheck.differences import slope
 
 from ... import numeric
 from ...samples import array_of
@@ -39,7 +38,7 @@ def check_setting(setting: Setting, proof: Proof) -> None:
         others, _ = second_derivatives(moved(setting, directions, float(step)), weights)
         return numeric.loss([array_of(second) for second in others], outer)
 
-    expected = slope(loss, np.zeros(()), np.ones(()))
+    expected = numeric.slope(loss, np.zeros(()), np.ones(()))
     along = numeric.magnitude(thirds, list(directions.values()))
     size = numeric.magnitude([array_of(second) for second in seconds], outer)
     terms = numeric.terms_of(np.asarray(along), size, DIFFERENCES)

@@ -8,7 +8,7 @@ rounded arguments, results and gradients. That tells an ill-conditioned function
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,7 @@ SIZES: dict[str, Callable[[Array], Array]] = {
     "times 50": lambda x: x * 50,
     "minus 20": lambda x: x - 20,
 }
-EXTREMES = (1e-25, 1e25)  # whose squares float32 does not hold
+EXTREMES = (1e-12, 1e12)  # whose squares float32 holds, but not whose exponentials
 UNIT = 2.0**-24  # by which rounding to float32 changes a number of the order of one
 SMALLEST = 2.0**-149  # number of float32
 UNITS = 32
@@ -196,28 +196,37 @@ def check_gradients(setting: Setting, single: Setting, model: Model, proof: Proo
     if situation is None:
         return
     expected = dict(zip(setting.places, setting.gradients(wide)))
-    spreads = Spreads(lambda: rounded_gradients(situation))
+    spreads = Spreads(lambda: rounded_gradients(setting, model, wide, situation))
     for place, found in zip(single.places, single.gradients(given)):
         compare(
             proof, f"{name_of(place)} in float32 against float64", single, found, expected[place], spreads.of(place)
         )
 
 
-def rounded_gradients(situation: Situation) -> Iterator[Mapping[Any, Array]]:
-    """What the formulas give for rounded arguments, results and gradients."""
+def rounded_gradients(
+    setting: Setting, model: Model, weights: list[Array], situation: Situation
+) -> Iterator[Mapping[Any, Array]]:
+    """What the formulas give for rounded arguments, results and gradients, and for the results of rounded arguments."""
     for seed in range(ROUNDINGS):
         random = np.random.default_rng(seed)
         names = {name: rounded_tensor(value, random) for name, value in situation.names.items()}
-        gradients = [rounded_tensor(gradient, random) for gradient in situation.gradients]
-        found: dict[Any, Array] = {}
-        for rule in situation.variant.backward.gradients if situation.variant.backward else ():
-            found.update(situation.gradients_for(rule, names, gradients))
-        yield found
+        yield gradients_of(situation, names, [rounded_tensor(gradient, random) for gradient in situation.gradients])
+        arrays = {p: rounded(a, random) for p, a in places_of(setting.values) if is_real(a)}
+        other = situation_of(setting.with_values(replaced(setting.values, arrays), "rounded"), model, weights)
+        if other is not None:
+            yield gradients_of(other, other.names, other.gradients)
+
+
+def gradients_of(situation: Situation, names: Mapping[str, Any], gradients: Sequence[Any]) -> Mapping[Any, Array]:
+    found: dict[Any, Array] = {}
+    for rule in situation.variant.backward.gradients if situation.variant.backward else ():
+        found.update(situation.gradients_for(rule, dict(names), list(gradients)))
+    return found
 
 
 def rounded_tensor(value: Any, random: np.random.Generator) -> Any:
     if isinstance(value, list):
         return [rounded_tensor(part, random) for part in value]
-    if isinstance(value, gs.Tensor) and value.dtype == np.float64:
+    if isinstance(value, gs.Tensor) and value.dtype in (np.float64, np.complex128):
         return gs.tensor(rounded(array_of(value), random))
     return value

@@ -95,10 +95,13 @@ def check_setting(setting: Setting, place: Place, proof: Proof) -> None:
 
 
 def as_far_as_known(reference: Array, result: Array) -> Array:
-    """A reference that overflows, or takes infinities from each other, says nothing of a number."""
+    """A reference that overflows, or takes infinities from each other, says nothing of a number.
+
+    Nor does one that is infinite say more than NaN: that depends on the order in which terms are added.
+    """
     if reference.dtype.kind not in "fc" or reference.shape != result.shape:
         return reference
-    says_nothing = ~np.isfinite(reference) & ~np.isnan(result)
+    says_nothing = ~np.isfinite(reference)
     known: Array = np.where(says_nothing, result, reference)
     return known
 
@@ -113,13 +116,18 @@ def check_slopes(setting: Setting, place: Place, proof: Proof) -> None:
     array = at(setting.values, place)
     (found,) = setting.gradients(weights, [place])
     function = setting.loss_at(place, weights)
-    expected = found.copy()
+    expected, finite = found.copy(), found.copy()
     for index in np.ndindex(array.shape):
         left, right = (one_sided(function, array, index, step) for step in (-STEP, STEP))
         if abs(left - right) <= AGREES * (1 + abs(right)) ** 2 and abs(right) < JUMP:
             expected[index] = right
+        elif max(abs(left), abs(right)) < JUMP and not np.isfinite(found[index]):
+            finite[index] = left
     name = f"{name_of(place)} where the differences from both sides agree"
     proof.compare("special", name, setting.label, found, expected, PRECISION, 1.0)
+    if not setting.subject.row.subgradient:
+        name = f"{name_of(place)} at a kink, where it is one of the slopes beside it or between them"
+        proof.compare("special", name, setting.label, found, finite, PRECISION, 1.0)
 
 
 def one_sided(function: Callable[[Array], float], array: Array, index: tuple[int, ...], step: float) -> float:
