@@ -16,6 +16,7 @@ from codegen.entries import reader
 from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
 from codegen.spec import python_names, schema_types, vocabulary
+from codegen.spec.scipy_names import SCIPY_FUNCTIONS
 from codegen.views.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -73,7 +74,7 @@ def words() -> str:
         "NumPy in `array(...)`, samples and references": bullets(
             [("np", python_names.NUMPY_NAMES), *((f"np.{m}", n) for m, n in python_names.NUMPY_MODULES.items())]
         ),
-        "Modules of SciPy there": code_list(sorted(vocabulary.SCIPY_MODULES)),
+        "SciPy there": bullets((f"scipy.{m}", n) for m, n in SCIPY_FUNCTIONS.items()),
         "Attributes of values there": code_list(sorted(python_names.VALUE_ATTRIBUTES)),
     }
     return "".join(f"## {title}\n\n{text}\n\n" for title, text in sections.items()).rstrip()

@@ -10,10 +10,12 @@ from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
 from ..spec.errors import Problem, did_you_mean, hint_from
-from ..spec.python_names import verify_attributes
+from ..spec.free_names import free_names
+from ..spec.python_names import verify_attributes, verify_expression
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
-from ..spec.syntax import describe, is_bare_tuple, parse
+from ..spec.sizes import verify_sizes
+from ..spec.syntax import is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .context import Context, expect_returns
 from .writes import verify_reads_only
@@ -94,11 +96,10 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         tree = parse(raw.text)
     except Problem as problem:
         raise Problem(f"forward {problem.problem}", problem.offset, problem.hint) from None
-    _verify_parts(tree)
+    verify_expression(tree, "forward")
     _verify_tuple(tree, signature)
     arguments = {a.name for a in signature.arguments}
-    local = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    read = [n for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id not in local]
+    read = list(free_names(tree))
     _verify_bound(tree, signature)
     known = arguments | {"np", "scipy"} | ARRAY_BUILTINS | context.functions.keys()
     for name in read:
@@ -109,6 +110,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
     if needs_scipy:
         _verify_scipy(tree)
     verify_attributes(tree, "forward", used & arguments | context.functions.keys(), signature.generators)
+    verify_sizes(tree, "forward")
     verify_reads_only(tree)
     return Forward(
         "array",
@@ -118,13 +120,6 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         builtins=frozenset(used & ARRAY_BUILTINS - arguments),
         needs_scipy=needs_scipy,
     )
-
-
-def _verify_parts(tree: ast.expr) -> None:
-    """Parameters of C functions that an expression cannot supply."""
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr)):
-            raise Problem(f"forward has {describe(node)}, which expressions do not know", node.col_offset)
 
 
 def _verify_tuple(tree: ast.expr, signature: Signature) -> None:

@@ -6,12 +6,13 @@ attributes only.
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 
 from ..spec.errors import Collector, Problem, hint_from
 from ..spec.foreign_words import PYTHON_WORDS
-from ..spec.python_names import verify_attributes
+from ..spec.free_names import free_names
+from ..spec.python_names import verify_attributes, verify_expression
+from ..spec.sizes import verify_sizes
 from ..spec.syntax import parse_python
 from .reader import RawText
 
@@ -39,20 +40,15 @@ def verify_names(
         return
     tree = parse_python(value.text)
     try:
+        verify_expression(tree, subject)
         verify_attributes(tree, subject, generators=generators)
+        verify_sizes(tree, subject)
     except Problem as problem:
         errors.add(value.position_of(problem.offset), op, problem.problem, problem.hint)
     known = frozenset(names)
-    for name in _free_names(tree):
+    for name in free_names(tree):
         if name.id not in known:
             meant = PYTHON_WORDS.get(name.id)
             hint = f"Write {meant}." if meant else hint_from("Names", name.id, known)
             position = value.position_of(name.col_offset)
             errors.add(position, op, f"{subject} uses '{name.id}', which it does not know", hint)
-
-
-def _free_names(tree: ast.expr) -> list[ast.Name]:
-    nodes = list(ast.walk(tree))
-    bound = {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    bound |= {n.arg for n in nodes if isinstance(n, ast.arg)}
-    return [n for n in nodes if isinstance(n, ast.Name) and n.id not in bound]

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Set
 from types import MappingProxyType
 
 from .errors import Problem, did_you_mean, hint_from
+from .scipy_names import SCIPY_FUNCTIONS
+from .syntax import describe
 from .vocabulary import SCIPY_MODULES, words
 
 # Functions, constants and dtypes of NumPy that compute. None reads or writes a file, or changes one of its arguments.
@@ -82,8 +84,15 @@ GENERATOR_METHODS = words(
     standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald weibull zipf
     """
 )
-# SciPy's public functions that do more than compute.
-_SCIPY_FILES = words("load_npz save_npz test")
+# What does more than give a value: it binds names out of their order, or makes functions.
+_STATEMENTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr)
+
+
+def verify_expression(tree: ast.AST, subject: str) -> None:
+    """Raise a `Problem` for a part that texts of a table do not have, though Python's expressions do."""
+    for node in ast.walk(tree):
+        if isinstance(node, _STATEMENTS):
+            raise Problem(f"{subject} has {describe(node)}, which expressions do not know", node.col_offset)
 
 
 def verify_attributes(
@@ -100,6 +109,8 @@ def verify_attributes(
             _verify_draw(node, subject)
         elif isinstance(node, ast.Attribute):
             _verify_attribute(node, subject, modules)
+            if id(node) not in inside:
+                _verify_no_module(node, subject, modules)
         elif isinstance(node, ast.Name) and node.id in modules and id(node) not in inside:
             hint = "Write scipy.<module>.<function>, as in scipy.special.erfinv(self)." if node.id == "scipy" else ""
             raise Problem(f"{subject} uses '{node.id}' without a function of it", node.col_offset, hint)
@@ -126,6 +137,13 @@ def _verify_attribute(node: ast.Attribute, subject: str, modules: Set[str]) -> N
         raise Problem(problem, _offset(node), did_you_mean(node.attr, VALUE_ATTRIBUTES))
 
 
+def _verify_no_module(node: ast.Attribute, subject: str, modules: Set[str]) -> None:
+    """``np.linalg`` as a value could be read from by another name."""
+    path = _path(node)
+    if len(path) == 2 and path[0] in modules and path[1] in {"np": NUMPY_MODULES, "scipy": SCIPY_FUNCTIONS}[path[0]]:
+        raise Problem(f"{subject} uses '{'.'.join(path)}' without a function of it", node.col_offset)
+
+
 def _is_in_numpy(path: tuple[str, ...], subject: str, node: ast.Attribute) -> bool:
     """Is the whole path a module or function of NumPy that is listed; False of an attribute of such a function."""
     module = NUMPY_MODULES.get(path[1])
@@ -141,17 +159,18 @@ def _is_in_numpy(path: tuple[str, ...], subject: str, node: ast.Attribute) -> bo
 
 
 def _not_listed(path: tuple[str, ...], subject: str, node: ast.Attribute, names: Set[str]) -> Problem:
-    problem = f"{subject} uses '{'.'.join(path)}', which is no function of NumPy that tables may call"
+    library = "NumPy" if path[0] == "np" else "SciPy"
+    problem = f"{subject} uses '{'.'.join(path)}', which is no function of {library} that tables may call"
     return Problem(problem, node.col_offset, did_you_mean(path[-1], names))
 
 
 def _is_in_scipy(path: tuple[str, ...], subject: str, node: ast.Attribute) -> bool:
-    """The same of SciPy. Which functions a module has, only SciPy knows: it is asked when the op is called."""
+    """The same of SciPy."""
     if len(path) == 2 and path[1] not in SCIPY_MODULES:
         hint = hint_from("Modules", path[1], SCIPY_MODULES)
         raise Problem(f"{subject} uses 'scipy.{path[1]}', which is no module of SciPy", node.col_offset, hint)
-    if len(path) == 3 and path[2] in _SCIPY_FILES:
-        raise Problem(f"{subject} uses '{'.'.join(path)}', which is not for tables", node.col_offset)
+    if len(path) == 3 and path[2] not in SCIPY_FUNCTIONS[path[1]]:
+        raise _not_listed(path, subject, node, SCIPY_FUNCTIONS[path[1]])
     return len(path) <= 3
 
 

@@ -190,7 +190,7 @@ OPERATORS: Mapping[str, frozenset[str]] = MappingProxyType(
 ARRAY_BUILTINS = words(
     """
     abs all any bool complex enumerate float int isinstance len list max min range reversed round slice sorted sum
-    tuple type zip
+    tuple zip
     """
 )
 # Modules allowed after `scipy.` there, before the name of a function.

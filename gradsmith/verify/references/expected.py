@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsmith.codegen.spec.python_names import NUMPY_NAMES
+from gradsmith.codegen.spec.vocabulary import ARRAY_BUILTINS, REFERENCE_NAMES
 from gradsmith.generated.op_table import OPS, OpRow
 
 from ..calls import Results, outputs_of
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"
 
+
+# Of Python's own functions, those that tables may call.
+PYTHON = {name: vars(builtins)[name] for name in (ARRAY_BUILTINS | REFERENCE_NAMES) & vars(builtins).keys()}
 
 ROWS = {row.base: tuple(other for other in OPS if other.base == row.base) for row in OPS}
 
@@ -68,7 +73,7 @@ def names_for(text: str, own: str) -> dict[str, Any]:
     """Names in scope of a reference; `own` is the definition of the op itself."""
     definitions = {name: function for name, function in FUNCTIONS.items() if name == own}
     called = {name: definitions.get(name) or function_called(name) for name in called_names(text)}
-    names: dict[str, Any] = {"__builtins__": builtins, "np": np, **called}
+    names: dict[str, Any] = {"__builtins__": PYTHON, "np": np, **called}
     if "scipy" in text:
         try:
             importlib.import_module("scipy.special")
@@ -82,7 +87,7 @@ def function_called(name: str) -> Any:
     """An op by its own reference, a definition, Python's function, NumPy's ufunc."""
     if name in ROWS:
         return ReferenceOf(ROWS[name], evaluated)
-    found = FUNCTIONS.get(name) or getattr(builtins, name, None) or getattr(np, name, None)
+    found = FUNCTIONS.get(name) or PYTHON.get(name) or (getattr(np, name, None) if name in NUMPY_NAMES else None)
     if found is None:
         raise NotAvailable(NO_REFERENCE)
     return found

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gradsmith.codegen.spec.python_names import NUMPY_NAMES
 from gradsmith.codegen.spec.vocabulary import ARRAY_BUILTINS
 from gradsmith.generated.op_table import OPS
 
@@ -60,7 +61,7 @@ def _of_a_library(row: OpRow, name: str) -> str:
     arguments = [_NUMPY_ARGUMENTS.get(a.name, a.name) for a in row.arguments]
     listed = {a.name for a in row.arguments if "[]" in a.type}
     arguments = ["axis=axes(dim)" if text == "axis=dim" and "dim" in listed else text for text in arguments]
-    if hasattr(np, name):
+    if name in NUMPY_NAMES and hasattr(np, name):
         is_other = row.overload and sum("=" not in text for text in arguments) > 1  # NumPy has one function for all
         return "" if is_other else f"np.{name}({', '.join(arguments)})"
     return f"scipy.special.{name}({', '.join(arguments)})" if name in SCIPY_SPECIAL else ""
