@@ -87,12 +87,14 @@ def _method_names(table: Table) -> frozenset[str]:
 def public_names(module: str, file: str = "functions") -> Iterator[str]:
     """Names that a Python module defines or imports at its top level, apart from other modules."""
     try:
-        tree = ast.parse(module)
+        tree = ast.parse(module.removeprefix("\ufeff"))  # with which some editors begin
     except SyntaxError as error:
         position = Position(error.lineno or 1, error.offset or 1)
         raise SpecErrors([SpecError(file, position, "", f"does not parse: {error.msg}")]) from None
     except ValueError as error:  # a null byte, up to Python 3.11
         raise SpecErrors([SpecError(file, Position(1, 1), "", f"does not parse: {error}")]) from None
+    except (MemoryError, RecursionError):
+        raise SpecErrors([SpecError(file, Position(1, 1), "", "does not parse: nested too deeply")]) from None
     for statement in tree.body:
         for name in _bound(statement):
             if not name.startswith("_"):

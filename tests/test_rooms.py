@@ -31,6 +31,7 @@ FLOORS = (
     "codegen.api",
     "codegen.views",
     "codegen.write",
+    "codegen.table_files",
     "codegen.explain",
     "codegen.extension",
     "runtime.switches",

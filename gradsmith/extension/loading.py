@@ -68,8 +68,9 @@ def load(
     from . import cache
 
     path = Path(table)
+    content = path.read_bytes()
     owner = str(path.resolve()) if methods else ""
-    texts: list[str | bytes] = [path.name, path.read_bytes(), owner]
+    texts: list[str | bytes] = [path.name, content, owner]
     texts += [Path(functions).read_bytes()] if functions is not None else []
     name = f"{_module_name(path)}_{cache.key_of(*texts)}"
     with _loading:

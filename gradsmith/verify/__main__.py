@@ -15,10 +15,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gradsmith.codegen.spec.errors import SpecErrors
-from gradsmith.compiling.toolchain import BuildError
-
 from .reports.matrix import page_of
+from .reports.refusal import expect_refusal
 from .reports.summary import reported, summary_of
 from .samples import key_of
 from .session import PROCESSES, Source, prove_rows
@@ -28,16 +26,17 @@ if TYPE_CHECKING:
 
     from .proof import Proof
 
-REFUSED = (SpecErrors, BuildError, OSError, ImportError, AttributeError, ValueError)
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     options = arguments_of(arguments)
-    source = Source(options.table, options.functions)
+    source = Source(options.table or "", options.functions)
     try:
         rows_known = source.rows
-    except REFUSED as error:  # the table has errors, or cannot be built: all are in the message
-        print(error, file=sys.stderr)
+    except Exception as error:  # the table has errors, or cannot be built: all are in the message
+        message = expect_refusal(error, source)
+        if message is None:
+            raise
+        print(message, file=sys.stderr)
         return 2
     verify_names(options, rows_known)
     numbers = chosen(source.rows, options.ops)
@@ -57,7 +56,7 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
     )
     parser.add_argument("ops", nargs="*", metavar="OP", help="add, sum.dim, ...; an op stands for all its overloads")
-    parser.add_argument("--table", default="", metavar="FILE", help="an external table, see gradsmith.load")
+    parser.add_argument("--table", metavar="FILE", help="an external table, see gradsmith.load")
     parser.add_argument("--functions", metavar="FILE", help="the Python file of the table's array functions")
     parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
     parser.add_argument("--again", action="store_true", help="prove also what nothing has changed about since it was")
@@ -66,11 +65,17 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(arguments)
     if options.matrix and options.ops:
         parser.error("the support matrix is made of all entries: name no ops")
+    if options.table == "":
+        parser.error("--table names no file")
+    if options.functions is not None and options.table is None:
+        parser.error("--functions goes with --table")
     options.refuse = parser.error
     return options
 
 
 def verify_names(options: argparse.Namespace, rows: Sequence[OpRow]) -> None:
+    if not rows:
+        options.refuse("the table has no entries")
     known = {name for row in rows for name in (row.base, key_of(row))}
     unknown = [name for name in options.ops if name not in known]
     if unknown:

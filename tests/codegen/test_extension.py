@@ -23,6 +23,10 @@ def gradients(package: Package) -> dict[str, str]:
     return {base: node.gradients[0].formula.text for base, node in backward.items() if node}
 
 
+def test_functions_of_a_file_that_begins_with_a_byte_order_mark() -> None:
+    assert list(public_names("\ufeffdef bend_of(x):\n    return x\n")) == ["bend_of"]
+
+
 def test_formulas_are_derived() -> None:
     package = package_of(pointwise("ripple", "sin(self)"), pointwise("both", "ripple(self) * exp(self)"))
     assert gradients(package)["ripple"] == "grad * cos(self)"

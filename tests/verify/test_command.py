@@ -55,17 +55,93 @@ def test_unknown_op(capsys):
     [
         ("mine:\n- name: bad(Tensor self) -> Tensor\n  forward: array(self)\n  self: gard\n", "bad.yaml:4:9: bad: for"),
         ("mine: [\n", "bad.yaml:2:1: does not parse as YAML"),
-        (None, "No such file"),
+        ("", "bad.yaml:1:1: the table is empty."),
+        ("Just text.\n", "bad.yaml:1:1: the table should be a mapping of families."),
+        ("mine:\n- name: größe", "bad.yaml:2:11: is not UTF-8."),
+        (None, "bad.yaml: cannot be read: No such file"),
     ],
 )  # fmt: skip
 def test_a_table_with_errors(tmp_path, capsys, text, message):
     """Its errors are printed as they are, and nothing else."""
     table = tmp_path / "bad.yaml"
     if text is not None:
-        table.write_text(text)
-    assert __main__.main(["--table", str(table)]) == 2
+        table.write_bytes(text.encode("latin1"))
+    assert_refused(capsys, message, "--table", str(table))
+
+
+def assert_refused(capsys, message, *arguments):
+    assert __main__.main(arguments) == 2
     err = capsys.readouterr().err
     assert message in err and "Traceback" not in err
+
+
+def test_no_file_at_all(tmp_path, capsys):
+    assert_refused(capsys, f"{tmp_path}: cannot be read: Is a directory", "--table", str(tmp_path))
+    table = tmp_path / "itself.yaml"
+    table.symlink_to(table)
+    assert_refused(capsys, "itself.yaml: cannot be read: Too many levels of symbolic links", "--table", str(table))
+
+
+CALLS = """
+mine:
+- name: same(Tensor self) -> Tensor
+  forward: array(same_of(self))
+  nondifferentiable: Under test.
+  samples: real(3)
+  doc: Under test.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("def same_of(x:\n    return x\n", "mine.py:1:12: does not parse: "),
+        ("def other_of(x):\n    return x\n", "mine.yaml:4:18: same: forward uses 'same_of', which is no argument"),
+        ("y = '\xe4'\n", "mine.py:1:6: is not UTF-8."),
+        ("y = " + "-" * 20000 + "1\n", "mine.py:1:1: does not parse: "),
+        (None, "mine.py: cannot be read: No such file"),
+    ],
+    ids=["syntax", "missing function", "encoding", "depth", "missing"],
+)
+def test_functions_with_errors(tmp_path, capsys, text, message):
+    table, functions = tmp_path / "mine.yaml", tmp_path / "mine.py"
+    table.write_text(CALLS)
+    if text is not None:
+        functions.write_bytes(text.encode("latin1"))
+    assert_refused(capsys, message, "--table", str(table), "--functions", str(functions))
+
+
+@pytest.mark.compiles
+def test_functions_that_cannot_be_imported(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("GRADSMITH_CACHE_DIR", str(tmp_path / "cache"))
+    table, functions = tmp_path / "mine.yaml", tmp_path / "mine.py"
+    table.write_text(CALLS)
+    functions.write_text("def same_of(x):\n    return x\n\nsame_of(1 / 0)\n")
+    message = "mine.py:4: importing it raised ZeroDivisionError: division by zero"
+    assert_refused(capsys, message, "--table", str(table), "--functions", str(functions))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--table", ""], "--table names no file"),
+        (["--functions", "mine.py"], "--functions goes with --table"),
+    ],
+)
+def test_usage(capsys, arguments, message):
+    with pytest.raises(SystemExit) as raised:
+        __main__.main(arguments)
+    assert raised.value.code == 2 and message in capsys.readouterr().err
+
+
+@pytest.mark.compiles
+def test_a_table_without_entries(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("GRADSMITH_CACHE_DIR", str(tmp_path / "cache"))
+    table = tmp_path / "mine.yaml"
+    table.write_text("mine: []\n")
+    with pytest.raises(SystemExit) as raised:
+        __main__.main(["--table", str(table)])
+    assert raised.value.code == 2 and "the table has no entries" in capsys.readouterr().err
 
 
 def test_matrix_is_of_all_entries(capsys, tmp_path):
