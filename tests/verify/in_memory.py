@@ -72,10 +72,16 @@ class Call:
         self.lists = [n for n, value in self.values.items() if isinstance(value, list)]
 
     def result(self):
+        self.meet_requirements()
         given = [self.values[n] for n in self.tensors] + [t for n in self.lists for t in self.values[n]]
         if self.variant.forward.kind == "composite":
             return self.model.evaluator.value(self.variant.forward.formula.expr, Surroundings(self.values))
         return self.function().apply(*given)
+
+    def meet_requirements(self):
+        for requirement in self.variant.requirements:
+            if not self.model.evaluator.value(requirement.condition.expr, Surroundings(self.values)):
+                raise RuntimeError(f"{self.model.op.base}(): {requirement.message}")
 
     def with_tensors(self, given):
         """The arguments with tensors at their places."""
@@ -109,7 +115,7 @@ class Call:
         wanted = frozenset(n for i, n in enumerate(order) if needed is None or needed[i])
         rules = self.variant.backward.gradients if self.variant.backward else ()
         for rule in (rule for rule in rules if wanted & set(rule.inputs)):
-            around = Surroundings(names, grads, outputs, wanted)
+            around = Surroundings(names, grads, outputs, wanted=wanted)
             value = self.model.evaluator.value(rule.formula.expr, around)
             found.update(zip(rule.inputs, value if rule.is_joint else [value]))
         parts = [(found.get(n), names[n]) for n in self.tensors]
@@ -151,6 +157,7 @@ class Call:
                 outputs = [gs.from_numpy(np.asarray(array)) for array in call.arrays(given)]
                 ctx.save_for_backward(*given, *outputs)
                 ctx.save_for_forward(*given, *outputs)
+                ctx.set_materialize_grads(False)
                 ctx.count = len(given)
                 return outputs[0] if len(outputs) == 1 else tuple(outputs)
 

@@ -16,12 +16,26 @@ TEXT = TABLE.read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def unusual():
-    return InMemory(TEXT, TABLE.name, {"square_of_numbers": square_of_numbers})
+    return InMemory(TEXT, TABLE.name, FUNCTIONS)
 
 
 def square_of_numbers(array):
     """ValueError for NaN and infinity."""
     return np.square(np.asarray_chkfinite(array))
+
+
+def filled_at(array, places, value):
+    filled = np.array(array)
+    filled[..., places] = value
+    return filled
+
+
+def correlated(array, window):
+    """ValueError where the window is longer than the array."""
+    return np.einsum("nclk,ock->nol", np.lib.stride_tricks.sliding_window_view(array, window.shape[-1], -1), window)
+
+
+FUNCTIONS = {function.__name__: function for function in (square_of_numbers, filled_at, correlated)}
 
 
 @pytest.mark.parametrize("base", re.findall(r"(?m)^- name: (\w+)\(", TEXT))

@@ -3,6 +3,7 @@
 import numpy as np
 
 import gradsmith as gs
+from gradsmith.autograd import Function
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify import prove
 
@@ -125,3 +126,22 @@ def test_op_that_takes_an_unused_result_for_something_else_than_zero():
 
 def test_op_that_gives_nan():
     assert subjects(row_of("sin"), lambda x, out=None: gs.sin(x) * np.nan)
+
+
+class SinOfAnAlias(Function):
+    """Keeps its input without the version counter."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.array = x.numpy()
+        return gs.sin(x)
+
+    @staticmethod
+    def backward(ctx, gradient):
+        return gradient * np.cos(ctx.array)
+
+
+def test_op_that_does_not_notice_what_is_overwritten():
+    found = prove(row_of("sin"), Exchanged("sin", lambda x, out=None: SinOfAnAlias.apply(x))).failures
+    said = [f.problem for f in found if f.subject == "a gradient that needs 'self'"]
+    assert said and all("overwritten before backward, and no error says so" in text for text in said)

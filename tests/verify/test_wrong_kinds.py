@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.verify.in_memory import InMemory
@@ -15,7 +16,30 @@ EXPECTED = {base: words for words, base in re.findall(r"(?m)^# (.*)\n- name: (\w
 
 @pytest.fixture(scope="module")
 def wrong():
-    return InMemory(TEXT, TABLE.name)
+    return InMemory(TEXT, TABLE.name, FUNCTIONS)
+
+
+def read_expanded(array):
+    """Wrong where a dimension has no stride."""
+    return np.array(array) + (0 in array.strides and array.size > 1)
+
+
+def read_backwards(array):
+    """Wrong where a stride is negative."""
+    return np.array(array) + any(stride < 0 for stride in array.strides)
+
+
+def multiplied(arrays):
+    """Wrong where both have the same memory."""
+    one, other = arrays
+    return one * other + np.may_share_memory(one, other)
+
+
+def multiples(array, count):
+    return [array * (k + 1) for k in range(count)]
+
+
+FUNCTIONS = {function.__name__: function for function in (read_expanded, read_backwards, multiplied, multiples)}
 
 
 @pytest.mark.parametrize("base", EXPECTED)
@@ -25,4 +49,4 @@ def test_entry(wrong, base):
 
 
 def test_every_entry_is_tried():
-    assert len(EXPECTED) == TEXT.count("\n- name: ") >= 70
+    assert len(EXPECTED) == TEXT.count("\n- name: ") >= 88

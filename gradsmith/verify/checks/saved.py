@@ -1,4 +1,4 @@
-"""A saved tensor whose contents no gradient reads is memory for nothing."""
+"""What is saved is needed, and protected: no saved tensor that no gradient reads, none that changes unnoticed."""
 
 from __future__ import annotations
 
@@ -11,17 +11,56 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ..references.refusals import REFUSALS
-from ..samples import array_of, as_tensors, leaves_among
+from ..samples import array_of, as_tensors, at, leaves_among, places_of
 
 if TYPE_CHECKING:
     from ..case import Setting, Subject
     from ..proof import Proof
-    from ..samples import Array
+    from ..samples import Array, Place
 
 PREFIX = "_saved_"
+SAME = 1e-12
 
 
 def check(subject: Subject, proof: Proof) -> None:
+    check_needed(subject, proof)
+    for case in subject.cases:
+        check_overwritten(subject.setting(case), proof)
+
+
+def check_overwritten(setting: Setting, proof: Proof) -> None:
+    """After an input or a result is overwritten, backward gives the gradients it would have given, or raises."""
+    if not setting.places or setting.subject.row.base.endswith("_"):
+        return
+    weights = setting.weights()
+    plain = setting.gradients(weights)
+    given = dict(places_of(setting.values))
+    results = {("result", n): root for n, root in enumerate(setting.root_arrays())}
+    for place in (place for place, array in (given | results).items() if array.size):
+        found = gradients_after_overwriting(setting, place, weights)
+        is_same = found is None or all(np.allclose(*pair, SAME, 0, equal_nan=True) for pair in zip(found, plain))
+        name = f"{place[0]!r}" if place in given else f"result {place[1]}"
+        problem = "" if is_same else "changes when it is overwritten before backward, and no error says so"
+        proof.expect("saved", f"a gradient that needs {name}", setting.label, problem)
+
+
+def gradients_after_overwriting(setting: Setting, place: Place, weights: list[Array]) -> list[Array] | None:
+    """None where the version counter refuses."""
+    tensors = as_tensors(setting.values)
+    leaves = leaves_among(tensors, setting.places)
+    roots = setting.roots(tensors)
+    target = roots[int(place[1])] if place[0] == "result" else at(tensors, place)
+    target.detach().zero_()
+    try:
+        found = grad(roots, leaves, [gs.tensor(w) for w in weights], materialize_grads=True)
+    except RuntimeError as error:
+        if "modified" in str(error):
+            return None
+        raise
+    return [array_of(gradient) for gradient in found]
+
+
+def check_needed(subject: Subject, proof: Proof) -> None:
     """Over all samples together: what one of them does not need another may."""
     if subject.row.is_composite:
         return  # its parts are entries of their own

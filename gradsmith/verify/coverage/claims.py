@@ -67,7 +67,7 @@ def gives_an_input(setting: Setting) -> bool:
 
 def differs_by_layout(setting: Setting) -> bool:
     plain = results_and_gradients(setting, as_tensors(setting.values))
-    for layout in LAYOUTS:
+    for layout in LAYOUTS.values():
         try:
             found = results_and_gradients(setting, relaid(setting.values, layout))
         except REFUSALS:

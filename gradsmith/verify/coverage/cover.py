@@ -55,6 +55,6 @@ def looked_at(subject: Subject) -> Iterator[branches.Looked]:
     for setting in (*subject.settings(), *subject.settings(["float32"])):
         yield setting, None
     for setting in () if subject.row.depends_on_layout else subject.settings():
-        yield from ((setting, relaid(setting.values, layout)) for layout in LAYOUTS)
+        yield from ((setting, relaid(setting.values, layout)) for layout in LAYOUTS.values())
     for setting in (*resized_settings(subject), *point_settings(subject)):
         yield setting, None

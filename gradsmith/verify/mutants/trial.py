@@ -119,7 +119,9 @@ class Trial:
         ]
         found = [situation_of(setting, self.model) for setting in settings]
         for setting in () if self.subject.row.depends_on_layout else self.subject.settings():
-            found += [situation_of(setting, self.model, tensors=relaid(setting.values, layout)) for layout in LAYOUTS]
+            found += [
+                situation_of(setting, self.model, tensors=relaid(setting.values, layout)) for layout in LAYOUTS.values()
+            ]
         return [situation for situation in found if situation is not None]
 
     def other_witnesses(self, variant: Variant, mutated: Mutated) -> Iterator[Witness]:

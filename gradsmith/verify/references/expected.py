@@ -54,7 +54,7 @@ def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     if not text:
         raise NotAvailable(NO_REFERENCE)
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
-    arguments |= seeded_for_numpy(values if row.reference else as_forwards_see(row, values))
+    arguments |= seeded_for_numpy(as_forwards_see(row, values))
     return eval(text, {**names_for(text, function_name(row)), **arguments})
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import inspect
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,13 +75,18 @@ def called_names(text: str) -> frozenset[str]:
 
 
 class ReferenceOf:
-    """An op as a function of arrays: that of the overload which takes the arguments, by its reference."""
+    """An op as a function of arrays: that of the overload which takes the arguments, by its reference.
+
+    No op takes an iterator, so that ``sum(x[k] for k in range(3))`` means Python's function.
+    """
 
     def __init__(self, rows: Collection[OpRow], evaluate: Callable[[OpRow, Mapping[str, Any]], Any]) -> None:
         self.rows = rows
         self.evaluate = evaluate
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if arguments and isinstance(arguments[0], Iterator):
+            return getattr(builtins, next(iter(self.rows)).base)(*arguments, **named)
         for row in self.rows:
             try:
                 bound = _signature_of(row).bind(*arguments, **named)

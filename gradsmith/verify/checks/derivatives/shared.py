@@ -54,20 +54,24 @@ def may_copy(base: str) -> bool:
 
 
 def check_twice(setting: Setting, pair: tuple[Place, Place], proof: Proof) -> None:
-    """The gradient of a tensor that is given twice is the sum of both."""
+    """A tensor that is given twice counts like two that are equal; its gradient is the sum of theirs."""
     values = replaced(setting.values, {pair[1]: at(setting.values, pair[0]).copy()})
     apart = as_tensors(values)
     leaves = leaves_among(apart, pair)
-    expected = gradients(setting, apart, leaves)
+    results, expected = results_and_gradients(setting, apart, leaves)
     together = as_tensors(values)
     (leaf,) = leaves_among(together, pair[:1])
-    found = gradients(setting, replaced(together, {pair[1]: leaf}), [leaf])
-    name = f"gradient of one tensor as {pair[0][0]!r} and {pair[1][0]!r}"
-    proof.compare("reverse", name, setting.label, found[0], expected[0] + expected[1], SAME)
+    same, found = results_and_gradients(setting, replaced(together, {pair[1]: leaf}), [leaf])
+    name = f"of one tensor as {pair[0][0]!r} and {pair[1][0]!r}"
+    for one, other in zip(same, results):
+        proof.compare("value", f"value {name}", setting.label, one, other, SAME)
+    proof.compare("reverse", f"gradient {name}", setting.label, found[0], expected[0] + expected[1], SAME)
 
 
-def gradients(setting: Setting, tensors: Values, leaves: list[Any]) -> list[Any]:
-    roots = [root for root in setting.roots(tensors) if root.requires_grad]
+def results_and_gradients(setting: Setting, tensors: Values, leaves: list[Any]) -> tuple[list[Any], list[Any]]:
+    results = setting.subject.call(tensors)
+    roots = [root for root in setting.subject.differentiable(results) if root.requires_grad]
     weights = weights_like([array_of(root) for root in roots], "shared")
     given = as_tensors({str(number): weight for number, weight in enumerate(weights)})
-    return [array_of(g) for g in grad(roots, leaves, list(given.values()), materialize_grads=True)]
+    found = grad(roots, leaves, list(given.values()), materialize_grads=True)
+    return [array_of(result) for result in results], [array_of(g) for g in found]

@@ -95,7 +95,19 @@ class Sides:
         allowed = AGREES * (1 + np.abs(right)) ** 2
         steady = np.maximum(np.abs(left - right), np.abs(near - right)) <= PRECISION * np.abs(right)
         agree = (np.abs(left - right) <= allowed) & (steady | (np.abs(right) < JUMP))
-        return Sides(left, right, agree)
+        return Sides(left, right, agree & ~is_lost(setting, place, right))
+
+
+def is_lost(setting: Setting, place: Place, slope: Array) -> Array:
+    """Where a step beside a large value is rounded away, as that of `c` in ``a * b + c``."""
+    (value,) = setting.root_arrays()
+    rounding = np.spacing(np.abs(value)) / (STEP / 4 * far_steps(at(setting.values, place)))
+    return np.asarray(rounding > PRECISION * (1 + np.abs(slope)))
+
+
+def far_steps(array: Array) -> Array:
+    """How much longer a step is at numbers far from zero, so that rounding leaves it over."""
+    return np.asarray(np.sqrt(np.maximum(1, np.abs(array))))
 
 
 def between(found: Array, left: Array, right: Array) -> Array:
@@ -107,9 +119,9 @@ def between(found: Array, left: Array, right: Array) -> Array:
 
 
 def one_sided(setting: Setting, place: Place, step: float) -> Array:
-    """The slope of each element to one side; far from zero with a step that rounding leaves over."""
+    """The slope of each element to one side."""
     array = at(setting.values, place)
-    steps = step * np.sqrt(np.maximum(1, np.abs(array)))
+    steps = step * far_steps(array)
     total = np.zeros(array.shape)
     for number, weight in enumerate(ONE_SIDED):
         moved = array + number * steps if number else array  # -0.0 stays what it is

@@ -1,4 +1,4 @@
-"""Inputs that are not plain: other strides, unaligned, a single element, no elements."""
+"""Inputs that are not plain: other strides, none along a dimension, unaligned."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ...numeric import weights_like
+from ...references.refusals import REFUSALS
 from ...samples import array_of, as_tensors, leaves_among, places_of, replaced
 
 if TYPE_CHECKING:
@@ -43,18 +44,41 @@ LAYOUTS: dict[str, Callable[[Array], Array]] = {
 def check(subject: Subject, proof: Proof) -> None:
     for setting in () if subject.row.depends_on_layout else subject.settings():
         expected = results_and_gradients(setting, as_tensors(setting.values))
-        for layout in LAYOUTS:
-            found = results_and_gradients(setting, relaid(setting.values, layout))
-            for number, (one, other) in enumerate(zip(found, expected)):
-                name = f"number {number} of results and gradients, inputs {layout}"
-                proof.compare("layouts", name, setting.label, one, other, SAME)
+        for layout, change in LAYOUTS.items():
+            compare(setting, relaid(setting.values, change), expected, layout, proof)
+        check_expanded(setting, proof)
 
 
-def relaid(values: Values, layout: str) -> Values:
-    """The call's values as tensors over memory of that layout."""
-    return replaced(
-        values, {place: gs.from_numpy(np.asarray(LAYOUTS[layout](array))) for place, array in places_of(values)}
-    )
+def check_expanded(setting: Setting, proof: Proof) -> None:
+    """One row for all of them, by a stride of zero and in memory of its own."""
+    for axis, name in ((0, "first"), (-1, "last")):
+        expanded = {place: alike_along(array, axis) for place, array in places_of(setting.values)}
+        alike = setting.with_values(replaced(setting.values, expanded), "rows alike")
+        try:
+            expected = results_and_gradients(alike, as_tensors(alike.values))
+        except REFUSALS:  # such as that of a matrix without an inverse
+            continue
+        if all(np.all(np.isfinite(array)) for array in expected):
+            tensors = relaid(alike.values, lambda a, axis=axis: alike_along(a, axis))  # type: ignore[misc]
+            compare(alike, tensors, expected, f"expanded along the {name} dimension", proof)
+
+
+def alike_along(array: Array, axis: int) -> Array:
+    """The array's first part along an axis in place of all, with a stride of zero."""
+    if not array.size or not array.ndim:
+        return array
+    return np.broadcast_to(array.take([0], axis), array.shape)
+
+
+def compare(setting: Setting, tensors: Values, expected: list[Array], layout: str, proof: Proof) -> None:
+    for number, (one, other) in enumerate(zip(results_and_gradients(setting, tensors), expected)):
+        name = f"number {number} of results and gradients, inputs {layout}"
+        proof.compare("layouts", name, setting.label, one, other, SAME)
+
+
+def relaid(values: Values, change: Callable[[Array], Array]) -> Values:
+    """The call's values as tensors over memory of another layout."""
+    return replaced(values, {place: gs.from_numpy(np.asarray(change(array))) for place, array in places_of(values)})
 
 
 def results_and_gradients(setting: Setting, tensors: Values) -> list[Array]:

@@ -56,13 +56,19 @@ def resized_settings(subject: Subject, dtype: str = REAL) -> Iterator[Setting]:
 
 def large_settings(subject: Subject) -> Iterator[Setting]:
     for case in subject.cases:
-        sizes = sorted({size for _, array in places_of(case.values()) for size in array.shape if size > 1})
-        for size in sizes:
-            others = [size if n == size else n for n in sizes]
-            if math.prod(others) // size * MORE <= MOST and not has_matrices(case):
+        arrays = [array for _, array in places_of(case.values())]
+        for size in sorted({size for array in arrays for size in array.shape if size > 1}):
+            if not has_matrices(case) and stays_small(arrays, size):
                 setting = Setting(subject, case, case.values(sizes={size: MORE}), REAL, f"sizes {size} made {MORE}")
                 if is_accepted(setting):
                     yield setting
+
+
+def stays_small(arrays: list[Array], size: int) -> bool:
+    """Every array, even where it has the size more than once, and one that has all sizes."""
+    shapes = [array.shape for array in arrays]
+    together = {n for shape in shapes for n in shape if n > 1}
+    return all(math.prod(MORE if n == size else n for n in shape) <= MOST for shape in (*shapes, together))
 
 
 def has_matrices(case: Case) -> bool:
