@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import importlib.util
 import os
 import re
@@ -12,6 +13,12 @@ import tempfile
 import threading
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+from . import sharing
+
+if TYPE_CHECKING:
+    from gradsmith.codegen.extension import Package
 
 _loading = threading.RLock()
 
@@ -90,8 +97,9 @@ def _module_name(path: Path) -> str:
 def _is_complete(folder: Path) -> bool:
     """Is all of a package there? A tool that tidies caches may have removed a part of it."""
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
-    needed = [folder / "__init__.py", folder / "op_table.py"]
-    needed += [source.with_name(source.stem + suffix) for source in folder.glob("*.pyx")]
+    owner = sharing.owner_folder(folder)
+    needed = [place / file for place in (folder, owner) for file in ("__init__.py", "op_table.py")]
+    needed += [source.with_name(source.stem + suffix) for source in owner.glob("*.pyx")]
     return all(path.is_file() for path in needed)
 
 
@@ -114,7 +122,10 @@ def _build(
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="building-", dir=folder.parent) as aside:
         report = print if verbose else lambda step: None
-        build_package(table, name, Path(aside), functions=functions, methods_of=owner, report=report)
+        build_package(
+            table, name, Path(aside), functions=functions, methods_of=owner, report=report,
+            expect_owner=functools.partial(_expect_owner, name, Path(aside, name), folder.parent),
+        )  # fmt: skip
         with contextlib.suppress(OSError):  # another process was faster, with the same result
             if not _is_complete(folder):
                 _move_away(folder, Path(aside))
@@ -123,8 +134,20 @@ def _build(
         raise OSError(f"cannot keep the package of {os.fspath(table)} as {folder}")
 
 
+def _expect_owner(name: str, folder: Path, kept: Path, package: Package) -> str | None:
+    """The kept package that has the modules of this one; without any, leaves word that this one has them."""
+    digest = sharing.digest_of_modules(package, name)
+    owner = sharing.expect_owner(kept, digest, _is_complete)
+    if owner is None:
+        (folder / sharing.DIGEST).write_text(digest, encoding="utf-8")
+    return owner
+
+
 def _import(name: str, folder: Path) -> ModuleType:
     """The package from where it is; its folder is not on Python's path."""
+    owner = sharing.owner_folder(folder)
+    if owner != folder:
+        sharing.give_modules(name, sys.modules.get(owner.name) or _import(owner.name, owner))
     places = [str(folder)]
     spec = importlib.util.spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=places)
     assert spec is not None and spec.loader is not None

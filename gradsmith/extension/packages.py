@@ -17,6 +17,8 @@ import gradsmith
 from gradsmith.compiling.toolchain import BuildError, require_tools
 from gradsmith.runtime.calls.methods import check_free
 
+from .sharing import leave_modules_to
+
 if TYPE_CHECKING:
     from gradsmith.codegen.extension import Package
 
@@ -32,6 +34,7 @@ def build_package(
     functions: str | os.PathLike[str] | None = None,
     methods_of: str = "",
     report: Callable[[str], Any] = print,
+    expect_owner: Callable[[Package], str | None] = lambda package: None,
 ) -> None:
     """Generate the package of a table in a folder and compile it there, as far as it is not up to date.
 
@@ -48,6 +51,8 @@ def build_package(
         In whose name the package gives the Tensor class methods when it is imported; "" when it does not.
     report : callable
         Is told each step.
+    expect_owner : callable
+        Gives the name of a package beside this one that has the same modules, which are then not compiled.
 
     Raises
     ------
@@ -75,7 +80,11 @@ def build_package(
     for path in foreign_files(folder, package.files):
         raise FileExistsError(f"{path} was not generated; choose another package or folder, or move it away")
     write(folder, package.files)
-    _compile(package, name, output, report)
+    owner = expect_owner(package)
+    if owner is None:
+        _compile(package, name, output, report)
+    else:
+        leave_modules_to(owner, folder)
 
 
 def require_builder() -> None:

@@ -102,6 +102,40 @@ def test_an_edited_table_is_another_package(small, cache):
     assert (second.ripple(x) - first.ripple(x)).tolist() == pytest.approx([1, 1])
 
 
+def test_samples_compile_nothing(small, cache, capsys, run_python):
+    """Neither do points and references: a version that differs in them alone has the modules of the one compiled."""
+    text = SMALL.replace("Waves that grow", "Sampled")
+    small.write_text(text, encoding="utf-8")
+    first = gs.load(small, verbose=True)
+    assert "cython" in capsys.readouterr().out
+    small.write_text(text.replace("real(3, 4)", "real(5)\n  reference: np.sin(self) * self"), encoding="utf-8")
+    second = gs.load(small, verbose=True)
+    assert not list(Path(second.__file__).parent.glob("*.pyx"))
+    assert capsys.readouterr().out == ""
+    assert second is not first and second.ripple is first.ripple and second.waves is first.waves
+    samples = [module.op_table.OPS[0].samples for module in (first, second)]
+    assert samples == [({"self": "real(3, 4)"},), ({"self": "real(5)"},)]
+    code = f"{LOAD}; print(ops.__name__, ops.ripple(gs.zeros(1)).tolist(), ops.op_table.OPS[0].samples[0]['self'])"
+    done = run_python("-c", code, str(small))
+    assert done.stdout.split() == [second.__name__, "[0.0]", "real(5)"], done.stderr
+    next(Path(first.__file__).parent.glob("waves.*.so")).unlink()  # a part of both is gone
+    assert run_python("-c", code, str(small)).stdout == done.stdout
+
+
+def test_samples_of_methods_and_functions(cache, tmp_path, run_python):
+    """Both versions see the functions file once, and the later one has the methods."""
+    table, functions = tmp_path / "calls.yaml", tmp_path / "calls.py"
+    functions.write_text("def bend_of(x):\n    return x + 1\n")
+    text = SMALL.replace("pointwise(sin(self) * self)", "array(bend_of(self))").replace("ripple", "bend")
+    text = text.replace(", inplace]", "]").replace("grad * (cos(self) * self + sin(self))", "grad")
+    code = "import sys, gradsmith as gs; gs.load(*sys.argv[1:2], functions=sys.argv[2], methods=True); "
+    for sample in ("real(3, 4)", "real(5)"):
+        table.write_text(text.replace("real(3, 4)", sample), encoding="utf-8")
+        done = run_python("-c", code + "print(gs.zeros(1).bend().tolist())", str(table), str(functions))
+        assert done.stdout == "[1.0]\n", done.stderr
+    assert len(list(cache.glob("calls_*/*.so"))) == 2  # the family and the methods
+
+
 def test_processes_at_once(small, cache):
     """Both build, since neither finds it built; both succeed, and one result stays."""
     small.write_text(SMALL.replace("Waves that grow", "Built twice"), encoding="utf-8")
