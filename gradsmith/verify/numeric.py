@@ -65,9 +65,10 @@ def slopes(function: Functions, array: Array, direction: Array) -> list[Array]:
     for step in STEPS[1:]:
         if all(map(np.all, straight)):
             break
-        nearer, is_straighter = at_step(function, array, direction, step)
-        found = [np.where(settled, old, new) for settled, old, new in zip(straight, found, nearer)]
-        straight = [old | new for old, new in zip(straight, is_straighter)]
+        nearer, straighter = at_step(function, array, direction, step)
+        better = [new & ~old for old, new in zip(straight, straighter)]  # what never is straight is rounding alone
+        found = [np.where(one, new, old) for one, old, new in zip(better, found, nearer)]
+        straight = [old | new for old, new in zip(straight, straighter)]
     return found
 
 

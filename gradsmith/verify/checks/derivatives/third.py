@@ -10,6 +10,7 @@ import gradsmith as gs
 from gradsmith.autograd import grad
 
 from ... import numeric
+from ...proof import largest
 from ...samples import array_of
 from .forward import directions_of, moved
 
@@ -41,6 +42,7 @@ def check_setting(setting: Setting, proof: Proof) -> None:
     expected = numeric.slope(loss, np.zeros(()), np.ones(()))
     along = numeric.magnitude(thirds, list(directions.values()))
     size = numeric.magnitude([array_of(second) for second in seconds], outer)
+    size += max(map(largest, setting.gradients(weights)), default=0.0)  # what it is rounded by, if it should be zero
     terms = numeric.terms_of(np.asarray(along), size, DIFFERENCES)
     proof.compare("double", "third derivative", setting.label, found, expected, DIFFERENCES, terms)
 
