@@ -17,9 +17,16 @@ ALWAYS = Literal(BOOL, True)
 
 def guard_of(name: str, formula: Expr, named: Mapping[str, Expr]) -> Expr | None:
     """When a formula reads a part, itself or through other parts; None when it never does."""
+    return _guard_through(name, formula, named, {})
+
+
+def _guard_through(name: str, formula: Expr, named: Mapping[str, Expr], known: dict[str, Expr | None]) -> Expr | None:
+    """The same; `known` are the guards of other parts, each of which many parts may read."""
     guards = list(_guards(name, formula))
     for other in sorted(names_of(formula) & named.keys() - {name}):
-        inner = guard_of(name, named[other], named)
+        if other not in known:
+            known[other] = _guard_through(name, named[other], named, known)
+        inner = known[other]
         outer = guard_of(other, formula, {}) if inner is not None else None
         if inner is not None and outer is not None:
             guards.append(_both(outer, inner))
