@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
 from gradsmith.codegen.formula.facts import is_unknown
-from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal
+from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal, RunFact
 from gradsmith.codegen.spec.names import tangent_name
 
 from ..case import Setting
@@ -66,8 +66,8 @@ def possible(choice: Expr) -> tuple[bool, ...]:
     """The ways that can be taken: not into what nobody has worked out, nor past a constant."""
     if not isinstance(choice, Conditional):
         return (True, False)
-    if isinstance(choice.test, Literal):
-        return ()
+    if isinstance(choice.test, Literal) or any(isinstance(part, RunFact) for part in choice.test.walk()):
+        return ()  # no sample decides what a run is: first and second derivatives are runs of both kinds
     return tuple(flag for flag, part in ((True, choice.body), (False, choice.orelse)) if not is_unknown(part))
 
 

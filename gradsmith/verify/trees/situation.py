@@ -40,8 +40,8 @@ def converted(argument: Argument, value: Any) -> Any:
     """A value of an argument as the wrapper passes it on."""
     if argument.type.name == "dtype" and value is not None:
         return np.dtype(value)
-    if argument.type.is_list and argument.type.name == "int" and value is not None:
-        return (value,) if isinstance(value, int) else tuple(value)
+    if argument.type.is_list and argument.type.name != "Tensor" and value is not None:
+        return tuple(value) if isinstance(value, (list, tuple)) else (value,) * (argument.type.length or 1)
     return value
 
 
