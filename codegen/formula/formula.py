@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from types import EllipsisType
 
 from ..spec.schema_types import Type
@@ -33,18 +33,25 @@ class Expr:
 
     def children(self) -> Iterator[Expr]:
         """Sub-expressions, in the order of the text (defaults that were filled in come last)."""
-        for entry in fields(self):
-            value = getattr(self, entry.name)
+        for name in _field_names(type(self)):
+            value = getattr(self, name)
             if isinstance(value, Expr):
                 yield value
-            elif isinstance(value, tuple) and entry.name not in ("resolved_arguments", "value"):
+            elif isinstance(value, tuple) and name not in ("resolved_arguments", "value"):
                 yield from (item for item in value if isinstance(item, Expr))
 
     def walk(self) -> Iterator[Expr]:
-        """This node and everything below it."""
-        yield self
-        for child in self.children():
-            yield from child.walk()
+        """This node and everything below it, in the order of the text."""
+        waiting: list[Expr] = [self]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            waiting.extend(reversed(list(node.children())))
+
+
+@cache
+def _field_names(kind: type[Expr]) -> tuple[str, ...]:
+    return tuple(entry.name for entry in fields(kind))
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ RIGHT = {
         "  domain: {self: '(0, inf)'}",
     ),
     "real numbers only": ("abs(self) * self", "2 * grad * abs(self)", REAL),
-    "what cannot be derived": ("self ** 2.5 * lgamma(self)", "grad", REAL),
+    "what cannot be derived": ("(self * self) ** self", "grad", REAL),
 }
 WRONG = {
     "a factor": ("self * self", "grad * conj(self)", ""),
