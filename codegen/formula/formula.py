@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from types import EllipsisType
+from typing import Any
 
 from ..spec.schema_types import Type
 
@@ -50,7 +51,7 @@ class Expr:
 
 
 @cache
-def _field_names(kind: type[Expr]) -> tuple[str, ...]:
+def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in fields(kind))
 
 
