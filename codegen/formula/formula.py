@@ -34,7 +34,8 @@ class Expr:
 
     def children(self) -> Iterator[Expr]:
         """Sub-expressions, in the order of the text (defaults that were filled in come last)."""
-        for name in _field_names(type(self)):
+        kind: Any = type(self)  # mypy does not take it for hashable
+        for name in _field_names(kind):
             value = getattr(self, name)
             if isinstance(value, Expr):
                 yield value
