@@ -2,7 +2,8 @@
 
 An op is as exact as can be asked for when its result is that of inputs within a few units in the last place of the
 given ones. So the float64 result is computed again for inputs that are rounded at random, and that of a formula for
-rounded arguments, results and gradients. That tells an ill-conditioned function from one that is computed badly.
+rounded arguments, results and gradients. That tells an ill-conditioned function from one that is computed badly. A
+result that is small beside the inputs keeps three digits at least, as of a sum with the largest input in it.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import gradsmith as gs
 
 from ...case import REAL, Setting
 from ...domains import is_inside
-from ...proof import difference
+from ...proof import difference, largest
 from ...references.refusals import REFUSALS
 from ...samples import array_of, places_of, replaced
 from ...trees.functions import NotEvaluable
@@ -42,6 +43,7 @@ EXTREMES = (1e-12, 1e12)  # whose squares float32 holds, but not whose exponenti
 UNIT = 2.0**-24  # by which rounding to float32 changes a number of the order of one
 SMALLEST = 2.0**-149  # number of float32
 UNITS = 32
+DIGITS = 1e-3  # relative: what sums of large inputs may lose of a small result
 ROUNDINGS = 4
 RANGE = 1e38, 1e-36  # of magnitudes that float32 holds in full
 KINDS = re.compile(r"\b(orthogonal|nonsingular|positive_definite|symmetric|lower|upper|sorted)\(")
@@ -128,7 +130,8 @@ def compare(
         return
     size = np.abs(expected)
     counts = np.isfinite(size) & (size < RANGE[0])
-    allowed = UNITS * UNIT * np.max(size, where=counts, initial=0.0) + RANGE[1]
+    as_terms = np.minimum(UNITS * UNIT * largest_input(single), DIGITS * np.where(counts, size, 0.0))
+    allowed = UNITS * UNIT * np.max(size, where=counts, initial=0.0) + as_terms + RANGE[1]
     if found.shape != expected.shape or is_near(found, expected, counts, allowed):
         proof.expect("float32", name, single.label, "")
         return
@@ -139,6 +142,11 @@ def compare(
         plain = difference(np.where(counts, found, 0), np.where(counts, expected, 0), 0.0, 0.0)
         problem = f"{plain}, more than rounding the inputs would change"
     proof.expect("float32", name, single.label, problem)
+
+
+def largest_input(setting: Setting) -> float:
+    """Magnitude of the terms that a result may at least be made of."""
+    return max((largest(array) for _, array in places_of(setting.values)), default=0.0)
 
 
 def is_near(found: Array, expected: Array, counts: Array, allowed: Any) -> bool:
