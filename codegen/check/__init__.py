@@ -1,1 +1,1 @@
-"""What an entry may say: its texts resolved for one variant, and its conditions and results checked."""
+"""Checks of entries: texts resolved for one variant, conditions, results and circles."""

@@ -96,7 +96,7 @@ def _verify_loop(expr: Expr, signature: Signature, context: Context) -> None:
 
 
 def _verify_has_ops(expr: Expr) -> None:
-    """What only loops know has no value where no loop fits: of integers, say, or of memory that is not aligned."""
+    """Refuse functions that only loops have: integers and unaligned memory are computed by ops."""
     for part in expr.walk():
         if isinstance(part, Call) and part.family == INTRINSIC:
             hint = f"Write array(...), of scipy.special.{_SCIPY_NAMES.get(part.function, part.function)}."

@@ -107,5 +107,5 @@ def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
 
 
 def gradient_name(index: int) -> str:
-    """What a gradient is called among the names that are known not to be None."""
+    """The key of a gradient in the set of names that are known not to be None."""
     return f"grads[{index}]"

@@ -141,8 +141,8 @@ def _local(name: str) -> str:
 def _shared_formulas(variant: Variant, backward: Backward, gradients: tuple[str, ...]) -> SharedFormulas:
     """Shared are parts of ops with one result and single tensors: there every formula is evaluated when wanted.
 
-    What the entry names is shared in any case. Formulas of lists compute it each for itself: their edges are counted
-    when the node runs.
+    Parts named by `let` are always shared, except between formulas of lists. Each of these computes its own, since
+    their edges are counted when the node runs.
     """
     formulas = tuple(gradient.formula.expr for gradient in backward.gradients)
     lets = dict(let for gradient in backward.gradients for let in gradient.formula.lets)

@@ -1,7 +1,7 @@
 """Calls beside the samples: with arguments of several samples together, other numbers, other indices, other sizes.
 
-A formula may be right for all samples and wrong for what no sample shows. Conditions of coverage ask for the samples
-that anyone would expect; what nobody expects is tried without asking.
+A formula may be right for all samples and wrong for what no sample shows. Coverage asks authors for
+the obvious samples; unusual calls are tried here without asking.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ def is_inside(number: float, domain: Interval) -> bool:
 
 
 def is_in_domain(setting: Setting) -> bool:
-    """What lies outside may be anything."""
+    """Are all arguments within their domains? Outside of these an op may give any value."""
     return all(
         is_inside(number, domain)
         for name, domain in setting.subject.row.domain.items()

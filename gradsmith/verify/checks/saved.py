@@ -1,4 +1,4 @@
-"""What is saved is needed, and protected: no saved tensor that no gradient reads, none that changes unnoticed."""
+"""Saved tensors: each is read by some gradient, and none changes unnoticed."""
 
 from __future__ import annotations
 

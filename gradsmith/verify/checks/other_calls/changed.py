@@ -92,7 +92,7 @@ def direction_of(setting: Setting, places: Sequence[Place]) -> dict[Place, Array
 
 
 def check_constants(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
-    """What the entry says has no gradient has no slope here either."""
+    """Inputs that the entry declares without gradient must have no slope here either."""
     refused = not_implemented(setting.subject.row)
     direction = {place: v for place, v in direction.items() if place[0] not in refused}
     weights = numeric.weights_like(setting.results(), setting.case.id)
