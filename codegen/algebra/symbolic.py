@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from ..formula.formula import ATOM, BINDING, CONDITIONAL, UNARY
+from ..formula.trees import HashedOnce
 
 
-@dataclass(frozen=True)
-class Symbolic:
+@dataclass(frozen=True, eq=False)
+class Symbolic(HashedOnce):
     """A node of the tree."""
 
     def children(self) -> tuple[Symbolic, ...]:
@@ -30,26 +31,26 @@ class Symbolic:
             yield from child.walk()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Number(Symbolic):
     value: Fraction
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant(Symbolic):
     """A constant that is not a rational number, as written: ``1j``, ``True``, ``nan``, ``'mean'``."""
 
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variable(Symbolic):
     """An argument, ``result`` or ``grad``."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Apply(Symbolic):
     """A function; the last `keywords` operands are given by name."""
 
@@ -61,7 +62,7 @@ class Apply(Symbolic):
         return self.operands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operation(Symbolic):
     """An operator that no rule knows: comparisons, logic, ``**`` of something else than a whole number."""
 
@@ -72,7 +73,7 @@ class Operation(Symbolic):
         return self.operands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Choice(Symbolic):
     """``where(test, body, orelse)``, or ``body if test else orelse`` when the test is one for all elements.
 
@@ -100,15 +101,8 @@ class Product(Symbolic):
     def children(self) -> tuple[Symbolic, ...]:
         return tuple(base for base, _ in self.factors)
 
-    def __eq__(self, other: object) -> bool:
-        return (
-            isinstance(other, Product)
-            and self.coefficient == other.coefficient
-            and frozenset(self.factors) == frozenset(other.factors)
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.coefficient, frozenset(self.factors)))
+    def _compared(self) -> tuple[object, ...]:
+        return (self.coefficient, frozenset(self.factors))
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,11 +112,8 @@ class Sum(Symbolic):
     def children(self) -> tuple[Symbolic, ...]:
         return self.terms
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sum) and frozenset(self.terms) == frozenset(other.terms)
-
-    def __hash__(self) -> int:
-        return hash(frozenset(self.terms))
+    def _compared(self) -> tuple[object, ...]:
+        return (frozenset(self.terms),)
 
 
 ZERO, ONE = Number(Fraction(0)), Number(Fraction(1))

@@ -76,7 +76,7 @@ def _loop(name: str, text: str, expr: Expr, places: Places, table: Table) -> Loo
     scope = {n: Term("input", name=n) for n in places.inputs} | {n: Term("scalar", name=n) for n in places.scalars}
     gradients = tuple(Term("input", name=g) for g in places.gradients)
     term = as_number(Lowering(table, scope, gradients).lower(expr))
-    used = {t.name for t in term.walk() if t.kind in ("input", "scalar")}
+    used = {t.name for t in term.steps() if t.kind in ("input", "scalar")}
     inputs = tuple(n for n in (*places.gradients, *places.inputs) if n in used)
     scalars = tuple(n for n in places.scalars if n in used)
     if not inputs or len(inputs) > MAX_INPUTS or len(scalars) > MAX_SCALARS:

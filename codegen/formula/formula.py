@@ -13,6 +13,7 @@ from types import EllipsisType
 from typing import Any
 
 from ..spec.schema_types import Type
+from .trees import HashedOnce
 
 LiteralValue = int | float | bool | str | complex | tuple[object, ...] | EllipsisType | None
 
@@ -26,8 +27,8 @@ BINDING = {
 CONDITIONAL, COMPARISON, UNARY, ATOM = 0, 4, 11, 14
 
 
-@dataclass(frozen=True)
-class Expr:
+@dataclass(frozen=True, eq=False)
+class Expr(HashedOnce):
     """A node of the tree. `type` is the type of its value; optional when it may be None."""
 
     type: Type
@@ -41,6 +42,26 @@ class Expr:
                 yield value
             elif isinstance(value, tuple) and name not in ("resolved_arguments", "value"):
                 yield from (item for item in value if isinstance(item, Expr))
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Arguments, outputs and other named values that are read here or below."""
+        return frozenset(part.name for part in self.walk() if isinstance(part, Name))
+
+    @cached_property
+    def has_choices(self) -> bool:
+        """Is there a part whose value decides whether others are computed."""
+        return any(
+            isinstance(part, Comprehension)
+            or (isinstance(part, Conditional) and not part.resolved)
+            or (isinstance(part, Operator) and part.symbol in ("and", "or") and not part.resolved)
+            for part in self.walk()
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many nodes it has."""
+        return 1 + sum(child.size for child in self.children())
 
     def walk(self) -> Iterator[Expr]:
         """This node and everything below it, in the order of the text."""
@@ -56,26 +77,26 @@ def _field_names(kind: Any) -> tuple[str, ...]:
     return tuple(entry.name for entry in fields(kind))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Name(Expr):
     """An argument or an output of the op."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gradient(Expr):
     """Gradient of output `index`: written ``grad``, ``grads[1]`` or ``grad_values``."""
 
     index: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Gradients(Expr):
     """The gradients of all outputs as a list: ``grads``. Undefined ones are None."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsUndefined(Expr):
     """``grad_values is None``: no gradient of output `index` has arrived."""
 
@@ -83,28 +104,28 @@ class IsUndefined(Expr):
     optional: bool = False  # the output may be absent, and then its gradient is None in forward mode too
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IsWanted(Expr):
     """``grad_input_mask[1]``: is the gradient of this input asked for."""
 
     input: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunFact(Expr):
     """A fact about one run of the engine: a key of vocabulary.RUN_FACTS."""
 
     fact: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Literal(Expr):
     """A constant. A dtype (``int64``) is its name, with type dtype."""
 
     value: LiteralValue
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Attribute(Expr):
     """``self.shape``: kept as a value, so that the tensor need not be saved.
 
@@ -119,7 +140,7 @@ class Attribute(Expr):
         return f"{self.owner}_{self.attribute}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AttributeOf(Expr):
     """The same of a value computed in the formula itself: ``grad.shape``."""
 
@@ -127,7 +148,7 @@ class AttributeOf(Expr):
     attribute: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Operator(Expr):
     """An operator applied to one or two operands.
 
@@ -143,7 +164,7 @@ class Operator(Expr):
     resolved_arguments: tuple[Expr, ...] = field(default=(), compare=False)  # these follow from the rest
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Call(Expr):
     """A function or method applied to its complete positional arguments, defaults filled in.
 
@@ -166,7 +187,7 @@ def is_call_of(expr: Expr, c_entry: str, names: tuple[str, ...]) -> bool:
     return False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Conditional(Expr):
     """``body if test else orelse``.
 
@@ -186,7 +207,7 @@ class Conditional(Expr):
         return self.test.type.is_tensor
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subscript(Expr):
     """``shape[dim]``, ``tensors[0]``, ``shape[1:]`` (index is then a `Slice`)."""
 
@@ -194,7 +215,7 @@ class Subscript(Expr):
     index: Expr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Slice(Expr):
     """``start:stop:step``, only as an index."""
 
@@ -203,26 +224,26 @@ class Slice(Expr):
     step: Expr | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Index(Expr):
     """The index of a tensor, ``x[0, ..., None, 1:]``: ints, slices, None and Ellipsis."""
 
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TupleExpr(Expr):
     items: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variable(Expr):
     """What a comprehension goes over, as its parts see it: ``g`` in ``[2 * g for g in grads]``."""
 
     name: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Loop(Expr):
     """``for target in source if test``: `target` is a `Variable`, or a tuple of targets."""
 
@@ -231,7 +252,7 @@ class Loop(Expr):
     tests: tuple[Expr, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comprehension(Expr):
     """``[item for ... in ...]``: a list, whose length is known when it is made."""
 
@@ -254,7 +275,7 @@ class Formula:
     @cached_property
     def uses(self) -> frozenset[str]:
         """Arguments and outputs whose value is read (an attribute alone does not count)."""
-        return frozenset(e.name for e in self.expr.walk() if isinstance(e, Name))
+        return self.expr.names
 
     @cached_property
     def attributes(self) -> frozenset[tuple[str, str]]:

@@ -21,16 +21,22 @@ def rebuilt(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
     return _Rebuilder(change).rebuilt(expr)
 
 
+def replaced_below(expr: Expr, instead: Mapping[Expr, Expr]) -> Expr:
+    """`expr` with the parts below it that are keys of `instead` replaced, those of a replaced part left as they are."""
+    return _Rebuilder(lambda part: part, instead).with_children(expr)
+
+
 @dataclass(frozen=True)
 class _Rebuilder:
     """Rebuilds a node once: an operator has each operand twice, as it is written and as an argument."""
 
     change: Callable[[Expr], Expr]
+    instead: Mapping[Expr, Expr] = field(default_factory=dict)
     done: dict[int, Expr] = field(default_factory=dict)  # by identity
 
     def rebuilt(self, expr: Expr) -> Expr:
         if id(expr) not in self.done:
-            self.done[id(expr)] = self.change(self.with_children(expr))
+            self.done[id(expr)] = self.instead.get(expr) or self.change(self.with_children(expr))
         return self.done[id(expr)]
 
     def with_children(self, expr: Expr) -> Expr:

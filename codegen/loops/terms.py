@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from ..formula.trees import HashedOnce
 
-@dataclass(frozen=True)
-class Term:
+
+@dataclass(frozen=True, eq=False)
+class Term(HashedOnce):
     """One C operation: an operator symbol, "call" of a libm function, "select", or a leaf.
 
     `label` names the local that holds the value when it is needed twice.
@@ -31,10 +33,16 @@ class Term:
         """A C truth value, not a number."""
         return self.kind in _TRUTHS
 
-    def walk(self) -> Iterator[Term]:
-        for operand in self.operands:
-            yield from operand.walk()
-        yield self
+    def steps(self) -> Iterator[Term]:
+        """This term and those below it, operands first; equal ones once."""
+        yield from self._steps(set())
+
+    def _steps(self, seen: set[Term]) -> Iterator[Term]:
+        if self not in seen:
+            seen.add(self)
+            for operand in self.operands:
+                yield from operand._steps(seen)
+            yield self
 
 
 _TRUTHS = frozenset({"==", "!=", "<", "<=", ">", ">=", "&&", "||", "!"})

@@ -23,7 +23,7 @@ def guard_of(name: str, formula: Expr, named: Mapping[str, Expr]) -> Expr | None
 def _guard_through(name: str, formula: Expr, named: Mapping[str, Expr], known: dict[str, Expr | None]) -> Expr | None:
     """The same; `known` are the guards of other parts, each of which many parts may read."""
     guards = list(_guards(name, formula))
-    for other in sorted(names_of(formula) & named.keys() - {name}):
+    for other in sorted(formula.names & named.keys() - {name}):
         if other not in known:
             known[other] = _guard_through(name, named[other], named, known)
         inner = known[other]
@@ -34,12 +34,13 @@ def _guard_through(name: str, formula: Expr, named: Mapping[str, Expr], known: d
     return folded("or", guards) if len(guards) > 1 else next(iter(guards), None)
 
 
-def names_of(expr: Expr) -> set[str]:
-    return {part.name for part in expr.walk() if isinstance(part, Name)}
-
-
 def _guards(name: str, expr: Expr) -> Iterator[Expr]:
     """The condition of each place that reads the name."""
+    if name not in expr.names:
+        return
+    if not expr.has_choices:
+        yield ALWAYS
+        return
     match expr:
         case Name(name=own):
             yield from (ALWAYS,) if own == name else ()

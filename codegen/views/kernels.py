@@ -75,7 +75,7 @@ def kernel_of(loop: Loop) -> Kernel:
 
 
 def _cost(term: Term) -> int:
-    steps = {t for t in term.walk() if not t.is_leaf}
+    steps = (t for t in term.steps() if not t.is_leaf)
     return min(255, max(1, sum(1 if t.name in _CHEAP_CALLS else _COSTS.get(t.kind, 1) for t in steps)))
 
 
@@ -87,8 +87,7 @@ def _shared(term: Term) -> tuple[Term, ...]:
     """Terms that become locals, operands first: what occurs twice, and libm calls that a select would skip."""
     counts = Counter(_occurrences(term, set()))
     wanted = {t for t, count in counts.items() if count > 1}.union(_selected_calls(term))
-    ordered = dict.fromkeys(t for t in term.walk() if t in wanted)
-    return tuple(t for t in ordered if t != term)
+    return tuple(t for t in term.steps() if t in wanted and t is not term)
 
 
 def _occurrences(term: Term, seen: set[Term]) -> Iterator[Term]:
@@ -104,10 +103,10 @@ def _occurrences(term: Term, seen: set[Term]) -> Iterator[Term]:
 
 
 def _selected_calls(term: Term) -> Iterator[Term]:
-    for t in term.walk():
+    for t in term.steps():
         if t.kind == "select":
             for arm in t.operands[1:]:
-                yield from (c for c in arm.walk() if c.kind == "call" and c.name not in _CHEAP_CALLS)
+                yield from (c for c in arm.steps() if c.kind == "call" and c.name not in _CHEAP_CALLS)
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ computed where that branch is taken: see `guarded`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from ..formula.formula import Call, Comprehension, Conditional, Expr, Gradient, Gradients, Name, Operator
-from ..formula.substitute import rebuilt
-from .guards import guard_of, names_of
+from ..formula.substitute import rebuilt, replaced_below
+from .guards import guard_of
 
 Key = TypeVar("Key")
 
@@ -58,10 +58,10 @@ def share(
         if _is_worth_a_local(part):
             every, named = _replaced(every, part, name), {**_replaced(named, part, name), name: part}
     whole = {i: formula for i, formula in every.items() if automatic and not _chooses(formula)}
-    while (repeated := _largest_repeated([*whole.values(), *_without_choices(named)])) is not None:
-        name = _free_name(repeated, taken | named.keys())
-        whole = _replaced(whole, repeated, name)
-        named = {name: repeated, **_replaced(named, repeated, name)}
+    names = _named(_repeated([*whole.values(), *_without_choices(named)]), taken | named.keys())
+    whole = {i: names.get(formula) or replaced_below(formula, names) for i, formula in whole.items()}
+    parts_by_name = {name.name: part for part, name in reversed(names.items())}
+    named = {name: replaced_below(part, names) for name, part in {**parts_by_name, **named}.items()}
     every |= whole
     parts = [_shared_part(name, named, every) for name in _in_order(named)]
     return SharedFormulas(tuple(part for part in parts if part.readers), tuple(every.values()))
@@ -86,12 +86,13 @@ def _in_order(named: Mapping[str, Expr]) -> list[str]:
     found: dict[str, None] = {}
 
     def follow(name: str) -> None:
-        for read in sorted(names_of(named[name]) & named.keys()):
+        for read in sorted(named[name].names & named.keys() - found.keys()):
             follow(read)
         found[name] = None
 
     for name in named:
-        follow(name)
+        if name not in found:
+            follow(name)
     return list(found)
 
 
@@ -111,10 +112,24 @@ def _chooses(formula: Expr) -> bool:
     )
 
 
-def _largest_repeated(formulas: Sequence[Expr]) -> Expr | None:
-    counts = Counter(part for formula in formulas for part in formula.walk() if _is_step(part))
-    repeated = [part for part, count in counts.items() if count > 1]
-    return max(repeated, key=lambda part: sum(1 for _ in part.walk()), default=None)
+def _repeated(formulas: Sequence[Expr]) -> list[Expr]:
+    """Steps that are read more than once though each is computed once; larger ones, which may read others, first."""
+    reads: Counter[Expr] = Counter()
+    waiting = list(reversed(formulas))
+    while waiting:
+        part = waiting.pop()
+        reads[part] += 1
+        if reads[part] == 1 or not _is_step(part):
+            waiting.extend(reversed(list(part.children())))
+    repeated = [part for part, count in reads.items() if count > 1 and _is_step(part)]
+    return sorted(repeated, key=lambda part: part.size, reverse=True)
+
+
+def _named(parts: Sequence[Expr], taken: Set[str]) -> dict[Expr, Name]:
+    names: dict[Expr, Name] = {}
+    for part in parts:
+        names[part] = Name(part.type, _free_name(part, taken | {name.name for name in names.values()}))
+    return names
 
 
 def _is_step(part: Expr) -> bool:
@@ -129,7 +144,7 @@ def _with_name(formula: Expr, part: Expr, name: str) -> Expr:
 # ---- readable names
 
 
-def _free_name(part: Expr, taken: frozenset[str]) -> str:
+def _free_name(part: Expr, taken: Set[str]) -> str:
     label = _label(part)
     numbered = (f"{label}_{i}" for i in range(2, len(taken) + 3))
     return label if label not in taken else next(name for name in numbered if name not in taken)
