@@ -119,6 +119,7 @@ class Subject:
         self.module = module
         self.cases = cases_of(row)
         self.neighbours: list[Neighbour] | None = None  # variations of the samples, see variations.py
+        self.elementwise: dict[int, bool] = {}  # by number of the sample, see checks/other_calls/elementwise.py
 
     @property
     def dtypes(self) -> tuple[str, ...]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +18,19 @@ def is_inside(number: float, domain: Interval) -> bool:
     return above and (number < domain.upper or (domain.includes_upper and number == domain.upper))
 
 
+def numbers_of(value: Any) -> Iterator[float]:
+    """Those of a number, of an array, or of a list of these, in which there may be None."""
+    if isinstance(value, (list, tuple)):
+        for part in value:
+            yield from numbers_of(part)
+    elif value is not None:
+        yield from np.ravel(value).real.tolist()
+
+
 def is_in_domain(setting: Setting) -> bool:
     """Are all arguments within their domains? Outside of these an op may give any value."""
     return all(
         is_inside(number, domain)
         for name, domain in setting.subject.row.domain.items()
-        for number in np.ravel(setting.values.get(name, [])).real.tolist()
+        for number in numbers_of(setting.values.get(name))
     )

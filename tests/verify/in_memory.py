@@ -70,10 +70,11 @@ class Call:
         self.values = {a.name: converted(a, values[a.name]) for a in arguments}
         self.tensors = [n for n, value in self.values.items() if isinstance(value, gs.Tensor)]
         self.lists = [n for n, value in self.values.items() if isinstance(value, list)]
+        self.given = {n: [i for i, t in enumerate(self.values[n]) if t is not None] for n in self.lists}
 
     def result(self):
         self.meet_requirements()
-        given = [self.values[n] for n in self.tensors] + [t for n in self.lists for t in self.values[n]]
+        given = [self.values[n] for n in self.tensors] + [self.values[n][i] for n in self.lists for i in self.given[n]]
         if self.variant.forward.kind == "composite":
             return self.model.evaluator.value(self.variant.forward.formula.expr, Surroundings(self.values))
         return self.function().apply(*given)
@@ -90,13 +91,13 @@ class Call:
         for name in self.tensors:
             names[name] = rest.pop(0)
         for name in self.lists:
-            names[name] = [rest.pop(0) for _ in self.values[name]]
+            names[name] = [None if t is None else rest.pop(0) for t in self.values[name]]
         return names
 
     def arrays(self, given):
         names = self.with_tensors(given)
         forward = self.variant.forward
-        plain = {n: [array_of(t) for t in v] if n in self.lists else v for n, v in names.items()}
+        plain = {n: [t if t is None else array_of(t) for t in v] if n in self.lists else v for n, v in names.items()}
         plain = {n: array_of(v) if isinstance(v, gs.Tensor) else v for n, v in plain.items()}
         if forward.kind == "ufunc":
             return [getattr(np, forward.ufunc)(*plain.values())]
@@ -111,7 +112,7 @@ class Call:
         """Of all inputs, in the order of `apply`; None for those without a formula, or that nobody wants."""
         names = self.names(inputs, outputs)
         found = {}
-        order = [*self.tensors, *(n for n in self.lists for _ in names[n])]
+        order = [*self.tensors, *(n for n in self.lists for _ in self.given[n])]
         wanted = frozenset(n for i, n in enumerate(order) if needed is None or needed[i])
         rules = self.variant.backward.gradients if self.variant.backward else ()
         for rule in (rule for rule in rules if wanted & set(rule.inputs)):
@@ -119,7 +120,7 @@ class Call:
             value = self.model.evaluator.value(rule.formula.expr, around)
             found.update(zip(rule.inputs, value if rule.is_joint else [value]))
         parts = [(found.get(n), names[n]) for n in self.tensors]
-        parts += [(found[n][i] if n in found else None, t) for n in self.lists for i, t in enumerate(names[n])]
+        parts += [(found[n][i] if n in found else None, names[n][i]) for n in self.lists for i in self.given[n]]
         return [None if part is None else passed_on(part, like) for part, like in parts]
 
     def tangents(self, inputs, outputs, given):

@@ -10,6 +10,7 @@ import ast
 import builtins
 import importlib
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,12 +29,25 @@ if TYPE_CHECKING:
 
     from ..samples import Array, Shape, Values
 
+_LIST_OF_NUMBERS = re.compile(r"(?:int|float|bool|str|Scalar)\[(\d*)\]\??")
+
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"
 
 
+def imported(name: str, *more: Any) -> Any:
+    """What NumPy imports at the first use of some functions, by the builtins of whoever calls them.
+
+    Without it `np.subtract.outer` ends the interpreter. No text of a table can name it.
+    """
+    if name.partition(".")[0] not in ("numpy", "scipy"):
+        raise ImportError(f"a reference imports {name}")
+    return builtins.__import__(name, *more)
+
+
 # Of Python's own functions, those that tables may call.
 PYTHON = {name: vars(builtins)[name] for name in (ARRAY_BUILTINS | REFERENCE_NAMES) & vars(builtins).keys()}
+BUILTINS = {**PYTHON, "__import__": imported}
 
 ROWS = {row.base: tuple(other for other in OPS if other.base == row.base) for row in OPS}
 
@@ -54,14 +68,22 @@ def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     if not text:
         raise NotAvailable(NO_REFERENCE)
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
-    arguments |= seeded_for_numpy(as_forwards_see(row, values))
+    arguments = {**as_forwards_see(row, {**arguments, **seeded_for_numpy(values)})}
     return eval(text, {**names_for(text, function_name(row)), **arguments})
 
 
 def as_forwards_see(row: OpRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """One int for a list of ints is a list of one."""
-    lists = {a.name for a in row.arguments if a.type.startswith("int[]")}
-    return {k: (v,) if k in lists and isinstance(v, int) else v for k, v in values.items()}
+    """One number for a list of numbers is a list of one, or of as many as the list has to have."""
+    types = {a.name: a.type for a in row.arguments}
+    return {name: repeated(value, types[name]) if name in types else value for name, value in values.items()}
+
+
+def repeated(value: Any, type_: str) -> Any:
+    """What the op makes of ``2`` for an ``int[2]``."""
+    length = _LIST_OF_NUMBERS.fullmatch(type_)
+    if length is None or not isinstance(value, (bool, int, float, complex, str)):
+        return value
+    return (value,) * int(length[1] or 1)
 
 
 def reference_of(row: OpRow) -> str:
@@ -73,7 +95,7 @@ def names_for(text: str, own: str) -> dict[str, Any]:
     """Names in scope of a reference; `own` is the definition of the op itself."""
     definitions = {name: function for name, function in FUNCTIONS.items() if name == own}
     called = {name: definitions.get(name) or function_called(name) for name in called_names(text)}
-    names: dict[str, Any] = {"__builtins__": PYTHON, "np": np, **called}
+    names: dict[str, Any] = {"__builtins__": BUILTINS, "np": np, **called}
     if "scipy" in text:
         try:
             importlib.import_module("scipy.special")

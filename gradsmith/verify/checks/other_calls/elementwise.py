@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ...case import Subject
     from ...proof import Proof
-    from ...samples import Array, Shape
+    from ...samples import Array, Place, Shape
 
 TRIED = (3, 4)  # a shape with more than one dimension, and not square
 SHAPES: tuple[Shape, ...] = ((), (1,), (0,), (2, 0, 3), (1, 1))
@@ -39,6 +39,7 @@ PATTERNS: tuple[tuple[Shape, ...], ...] = (
 )
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e150, -1e150, 1e-150)
 LARGE, PERIOD = 100_003, 1009  # enough for several threads, and no multiple of anything
+ALONE: tuple[Shape, ...] = ((12,), (5,), (), (2, 1, 7), (LARGE,))  # in which an element keeps its result
 SAME = 1e-12
 SINGLE = 1e-5
 
@@ -53,13 +54,30 @@ def check(subject: Subject, proof: Proof) -> None:
 
 
 def is_elementwise(subject: Subject, case: Case) -> bool:
-    """Whether permuting the elements of the inputs permutes those of the result."""
+    """Whether permuting the elements of the inputs permutes those of the result, and each counts for itself alone."""
+    known = subject.elementwise.get(case.number)
+    if known is None:
+        known = subject.elementwise[case.number] = (
+            are_arrays(subject, case) and permutes(subject, case) and counts_alone(subject, case)
+        )
+    return known
+
+
+def are_arrays(subject: Subject, case: Case) -> bool:
+    """Whether a plain op has tensors that are made by their shapes; it looks at those of a list together."""
     names = tensors_of(case)
-    if not names or subject.row.is_view:
-        return False
     values = case.values(shapes=dict.fromkeys(names, TRIED))
-    if any(np.shape(values[name]) != TRIED for name in names):
-        return False
+    arrays = [values[name] for name in names]
+    return bool(arrays) and not subject.row.is_view and all(is_shaped(array, TRIED) for array in arrays)
+
+
+def is_shaped(value: object, shape: Shape) -> bool:
+    return isinstance(value, np.ndarray) and value.shape == shape
+
+
+def permutes(subject: Subject, case: Case) -> bool:
+    names = tensors_of(case)
+    values = case.values(shapes=dict.fromkeys(names, TRIED))
     order = np.random.default_rng(0).permutation(values[names[0]].size)
     permuted = replaced(values, {(name,): values[name].ravel()[order].reshape(TRIED) for name in names})
     setting = Setting(subject, case, values, REAL)
@@ -72,6 +90,33 @@ def is_elementwise(subject: Subject, case: Case) -> bool:
     return np.array_equal(results[0].ravel()[order], others[0].ravel()) and takes_shapes(subject, case)
 
 
+def counts_alone(subject: Subject, case: Case) -> bool:
+    """Whether an element has the same result among others and in other shapes, and nothing depends on their number.
+
+    That is asked of the reference: an op that differs from it for some sizes alone is to be found.
+    """
+    names = tensors_of(case)
+    plain = reshaped(subject, case, dict.fromkeys(names, TRIED))
+    arrays = {(name,): plain.values[name].ravel() for name in names}
+    whole = definition(plain, {})
+    for shape in ALONE:
+        parts = {place: np.resize(array, shape) for place, array in arrays.items()}
+        found = definition(plain, parts)
+        if found.shape != shape or not np.allclose(found, np.resize(whole, shape), SINGLE, 0, equal_nan=True):
+            return False
+    return True
+
+
+def definition(setting: Setting, arrays: dict[Place, Array]) -> Array:
+    """The result by the reference; that of the op where there is none, or where it gives up."""
+    values = replaced(setting.values, arrays)
+    try:
+        (found,) = expected_results(setting.subject.row, values)
+    except REFUSALS:
+        (found,) = setting.results(values)
+    return np.asarray(found)
+
+
 def takes_shapes(subject: Subject, case: Case) -> bool:
     """Whether shapes can be exchanged: that of a mask that is written out cannot; nor where op and reference refuse."""
     names = tensors_of(case)
@@ -80,7 +125,7 @@ def takes_shapes(subject: Subject, case: Case) -> bool:
         setting = reshaped(subject, case, dict.fromkeys(names, shape))
         if lacks_requirement(subject.row, setting.results):
             return False
-        if any(np.shape(setting.values[name]) != shape for name in names):
+        if not all(is_shaped(setting.values[name], shape) for name in names):
             return False
         if is_refused(setting.results) and is_refused(lambda at=setting: expected_results(subject.row, at.values)):  # type: ignore[misc]
             return False

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.in_memory import InMemory
-from tests.verify.test_wrong_formulas import said_of
+from tests.verify.wrong.test_wrong_formulas import said_of
 
 TABLE = Path(__file__).resolve().parent / "wrong_values.yaml"
 TEXT = TABLE.read_text(encoding="utf-8")

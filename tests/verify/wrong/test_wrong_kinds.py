@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.verify.in_memory import InMemory
-from tests.verify.test_wrong_formulas import said_of
+from tests.verify.wrong.test_wrong_formulas import said_of
 
 TABLE = Path(__file__).resolve().parent / "wrong_kinds.yaml"
 TEXT = TABLE.read_text(encoding="utf-8")

@@ -24,7 +24,7 @@ RIGHT = [base for base, words in EXPECTED.items() if not words]
 def wrong():
     """Every entry's proof, by name. What is built for it is kept beside the build of the package, for the next run."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("GRADSMITH_CACHE_DIR", str(HERE.parents[1] / "build" / "outside"))
+        patch.setenv("GRADSMITH_CACHE_DIR", str(HERE.parents[2] / "build" / "outside"))
         module = gs.load(TABLE, functions=HERE / "wrong_functions.py", methods=True)
         yield {row.base: prove(row, module) for row in module.op_table.OPS}
 
