@@ -42,8 +42,8 @@ FAMILIES = (
 )
 
 # Modules beside those of the families.
-FUNCTIONS_MODULE, METHODS_MODULE = "_functions", "_methods"
-TAKEN_MODULES = frozenset({"op_table", "tensor", FUNCTIONS_MODULE, METHODS_MODULE})
+FUNCTIONS_MODULE, METHODS_MODULE, DOCSTRINGS_MODULE = "_functions", "_methods", "_docstrings"
+TAKEN_MODULES = frozenset({"op_table", "tensor", FUNCTIONS_MODULE, METHODS_MODULE, DOCSTRINGS_MODULE})
 
 # ---- forward: ufunc(name)
 

@@ -41,6 +41,7 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         entries=entries,
         direct=tuple(entry for entry in entries if entry.inplace and entry.inplace.name in direct),
         faces=faces,
+        has_docstrings=not table.library,
     )
 
 

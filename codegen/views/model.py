@@ -418,6 +418,7 @@ class FamilyView:
     entries: tuple[EntryView, ...]
     direct: tuple[EntryView, ...]  # those whose in-place form methods call without a call between
     faces: tuple[Face, ...]
+    has_docstrings: bool  # external packages have them as data, see views/docstrings.py
 
     @property
     def has_kernels(self) -> bool:

@@ -44,7 +44,7 @@ def node_view(op: Op, variant: Variant, table: Table) -> NodeView | None:
         for i in range(len(backward.gradients))
     ]
     shared, gradients = _loading_once(blocks, gradients)
-    if "function" in op.forms:  # whose docstring has the formulas
+    if "function" in op.forms and not table.library:  # whose docstring has the formulas
         gradients = [replace(g, comment=_short_comment(backward, g.comment)) for g in gradients]
     loaded = [load for block in shared for load in block.loads] + [load for g in gradients for load in g.loads]
     again = {load.name for load in loaded if load.again}

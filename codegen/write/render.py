@@ -12,7 +12,8 @@ from jinja2.ext import Extension
 
 from ..formula.printing import literal_text
 from ..model import Table
-from ..spec.vocabulary import METHODS_MODULE
+from ..spec.vocabulary import DOCSTRINGS_MODULE, METHODS_MODULE
+from ..views.docstrings import docstrings_view
 from ..views.family import family_view
 from ..views.model import FamilyView
 from ..views.table_rows import op_rows
@@ -107,6 +108,7 @@ def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
     files = dict(_all_families(table, frozenset()))
     if methods_of:
         files[f"{METHODS_MODULE}.pyx"] = render("methods.pyx.j2", table, tensor=tensor_view(table))
+    files[f"{DOCSTRINGS_MODULE}.py"] = render("docstrings.py.j2", table, docstrings=docstrings_view(table))
     files["op_table.py"] = render("extension_op_table.py.j2", table, rows=op_rows(table))
     files["__init__.py"] = render(
         "extension_package.py.j2",
@@ -116,6 +118,7 @@ def render_package(table: Table, *, methods_of: str = "") -> dict[str, str]:
         families=table.families,
         methods_of=methods_of,
         methods_module=METHODS_MODULE,
+        docstrings_module=DOCSTRINGS_MODULE,
     )
     files["py.typed"] = ""
     return files

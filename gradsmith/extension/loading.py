@@ -98,7 +98,7 @@ def _is_complete(folder: Path) -> bool:
     """Is all of a package there? A tool that tidies caches may have removed a part of it."""
     suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
     owner = sharing.owner_folder(folder)
-    needed = [place / file for place in (folder, owner) for file in ("__init__.py", "op_table.py")]
+    needed = [place / f"{module}.py" for place in (folder, owner) for module in ("__init__", *sharing.DATA)]
     needed += [source.with_name(source.stem + suffix) for source in owner.glob("*.pyx")]
     return all(path.is_file() for path in needed)
 

@@ -1,7 +1,7 @@
 """Compiled modules that several versions of a table share.
 
-Samples, points and references of a table are data of its `op_table`: a version that differs in them alone is a package
-with an `op_table` of its own, and with the modules of the version that was compiled.
+Samples, points and references of a table are data of its `op_table`, its documentation that of `_docstrings`: a version
+that differs in them alone is a package with these modules of its own, and with the compiled ones of another version.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from gradsmith.codegen.extension import Package
 
 DIGEST, OWNER = "modules.digest", "modules.owner"  # in the folder of a package: of its modules, or who has them
-_OF_ITS_OWN = frozenset({"__init__.py", "op_table.py"})
+DATA = ("op_table", "_docstrings")  # modules that each version has for itself
+_OF_ITS_OWN = frozenset({"__init__.py", *(f"{module}.py" for module in DATA)})
 
 
 def owner_folder(folder: Path) -> Path:
@@ -30,8 +31,8 @@ def digest_of_modules(package: Package, name: str) -> str:
     """Of all that is compiled, whatever the package is called."""
     from .cache import key_of
 
-    files = sorted(package.files.items())
-    return key_of(*(f"{file}\n{text.replace(name, '')}" for file, text in files if file != "op_table.py"))
+    files = sorted((file, text) for file, text in package.files.items() if file.removesuffix(".py") not in DATA)
+    return key_of(*(f"{file}\n{text.replace(name, '')}" for file, text in files))
 
 
 def expect_owner(kept: Path, digest: str, is_complete: Callable[[Path], bool]) -> str | None:
@@ -55,5 +56,5 @@ def give_modules(name: str, owner: ModuleType) -> None:
     """Make the modules of one package, which is imported, those of the package `name` too, before that is."""
     for full_name, module in list(sys.modules.items()):
         package, _, own = full_name.rpartition(".")
-        if package == owner.__name__ and own != "op_table":
+        if package == owner.__name__ and own not in DATA:
             sys.modules[f"{name}.{own}"] = module

@@ -8,13 +8,19 @@ the module the sections get their headings and what the words stand for. That is
 """
 from cpython.ref cimport PyObject
 
-from types import BuiltinFunctionType
+from types import BuiltinFunctionType, GetSetDescriptorType
 
 cdef extern from "Python.h":
     ctypedef struct PyMethodDef:
         const char *ml_doc
     ctypedef struct PyCFunctionObject:
         PyMethodDef *m_ml
+    ctypedef struct PyMethodDescrObject:
+        PyMethodDef *d_method
+    ctypedef struct PyGetSetDef:
+        const char *doc
+    ctypedef struct PyGetSetDescrObject:
+        PyGetSetDef *d_getset
 
 # Why an exception is raised, by any op.
 cdef dict REASONS = {
@@ -32,6 +38,8 @@ cdef dict PARAMETERS = {
     b"axis": b"Another name of `dim`.",
     b"keepdims": b"Another name of `keepdim`.",
 }
+# What Cython puts between the signature and the docstring.
+cdef bytes SIGNATURE_END = b"\n--\n\n"
 cdef bytes OUT = b"out : Tensor, optional"
 # The texts that functions point to now.
 cdef list texts = []
@@ -56,6 +64,37 @@ cdef int write_out(PyMethodDef *definition) except -1:
         texts.append(text)
         definition.ml_doc = text
     return 0
+
+
+def document(object owner, dict docstrings):
+    """Give compiled functions their docstrings, as Python shows them.
+
+    Parameters
+    ----------
+    owner : module or type
+        What the functions, or the methods and properties, are members of.
+    docstrings : dict of str
+        The docstrings by name, with short sections.
+    """
+    for name, docstring in docstrings.items():
+        member, text = vars(owner)[name], docstring.encode()
+        if type(member) is GetSetDescriptorType:
+            texts.append(text)
+            (<PyGetSetDescrObject *>member).d_getset.doc = text
+        elif type(member) is BuiltinFunctionType:
+            set_docstring((<PyCFunctionObject *>member).m_ml, text)
+        else:
+            set_docstring((<PyMethodDescrObject *>member).d_method, text)
+
+
+cdef int set_docstring(PyMethodDef *definition, bytes docstring) except -1:
+    """The text is kept behind the signature, which is what `inspect` reads."""
+    cdef bytes old = definition.ml_doc if definition.ml_doc != NULL else b""
+    signature, end, _ = old.partition(SIGNATURE_END)
+    cdef bytes text = (signature + end if end else b"") + docstring
+    texts.append(text)
+    definition.ml_doc = text
+    return write_out(definition)
 
 
 cdef bytes written_out(bytes text):

@@ -104,7 +104,7 @@ def test_an_edited_table_is_another_package(small, cache):
 
 def test_samples_compile_nothing(small, cache, capsys, run_python):
     """Neither do points and references: a version that differs in them alone has the modules of the one compiled."""
-    text = SMALL.replace("Waves that grow", "Sampled")
+    text = SMALL.replace("[ripples]", "[sampled]")
     small.write_text(text, encoding="utf-8")
     first = gs.load(small, verbose=True)
     assert "cython" in capsys.readouterr().out
@@ -120,6 +120,29 @@ def test_samples_compile_nothing(small, cache, capsys, run_python):
     assert done.stdout.split() == [second.__name__, "[0.0]", "real(5)"], done.stderr
     next(Path(first.__file__).parent.glob("waves.*.so")).unlink()  # a part of both is gone
     assert run_python("-c", code, str(small)).stdout == done.stdout
+
+
+def test_documentation_compiles_nothing(small, cache, capsys, run_python):
+    text = SMALL.replace("[ripples]", "[documented]")
+    code = f"{LOAD.replace(')', ', methods=True)')}\nimport inspect, pydoc\n" + (
+        "for f in (ops.ripple, ops.documented, gs.Tensor.ripple):\n"
+        "    print(f.__doc__.splitlines()[0], inspect.signature(f))\n"
+        "print('second line' in pydoc.render_doc(ops.ripple), ops.waves.ripple is ops.ripple)\n"
+        "print(ops.ripple.__doc__.splitlines()[-2].strip(), ops.op_table.OPS[0].doc.split()[-1])\n"
+    )
+    outputs = []
+    for doc in ("Waves that grow.", '>-\n    Waves, and a\n    "second line" \\ of ünusual """ text.'):
+        small.write_text(text.replace("Waves that grow.", doc), encoding="utf-8")
+        done = run_python("-c", code, str(small))
+        assert done.returncode == 0, done.stderr
+        outputs.append(done.stdout.splitlines())
+    summary = 'Waves, and a "second line" \\ of ünusual """ text.'
+    assert outputs[0][0] == "Waves that grow. (input)" and outputs[0][2] == "Waves that grow. (self, /)"
+    assert outputs[1][:3] == [f"{summary} (input)", f"{summary} (input)", f"{summary} (self, /)"]
+    assert outputs[0][3:] == ["False True", "input: grad * (cos(self) * self + sin(self)) grow."]
+    assert outputs[1][3:] == ["True True", "input: grad * (cos(self) * self + sin(self)) text."]
+    of_both = [path for path in cache.glob("small_*/waves.pyx") if "documented = ripple" in path.read_text()]
+    assert len(of_both) == 1 and "grow" not in of_both[0].read_text()
 
 
 def test_samples_of_methods_and_functions(cache, tmp_path, run_python):
@@ -138,7 +161,7 @@ def test_samples_of_methods_and_functions(cache, tmp_path, run_python):
 
 def test_processes_at_once(small, cache):
     """Both build, since neither finds it built; both succeed, and one result stays."""
-    small.write_text(SMALL.replace("Waves that grow", "Built twice"), encoding="utf-8")
+    small.write_text(SMALL.replace("[ripples]", "[built_twice]"), encoding="utf-8")
     before = set(built(cache))
     command = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {LOAD}; print(ops.__name__)"]
     processes = [subprocess.Popen([*command, str(small)], stdout=subprocess.PIPE, text=True) for _ in range(2)]
@@ -148,7 +171,7 @@ def test_processes_at_once(small, cache):
 
 
 def test_steps_are_told_when_asked(small, capsys):
-    small.write_text(SMALL.replace("Waves that grow", "Told"), encoding="utf-8")
+    small.write_text(SMALL.replace("[ripples]", "[told]"), encoding="utf-8")
     name = gs.load(small, verbose=True).__name__
     steps = capsys.readouterr().out.splitlines()
     assert {f"cython  {name}/waves.pyx", f"cc      {name}/waves_kernels.c", f"link    {name}.waves"} <= set(steps)
@@ -218,7 +241,7 @@ def test_a_missing_table(tmp_path):
 
 
 def test_missing_packages_are_named(small, monkeypatch):
-    small.write_text(SMALL.replace("Waves that grow", "Without tools"), encoding="utf-8")
+    small.write_text(SMALL.replace("[ripples]", "[without_tools]"), encoding="utf-8")
     find = importlib.util.find_spec
     absent = {"Cython", "jinja2"}
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None if name in absent else find(name))
@@ -270,7 +293,7 @@ def test_what_cannot_be_explained_is_told_as_it_is(small):
 
 def test_building_leaves_the_process_alone(small, run_python):
     """Neither the folder, nor the environment, nor the modules of who loads."""
-    small.write_text(SMALL.replace("Waves that grow", "Built aside"), encoding="utf-8")
+    small.write_text(SMALL.replace("[ripples]", "[built_aside]"), encoding="utf-8")
     code = (
         "import os, sys; before = (os.getcwd(), dict(os.environ), list(sys.path)); " + LOAD + "; "
         "print(before == (os.getcwd(), dict(os.environ), list(sys.path)), 'setuptools' in sys.modules)"
@@ -281,7 +304,7 @@ def test_building_leaves_the_process_alone(small, run_python):
 
 def test_a_cache_that_somebody_tidied_up(small, cache, run_python):
     """An incomplete build is done again."""
-    small.write_text(SMALL.replace("Waves that grow", "Tidied up"), encoding="utf-8")
+    small.write_text(SMALL.replace("[ripples]", "[tidied_up]"), encoding="utf-8")
     folder = Path(gs.load(small).__file__).parent
     for gone in (next(folder.glob("waves.*.so")), folder / "__init__.py"):
         gone.unlink()

@@ -29,7 +29,7 @@ def test_a_package_in_the_current_folder(generate, run_python, small, tmp_path):
     small.write_text(SMALL.replace("sin(self) * self)", "sin(self) * self + 1)"), encoding="utf-8")
     assert "cc      my_ops/waves_kernels.c" in generate("--package", "my_ops").stdout
     names = {path.name.partition(".")[0] for path in (tmp_path / "my_ops").iterdir() if path.is_file()}
-    assert names == {"__init__", "op_table", "py", "waves", "waves_kernels"}
+    assert names == {"__init__", "_docstrings", "op_table", "py", "waves", "waves_kernels"}
 
 
 def test_a_package_within_a_package(generate, run_python, tmp_path):

@@ -1,0 +1,3 @@
+from types import ModuleType
+
+def document(owner: ModuleType | type, docstrings: dict[str, str]) -> None: ...
