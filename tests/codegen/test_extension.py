@@ -110,7 +110,7 @@ def test_ops_come_last_in_a_package() -> None:
     package = package_of(pointwise("own", "sin(self)"), pointwise("Tensor", "sin(self)"), methods_of="mine")
     namespace: dict[str, object] = {}
     made = [line for line in package.files["__init__.py"].splitlines() if line.startswith("from ")]
-    assert made[0] == "from mine import own, op_table" and made[-1] == "from mine.own import ("
+    assert made[0] == "from mine import own, _docstrings, op_table" and made[-1] == "from mine.own import ("
     compile(package.files["__init__.py"], "__init__.py", "exec")
     assert package.files["__init__.py"].index("add_methods(Tensor") < package.files["__init__.py"].index("mine.own")
     assert not namespace
@@ -130,7 +130,10 @@ def test_texts_that_python_would_read_otherwise() -> None:
     )
     text = package.files["own.pyx"]
     assert 'def told(input, a="x\\"y", b="cd", c="\\n", d=float("inf")):' in text
-    assert r"\\xi, \\N and \"\"\"quotes\"\"\"." in text
+    docstrings: dict[str, dict[str, dict[str, str]]] = {}
+    exec(package.files["_docstrings.py"], docstrings)
+    assert docstrings["FUNCTIONS"]["own"]["told"].startswith('\\xi, \\N and """quotes""".\n\n``told(')
+    assert docstrings["METHODS"] == {"told": '\\xi, \\N and """quotes""".'}
     assert "from a b.yaml. Do not edit" in text
     assert r"Not possible: \\x is no character." in package.files["_methods.pyx"]
 
@@ -146,7 +149,7 @@ def test_no_two_nodes_have_one_class() -> None:
 
 def test_a_family_without_entries() -> None:
     package = make_package("none: []\n", "table.yaml", "mine")
-    assert "from mine import op_table\n" in package.files["__init__.py"]
+    assert "from mine import _docstrings, op_table\n" in package.files["__init__.py"]
 
 
 def composite(name: str, expression: str) -> str:
