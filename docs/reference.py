@@ -12,11 +12,12 @@ from pathlib import Path
 
 from codegen import model
 from codegen.api.latex import latex_of
+from codegen.arrays import python_names
+from codegen.arrays.scipy_names import SCIPY_FUNCTIONS
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
 from codegen.formula.callees import helpers
-from codegen.spec import python_names, schema_types, vocabulary
-from codegen.spec.scipy_names import SCIPY_FUNCTIONS
+from codegen.spec import schema_types, vocabulary
 from codegen.views.table_rows import OpRowView, op_rows
 
 ROOT = Path(__file__).resolve().parent.parent

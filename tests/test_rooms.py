@@ -19,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 FLOORS = (
     "compiling",
     "codegen.spec",
+    "codegen.arrays",
     "codegen.formula",
     "codegen.resolve",
     "codegen.loops",

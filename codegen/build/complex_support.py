@@ -6,11 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..arrays.ufunc_facts import takes_complex
 from ..entries.declaration import Declaration
 from ..model import Table
 from ..spec.errors import Problem
 from ..spec.syntax import parse
-from ..spec.ufunc_facts import takes_complex
 
 _REAL_FUNCTIONS = frozenset({"erf", "erfc"})  # of loops
 _ORDERING = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)

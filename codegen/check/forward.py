@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from ..arrays.free_names import free_names
+from ..arrays.python_names import verify_attributes, verify_expression
 from ..entries.declaration import Declaration, RawForward
 from ..formula.callees import INTRINSIC
 from ..formula.formula import Call, Expr, Formula, Name
@@ -11,8 +13,6 @@ from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
 from ..spec.errors import Problem, did_you_mean, hint_from
-from ..spec.free_names import free_names
-from ..spec.python_names import verify_attributes, verify_expression
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
 from ..spec.sizes import verify_sizes

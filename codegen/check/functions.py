@@ -9,6 +9,7 @@ from ..formula.callees import expect_conversion
 from ..formula.formula import Name
 from ..formula.functions import Function
 from ..formula.scope import Scope
+from ..spec.reach import reached
 from .context import Context
 
 _START = len("composite(")
@@ -21,7 +22,7 @@ def verify_functions(declared: DeclaredFunctions, ops: set[str], context: Contex
         entry = declared.entries[name]
         if name in ops:
             context.errors.add(entry.name.position, name, f"function '{name}' is an op of the table, too")
-        if name in _reached(calls[name], calls):
+        if name in reached(calls[name], calls):
             context.errors.add(entry.texts["forward"].position, name, "forward calls the function itself")
             context.callees.broken_functions.add(name)
     for name, function in declared.functions.items():
@@ -51,14 +52,3 @@ def report_uncalled(declared: DeclaredFunctions, context: Context) -> None:
 def _called(function: Function) -> frozenset[str]:
     calls = (node.func for node in ast.walk(function.body) if isinstance(node, ast.Call))
     return frozenset(name for f in calls if (name := getattr(f, "id", getattr(f, "attr", ""))))
-
-
-def _reached(names: frozenset[str], calls: dict[str, frozenset[str]]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in calls and name not in found:
-            found.add(name)
-            waiting.extend(calls[name])
-    return found

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..arrays.ufunc_facts import why_nondifferentiable
 from ..formula.callees import OUTSIDE, TREE, entry_name, intrinsics
 from ..formula.reductions import Reduction, expect_reduction
 from ..model import ForwardKind, Op, Policy, Variant
 from ..spec.errors import Position
 from ..spec.schema import Signature
-from ..spec.ufunc_facts import why_nondifferentiable
 from ..spec.usual_operators import usual_operators
 from .reader import RawEntry, RawText
 

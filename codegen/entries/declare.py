@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import cast, get_args
 
+from ..arrays.ufunc_facts import takes_complex
 from ..formula.callees import expand
 from ..model import ForwardKind, Policy
 from ..spec.errors import Collector, Position, Problem, hint_from
 from ..spec.schema import Signature
-from ..spec.ufunc_facts import takes_complex
 from ..spec.vocabulary import SAMPLE_NAMES, UFUNCS
 from .call_text import CallArgument, parse_call
 from .declaration import Declaration, DerivedText, RawForward

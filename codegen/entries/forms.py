@@ -5,12 +5,12 @@ from __future__ import annotations
 import keyword
 from dataclasses import dataclass
 
+from ..arrays.ufunc_facts import TESTS
 from ..model import FORMS
 from ..spec.errors import Collector, Position, did_you_mean, hint_from
 from ..spec.scanner import NAMES, is_name
 from ..spec.schema import Return, Signature
 from ..spec.schema_types import Type
-from ..spec.ufunc_facts import TESTS
 from ..spec.vocabulary import OPERATORS
 from .reader import RawEntry, RawText
 

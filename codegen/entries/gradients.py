@@ -7,10 +7,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from ..arrays.ufunc_facts import why_nondifferentiable
 from ..spec.errors import Collector, Position, Problem, did_you_mean, hint_from
 from ..spec.schema import Argument, Return, Signature
 from ..spec.syntax import parse
-from ..spec.ufunc_facts import why_nondifferentiable
 from ..spec.vocabulary import words
 from .declaration import RawFormula, RawForward
 from .reader import KEYS, RawEntry, RawText, expect_truth

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from ..formula.callees import helpers
 from ..spec.errors import Collector, Problem
+from ..spec.reach import reached
 from ..spec.reserved import derived_names, is_taken
 from ..spec.scanner import NAMES, is_name
 from ..spec.schema import RESERVED_NAMES, Signature
@@ -54,13 +55,13 @@ class LetCheck:
     def in_circles(self) -> Iterator[RawText]:
         reads = self.reads()
         for key, _ in self.entry.pairs.get("let", ()):
-            if key.text in _reached(reads[key.text], reads):
+            if key.text in reached(reads[key.text], reads):
                 yield key
 
     def unread(self) -> Iterator[RawText]:
         reads = self.reads()
         texts = [text for _, text in self.entry.formulas]
-        used = _reached(frozenset().union(*map(names_in, texts)), reads)
+        used = reached(frozenset().union(*map(names_in, texts)), reads)
         return (
             key for key, _ in self.entry.pairs.get("let", ()) if key.text not in used and not self.why_not(key.text)[0]
         )
@@ -90,15 +91,3 @@ def names_in(text: RawText) -> frozenset[str]:
     except Problem:
         return frozenset()
     return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-
-
-def _reached(names: frozenset[str], reads: dict[str, frozenset[str]]) -> set[str]:
-    """Those names, and what they are computed from."""
-    found: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name in reads and name not in found:
-            found.add(name)
-            waiting.extend(reads[name])
-    return found

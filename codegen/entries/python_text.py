@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..arrays.free_names import free_names
+from ..arrays.python_names import verify_attributes, verify_expression
 from ..spec.errors import Collector, Problem, hint_from
 from ..spec.foreign_words import PYTHON_WORDS
-from ..spec.free_names import free_names
-from ..spec.python_names import verify_attributes, verify_expression
 from ..spec.sizes import verify_sizes
 from ..spec.syntax import parse_python
 from .reader import RawText

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ..arrays.ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
 from ..model import Interval
 from ..spec.schema import Argument, Signature
-from ..spec.ufunc_facts import BITWISE, COMPARISONS, LOGICAL, SHIFTS
 from ..spec.vocabulary import SAMPLE_GENERATORS, words
 
 Sample = dict[str, str]

@@ -10,7 +10,8 @@ from .svg import Drawing
 ROOT = Path(__file__).resolve().parents[2]
 # Lowest first; tests/test_rooms.py holds the real imports to this order.
 ROOMS = (
-    "spec", "formula", "resolve", "loops", "algebra", "entries", "saving", "check", "build", "api", "views", "write"
+    "spec", "arrays", "formula", "resolve", "loops", "algebra", "entries", "saving", "check", "build", "api", "views",
+    "write",
 )  # fmt: skip
 
 TABLE_X, ROOMS_X, GENERATED_X, TOP, STEP = 24, 244, 944, 92, 52

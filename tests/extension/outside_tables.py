@@ -1,9 +1,12 @@
-"""Paths of the tables of these tests, and a small table."""
+"""Paths of the tables of these tests, a small table, and leaves for their ops."""
 
 from pathlib import Path
 
+import gradsmith as gs
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
+CONFORMANCE = HERE / "conformance" / "conformance.yaml"
 
 SMALL = """\
 waves:
@@ -18,3 +21,7 @@ waves:
   - real(3, 4)
   doc: Waves that grow.
 """
+
+
+def leaf(*numbers):
+    return gs.tensor(numbers, dtype=gs.float64, requires_grad=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.codegen.spec.python_names import NUMPY_NAMES
+from gradsmith.codegen.arrays.python_names import NUMPY_NAMES
 from gradsmith.codegen.spec.vocabulary import ARRAY_BUILTINS
 from gradsmith.generated.op_table import OPS
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .vocabulary import words
+from ..spec.vocabulary import words
 
 COMPARISONS = words("equal not_equal less less_equal greater greater_equal")
 LOGICAL = words("logical_and logical_or logical_xor logical_not")

@@ -2,27 +2,20 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+from outside_tables import CONFORMANCE
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad, grad
 
 pytestmark = pytest.mark.compiles
 
-TABLE = Path(__file__).resolve().parent / "conformance.yaml"
-
-
-@pytest.fixture(scope="module")
-def ops(cache):
-    return gs.load(TABLE, methods=True)  # as the proofs do, which so find it built
-
 
 def test_every_entry_is_proven(ops):
     proofs = subprocess.run(
-        [sys.executable, "-m", "gradsmith.verify", "--table", str(TABLE)], capture_output=True, text=True
+        [sys.executable, "-m", "gradsmith.verify", "--table", str(CONFORMANCE)], capture_output=True, text=True
     )
     assert proofs.returncode == 0, proofs.stdout + proofs.stderr
 

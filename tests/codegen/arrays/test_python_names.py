@@ -5,11 +5,11 @@ import importlib
 
 import pytest
 
+from codegen.arrays.free_names import free_names
+from codegen.arrays.python_names import NUMPY_MODULES, NUMPY_NAMES, verify_attributes, verify_expression
+from codegen.arrays.scipy_names import SCIPY_FUNCTIONS
 from codegen.build.build import load_table
 from codegen.spec.errors import Problem, SpecErrors
-from codegen.spec.free_names import free_names
-from codegen.spec.python_names import NUMPY_MODULES, NUMPY_NAMES, verify_attributes, verify_expression
-from codegen.spec.scipy_names import SCIPY_FUNCTIONS
 from codegen.spec.sizes import verify_sizes
 from codegen.spec.vocabulary import ARRAY_BUILTINS, REFERENCE_NAMES, SAMPLE_NAMES, SCIPY_MODULES
 

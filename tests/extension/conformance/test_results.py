@@ -2,21 +2,12 @@
 
 import numpy as np
 import pytest
-from test_conformance import TABLE
+from outside_tables import leaf
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad, grad
 
 pytestmark = pytest.mark.compiles
-
-
-@pytest.fixture(scope="module")
-def ops(cache):
-    return gs.load(TABLE, methods=True)
-
-
-def leaf(*numbers):
-    return gs.tensor(numbers, dtype=gs.float64, requires_grad=True)
 
 
 def tangents(results):

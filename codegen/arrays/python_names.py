@@ -11,10 +11,10 @@ import ast
 from collections.abc import Mapping, Set
 from types import MappingProxyType
 
-from .errors import Problem, did_you_mean, hint_from
+from ..spec.errors import Problem, did_you_mean, hint_from
+from ..spec.syntax import describe
+from ..spec.vocabulary import SCIPY_MODULES, words
 from .scipy_names import SCIPY_FUNCTIONS
-from .syntax import describe
-from .vocabulary import SCIPY_MODULES, words
 
 # Functions, constants and dtypes of NumPy that compute. None reads or writes a file, or changes one of its arguments.
 NUMPY_NAMES = words(

@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import get_args
 
 import pytest
 import yaml
+from outside_tables import CONFORMANCE
 
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
@@ -21,8 +21,7 @@ from codegen.resolve import comprehensions, operators
 from codegen.spec import helpers, schema_types, vocabulary
 from codegen.spec.schema import Signature
 
-TABLE = Path(__file__).resolve().parent / "conformance.yaml"
-ENTRIES = [entry for entries in yaml.safe_load(TABLE.read_text()).values() for entry in entries]
+ENTRIES = [entry for entries in yaml.safe_load(CONFORMANCE.read_text()).values() for entry in entries]
 
 # Words that this table does not have, and why.
 REASONS = {

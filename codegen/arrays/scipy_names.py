@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from .vocabulary import words
+from ..spec.vocabulary import words
 
 SCIPY_FUNCTIONS: Mapping[str, frozenset[str]] = MappingProxyType(
     {

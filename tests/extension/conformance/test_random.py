@@ -2,18 +2,12 @@
 
 import numpy as np
 import pytest
-from test_conformance import TABLE
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad, grad, gradcheck
 from gradsmith.utils.checkpoint import checkpoint
 
 pytestmark = pytest.mark.compiles
-
-
-@pytest.fixture(scope="module")
-def ops(cache):
-    return gs.load(TABLE, methods=True)
 
 
 def seeded(seed=3):

@@ -1,0 +1,11 @@
+"""The conformance table, loaded."""
+
+import pytest
+from outside_tables import CONFORMANCE
+
+import gradsmith as gs
+
+
+@pytest.fixture(scope="session")
+def ops(cache):
+    return gs.load(CONFORMANCE, methods=True)  # as the proofs do, which so find it built
