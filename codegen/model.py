@@ -260,6 +260,8 @@ class Policy:
     domain: tuple[tuple[str, Interval], ...] = ()  # of real arguments
     latex: str = ""
     reference: str = ""  # Python text: the value, computed by others
+    surrogate: str = ""  # Python text: what the gradients are the derivatives of, where that is not the value
+    cancellation: str = ""  # why float32 loses digits in the formulas, or ""
     resets_accumulator: bool = False
     out_of_place: str = ""  # why there is no in-place form, or ""
     depends_on_layout: bool = False  # the result is another for other strides of the same elements

@@ -186,6 +186,10 @@ def policy_lines(row: OpRowView) -> Iterator[str]:
         yield f"- domain of {name}: `{interval}`"
     if row.subgradient:
         yield f"- where there is no derivative: {row.subgradient}"
+    if row.surrogate:
+        yield f"- differentiated as: `{one_line(row.surrogate)}`"
+    if row.cancellation:
+        yield f"- in float32 the gradient loses digits: {row.cancellation}"
     if row.out_of_place:
         yield f"- not in place: {row.out_of_place}"
 

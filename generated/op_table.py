@@ -60,6 +60,8 @@ class OpRow(NamedTuple):
     domain: "dict[str, Interval]" = {}  # of real arguments that have one
     latex: str = ""  # formula of the op, or ""
     reference: str = ""  # Python text over the arguments, `np` and `scipy` that gives the value, or ""
+    surrogate: str = ""  # Python text that gives what the gradients are the derivatives of, or "" for the value
+    cancellation: str = ""  # why float32 loses digits in the formulas, or ""
     resets_accumulator: bool = False  # `self` forgets its gradient's accumulator
     out_of_place: str = ""  # why there is no in-place form, or ""
     non_differentiable: "tuple[str, ...]" = ()  # inputs of which the entry says that they have no gradient

@@ -35,7 +35,7 @@ def verify_agreement(ops: list[Op], declarations: list[Declaration], deriver: De
     evaluator = Evaluator({op.base: op for op in (*library[::-1], *ops[::-1])}, context.callees)
     for op, declaration in zip(ops, declarations, strict=True):
         backward = op.variants[0].backward
-        if op.variants[0].forward.kind != "pointwise" or backward is None:
+        if op.variants[0].forward.kind != "pointwise" or backward is None or op.policy.surrogate:
             continue
         for gradient in backward.gradients:
             if not gradient.formula.is_derived and not gradient.is_joint:

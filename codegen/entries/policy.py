@@ -36,7 +36,9 @@ class PolicyReader:
             points=tuple(map(self.point, self.entry.points)),
             domain=self.domain(),
             latex=self.latex(),
-            reference=self.reference(),
+            reference=self.expression("reference"),
+            surrogate=self.surrogate(),
+            cancellation=self.cancellation(),
             resets_accumulator=self.resets_accumulator(),
             out_of_place=self.out_of_place(),
             depends_on_layout=self.flag("depends_on_layout"),
@@ -163,13 +165,30 @@ class PolicyReader:
             self.error(position, f"latex '{text}' has braces that do not match")
         return text
 
-    def reference(self) -> str:
-        raw = self.entry.texts.get("reference")
+    def expression(self, key: str) -> str:
+        """A Python text over the arguments."""
+        raw = self.entry.texts.get(key)
         if raw is None:
             return ""
         names = {a.name for a in self.signature.arguments} | REFERENCE_NAMES
-        verify_names(self.errors, self.signature.base, raw, "reference", names, self.signature.generators)
+        verify_names(self.errors, self.signature.base, raw, key, names, self.signature.generators)
         return raw.text
+
+    def surrogate(self) -> str:
+        self.verify_differentiable("surrogate", "Write the formula of the gradient that the surrogate has.")
+        if "surrogate" in self.entry.texts and self.flag("stops_gradient"):
+            hint = "An op that stops the gradient has none, not that of something else."
+            self.error(self.entry.texts["surrogate"].position, "surrogate beside stops_gradient", hint)
+        return self.expression("surrogate")
+
+    def cancellation(self) -> str:
+        self.verify_differentiable("cancellation", "It says why float32 loses digits in a gradient.")
+        return self.text("cancellation")
+
+    def verify_differentiable(self, key: str, hint: str) -> None:
+        """Keys about gradients are for entries that have some."""
+        if key in self.entry.texts and "nondifferentiable" in self.entry.texts:
+            self.error(self.entry.texts[key].position, f"{key}, but no input has a gradient", hint)
 
     def flag(self, key: str) -> bool:
         raw = self.entry.texts.get(key)

@@ -25,7 +25,7 @@ Key = TypeVar("Key")
 _WORDS = {
     "+": "sum", "-": "difference", "*": "product", "/": "quotient", "neg": "negative", "**": "power", "@": "matrix",
     "==": "equal", "!=": "unequal", "<": "less", "<=": "at_most", ">": "greater", ">=": "at_least",
-    "&": "both", "|": "either", "~": "inverse",
+    "&": "both", "|": "either", "~": "inverse", "^": "either_alone", "%": "remainder", "//": "floored_quotient",
 }  # fmt: skip
 
 

@@ -51,6 +51,8 @@ class OpRowView:
     domain: tuple[tuple[str, Interval], ...]
     latex: str
     reference: str
+    surrogate: str
+    cancellation: str
     resets_accumulator: bool
     out_of_place: str
     non_differentiable: tuple[str, ...]
@@ -101,6 +103,8 @@ def op_row(op: Op) -> OpRowView:
         domain=op.policy.domain,
         latex=forward_latex(op),
         reference=op.policy.reference,
+        surrogate=op.policy.surrogate,
+        cancellation=op.policy.cancellation,
         resets_accumulator=op.policy.resets_accumulator,
         out_of_place=op.policy.out_of_place,
         non_differentiable=op.non_differentiable,

@@ -83,6 +83,8 @@ KEYS: dict[str, tuple[str, Schema]] = {
     ),
     "points": ("Exact gradients at special points: self=0.0, gradient=0.5.", _texts()),
     "reference": ("The value by other means, in NumPy or SciPy.", _TEXT),
+    "surrogate": ("What the gradients are the derivatives of, in NumPy or SciPy, where that is not the value.", _TEXT),
+    "cancellation": ("Why float32 loses digits in the gradients' formulas.", _TEXT),
     "samples": ("What the op is proven with: real(3, 4), other=2.5; several are separated by semicolons.", _texts()),
     "resets_accumulator": ("The accumulator of the gradient must be created again.", _FLAG),
     "out_of_place": ("Why there is no in-place form, and what to do instead.", _TEXT),

@@ -54,7 +54,8 @@ def library_digest() -> str:
 
 # Keys that nothing outside of the table's own ops is made from, with the lines that belong to them; and comments.
 _REMARKS = re.compile(
-    r"^  (?:doc|samples|points|reference|subgradient|latex):.*\n(?:    .*\n|  - .*\n|\n(?=    |  - ))*|^ *#.*\n",
+    r"^  (?:doc|samples|points|reference|surrogate|cancellation|subgradient|latex):.*\n"
+    r"(?:    .*\n|  - .*\n|\n(?=    |  - ))*|^ *#.*\n",
     re.MULTILINE,
 )
 

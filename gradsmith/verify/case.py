@@ -14,6 +14,7 @@ from gradsmith.autograd import grad
 
 from .calls import Results, call, outputs_of
 from .numeric import loss, weights_like
+from .references.expected import surrogate_results
 from .references.refusals import REFUSALS
 from .samples import Case, array_of, as_tensors, cases_of, leaves_among, replaced
 
@@ -79,19 +80,31 @@ class Setting:
     def root_arrays(self, values: Values | None = None) -> list[Array]:
         return self.subject.differentiable(self.results(values))
 
+    def differentiated(self, values: Values | None = None) -> list[Array]:
+        """What the gradients are the derivatives of: the results, or the `surrogate` of the entry."""
+        if not self.subject.row.surrogate:
+            return self.root_arrays(values)
+        return self.subject.differentiable(
+            surrogate_results(self.subject.row, self.values if values is None else values)
+        )
+
     def weights(self) -> list[Array]:
         """Gradients of the results, the same in every run."""
         return weights_like(self.root_arrays(), self.case.id)
 
     def loss_at(self, place: Place, weights: Sequence[Array]) -> Callable[[Array], float]:
         """The loss as a function of the array at one place."""
-        return lambda array: loss(self.root_arrays(replaced(self.values, {place: array})), weights)
+        return lambda array: loss(self.differentiated(replaced(self.values, {place: array})), weights)
+
+    def moved_roots(self, place: Place, array: Array) -> list[Array]:
+        """The differentiable results with another array at one place."""
+        return self.root_arrays(replaced(self.values, {place: array}))
 
     def flat_at(self, place: Place) -> Callable[[Array], Array]:
         """All differentiable results in one row, as a function of the array at one place."""
 
         def function(array: Array) -> Array:
-            parts = self.root_arrays(replaced(self.values, {place: array}))
+            parts = self.differentiated(replaced(self.values, {place: array}))
             return np.concatenate([part.ravel() for part in parts])
 
         return function

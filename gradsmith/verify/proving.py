@@ -16,7 +16,7 @@ import gradsmith as gs
 
 from .case import Subject
 from .checks import forms, saved, value
-from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, third
+from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, surrogate, third
 from .checks.numbers import points, rounding, singular, special
 from .checks.other_calls import changed, elementwise, layouts, resized, varied
 from .coverage.cover import gaps_of
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from .trees.models import Model, Models
 
 CHECKS = (
-    value, reverse, circle, forward, second, third, constants, forms, elementwise, special, singular, scaled, shared,
-    mixed, resized, layouts, points, saved,
+    value, surrogate, reverse, circle, forward, second, third, constants, forms, elementwise, special, singular, scaled,
+    shared, mixed, resized, layouts, points, saved,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"

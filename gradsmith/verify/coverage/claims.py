@@ -10,10 +10,14 @@ import numpy as np
 from gradsmith.codegen.formula.formula import Expr, Operator
 from gradsmith.codegen.formula.scope import TENSOR
 
+from ..case import Subject
+from ..checks.derivatives import surrogate
+from ..checks.numbers import rounding, special
 from ..checks.numbers.special import FAR, NUMBERS, with_numbers
 from ..checks.other_calls.elementwise import is_elementwise
 from ..checks.other_calls.layouts import LAYOUTS, relaid, results_and_gradients
 from ..domains import is_inside
+from ..proof import Proof
 from ..references.refusals import REFUSALS
 from ..samples import as_tensors, at, places_of
 from ..trees.text import written
@@ -21,7 +25,7 @@ from .branches import formulas_of
 from .gap import Gap
 
 if TYPE_CHECKING:
-    from ..case import Setting, Subject
+    from ..case import Setting
     from ..trees.models import Model
 
 _ORDER = frozenset({"<", "<=", ">", ">=", "==", "!="})
@@ -36,6 +40,13 @@ def gaps_of(subject: Subject, model: Model) -> Iterator[Gap]:
         words = "`depends_on_layout` is not so: results and gradients are the same for all layouts"
         yield Gap(words, "a sample for which they differ, or leave the line out")
     yield from gaps_of_domain(subject)
+    if row.surrogate and not surrogate.is_needed(subject):
+        yield Gap(
+            "`surrogate` is not needed: the value has the same derivatives",
+            "a sample where it has others, or leave the line out",
+        )
+    if row.cancellation and not loses_digits(subject, model):
+        yield Gap("`cancellation` is not so: float32 loses nothing", "a sample with lost digits, or leave the line out")
     if not (row.points or row.subgradient):
         yield from gaps_of_comparisons(model)
 
@@ -58,6 +69,15 @@ def gaps_of_domain(subject: Subject) -> Iterator[Gap]:
         if outside:
             yield Gap(f"the op has a value at {outside[0]}, outside of its `domain`", "this number to the `domain`")
             return
+
+
+def loses_digits(subject: Subject, model: Model) -> bool:
+    """Would the entry be wrong without the claim."""
+    plain = Subject(subject.row._replace(cancellation=""), subject.module)
+    trial = Proof(subject.row.base)
+    special.check(plain, trial)
+    rounding.check(plain, model, trial)
+    return not trial.holds
 
 
 def gives_an_input(setting: Setting) -> bool:

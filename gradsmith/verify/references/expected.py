@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
     from ..samples import Array, Shape, Values
 
-_LIST_OF_NUMBERS = re.compile(r"(?:int|float|bool|str|Scalar)\[(\d*)\]\??")
+_NUMBERS: Mapping[str, tuple[type, ...]] = {
+    "int": (int,), "bool": (bool,), "str": (str,), "float": (int, float), "Scalar": (int, float, complex),
+}  # fmt: skip
+_LIST = re.compile(rf"({'|'.join(_NUMBERS)})\[(\d*)\]\??")
+
 
 NO_SCIPY = "the reference needs SciPy, which is not installed"
 NO_REFERENCE = "the entry has no reference"
@@ -63,10 +67,21 @@ def expected_results(row: OpRow, values: Values) -> Results:
     return outputs_of(result, row.result_types).made(np.asarray)
 
 
+def surrogate_results(row: OpRow, values: Values) -> Results:
+    """What the entry's gradients are the derivatives of, where it says that this is not the value."""
+    with np.errstate(all="ignore"):
+        result = value_of(row.surrogate, row, values)
+    return outputs_of(result, row.result_types).made(np.asarray)
+
+
 def evaluated(row: OpRow, values: Mapping[str, Any]) -> Any:
     text = reference_of(row)
     if not text:
         raise NotAvailable(NO_REFERENCE)
+    return value_of(text, row, values)
+
+
+def value_of(text: str, row: OpRow, values: Mapping[str, Any]) -> Any:
     arguments = {a.name: ast.literal_eval(a.default) for a in row.arguments if a.default is not None}
     arguments = {**as_forwards_see(row, {**arguments, **seeded_for_numpy(values)})}
     return eval(text, {**names_for(text, function_name(row)), **arguments})
@@ -80,10 +95,10 @@ def as_forwards_see(row: OpRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def repeated(value: Any, type_: str) -> Any:
     """What the op makes of ``2`` for an ``int[2]``."""
-    length = _LIST_OF_NUMBERS.fullmatch(type_)
-    if length is None or not isinstance(value, (bool, int, float, complex, str)):
+    found = _LIST.fullmatch(type_)
+    if found is None or not isinstance(value, _NUMBERS[found[1]]):
         return value
-    return (value,) * int(length[1] or 1)
+    return (value,) * int(found[2] or 1)
 
 
 def reference_of(row: OpRow) -> str:

@@ -49,6 +49,29 @@ def test_policy_is_optional() -> None:
     assert op_with("f(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad").policy == Policy()
 
 
+THROUGH = r"""
+rounded(Tensor self) -> Tensor
+  forward: array(np.rint(self))
+  self: grad
+  surrogate: np.clip(self, -1, 1)
+  cancellation: an example
+"""
+
+
+def test_a_gradient_that_is_not_that_of_the_value() -> None:
+    policy = op_with(THROUGH).policy
+    assert (policy.surrogate, policy.cancellation) == ("np.clip(self, -1, 1)", "an example")
+    namespace: dict[str, object] = {"__name__": "op_table"}
+    exec(render_all(table_with(THROUGH))["op_table.py"], namespace)
+    (row,) = [row for row in namespace["OPS"] if row.base == "rounded"]  # type: ignore[attr-defined]
+    assert (row.surrogate, row.cancellation) == (policy.surrogate, policy.cancellation)
+
+
+def test_a_loop_may_have_the_gradient_of_something_else() -> None:
+    text = "signs(Tensor self) -> Tensor\n  forward: pointwise(exp(self))\n  self: grad\n  surrogate: self"
+    assert op_with(text).policy.surrogate == "self"
+
+
 def test_an_op_that_changes_its_argument_may_reset_its_accumulator() -> None:
     op = op_with("set_(Tensor(a!) self) -> Tensor(a!)\n  forward: array(0)\n  self: grad\n  resets_accumulator: true")
     assert op.policy.resets_accumulator

@@ -31,7 +31,6 @@ REASONS = {
     "a constant that no difference is compared with, in a formula": "inf nan",
     "tests/extension/language.yaml has them: one text for two is read letter by letter": "str[n]",
     "tensors of it have no gradient, so that no formula meets it": "bool uint8 int8 int16 int32 int64",
-    "tests/extension/language.yaml has it: proofs do not take None inside of lists": "Tensor?[]",
     "tests/extension/language.yaml has it: the op looks into what it gets, which no proof can vary": "object",
 }
 WITHOUT = {word for text in REASONS.values() for word in text.split()}

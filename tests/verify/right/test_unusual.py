@@ -30,12 +30,18 @@ def filled_at(array, places, value):
     return filled
 
 
+def with_rows(array, index, rows):
+    written = np.array(array)
+    written[index] = rows
+    return written
+
+
 def correlated(array, window):
     """ValueError where the window is longer than the array."""
     return np.einsum("nclk,ock->nol", np.lib.stride_tricks.sliding_window_view(array, window.shape[-1], -1), window)
 
 
-FUNCTIONS = {function.__name__: function for function in (square_of_numbers, filled_at, correlated)}
+FUNCTIONS = {function.__name__: function for function in (square_of_numbers, filled_at, with_rows, correlated)}
 
 
 @pytest.mark.parametrize("base", re.findall(r"(?m)^- name: (\w+)\(", TEXT))

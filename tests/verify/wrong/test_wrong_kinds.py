@@ -35,11 +35,19 @@ def multiplied(arrays):
     return one * other + np.may_share_memory(one, other)
 
 
+def with_rows(array, index, rows):
+    written = np.array(array)
+    written[index] = rows
+    return written
+
+
 def multiples(array, count):
     return [array * (k + 1) for k in range(count)]
 
 
-FUNCTIONS = {function.__name__: function for function in (read_expanded, read_backwards, multiplied, multiples)}
+FUNCTIONS = {
+    function.__name__: function for function in (read_expanded, read_backwards, multiplied, multiples, with_rows)
+}
 
 
 @pytest.mark.parametrize("base", EXPECTED)

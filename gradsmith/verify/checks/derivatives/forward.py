@@ -81,7 +81,7 @@ def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, p
     with dual_level():
         roots = setting.roots(duals(setting.values, directions))
         found, kinds = tangents_of(roots), [root.dtype for root in roots]
-    expectations = slopes_of(lambda step: moved(setting, directions, step).root_arrays())
+    expectations = slopes_of(lambda step: moved(setting, directions, step).differentiated())
     for tangent, expected, kind in zip(found, expectations, kinds):
         terms = numeric.terms_of(expected, setting.root_arrays(), DIFFERENCES)
         name = f"tangent {how} against differences"

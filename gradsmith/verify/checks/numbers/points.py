@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,26 @@ def check_point(subject: Subject, point: Point, dtype: str, create_graph: bool, 
         name = f"gradient of {place[0]!r}" + (", recorded" if create_graph else "")
         setting = f"point, {dtype}: {{{shown}}}"
         proof.compare("points", name, setting, array_of(gradient), expected, PRECISION[dtype])
+
+
+class Undefined(NamedTuple):
+    """A number of an input at which the entry says that the gradient is not finite."""
+
+    input: str
+    number: float
+    numbers: tuple[float, ...]  # of all inputs, where these are elements side by side
+
+
+def where_undefined(subject: Subject) -> Iterator[Undefined]:
+    """By the entry's `points`, of which `subgradient` says why."""
+    for point in subject.row.points if subject.row.subgradient else ():
+        values = values_of(subject, point.arguments, REAL)
+        arrays = {p: at(values, p) for p in inputs_among(subject.row, values)}
+        for place, array in arrays.items():
+            gradient = np.broadcast_to(evaluate(point.gradient.get(place[0], "0.0"), 0, REAL), array.shape)
+            for index in map(tuple, np.argwhere(~np.isfinite(gradient))):
+                beside = [float(other[index]) for other in arrays.values() if other.shape == array.shape]
+                yield Undefined(place[0], float(array[index]), tuple(beside))
 
 
 def values_of(subject: Subject, texts: dict[str, str], dtype: str) -> Values:

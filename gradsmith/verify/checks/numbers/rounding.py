@@ -3,30 +3,36 @@
 An op is as exact as can be asked for when its result is that of inputs within a few units in the last place of the
 given ones. So the float64 result is computed again for inputs that are rounded at random, and that of a formula for
 rounded arguments, results and gradients. That tells an ill-conditioned function from one that is computed badly. A
-result that is small beside the inputs keeps three digits at least, as of a sum with the largest input in it.
+result that is small beside the inputs keeps three digits at least, as of a sum with the largest input in it. Where an
+entry says that its formulas lose digits to `cancellation`, each of their steps may be rounded too.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import gradsmith as gs
+from gradsmith.codegen.formula.formula import Call, Conditional, Operator
 
 from ...case import REAL, Setting
 from ...domains import is_inside
 from ...proof import difference, largest
 from ...references.refusals import REFUSALS
 from ...samples import array_of, places_of, replaced
+from ...trees.evaluator import Evaluator, Surroundings
 from ...trees.functions import NotEvaluable
 from ...trees.situation import Situation, situation_of
 from ..derivatives.reverse import name_of
 
 if TYPE_CHECKING:
+    from gradsmith.codegen.formula.formula import Expr
+
     from ...case import Subject
     from ...proof import Proof
     from ...samples import Array, Values
@@ -223,6 +229,21 @@ def rounded_gradients(
         other = situation_of(setting.with_values(replaced(setting.values, arrays), "rounded"), model, weights)
         if other is not None:
             yield gradients_of(other, other.names, other.gradients)
+        if setting.subject.row.cancellation:
+            stepwise = replace(situation, model=replace(model, evaluator=Stepwise(model.evaluator.functions, random)))
+            yield gradients_of(stepwise, situation.names, situation.gradients)
+
+
+@dataclass(frozen=True)
+class Stepwise(Evaluator):
+    """Rounds the result of every step: what an entry that speaks of `cancellation` may lose."""
+
+    random: np.random.Generator
+
+    def value(self, expr: Expr, around: Surroundings) -> Any:
+        found = super().value(expr, around)
+        is_step = isinstance(expr, (Call, Operator, Conditional))
+        return rounded_tensor(found, self.random) if is_step else found
 
 
 def gradients_of(situation: Situation, names: Mapping[str, Any], gradients: Sequence[Any]) -> Mapping[Any, Array]:

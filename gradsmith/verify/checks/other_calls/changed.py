@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.autograd.forward_ad import dual_level
-from gradsmith.autograd.gradcheck.differences import STEP
+from gradsmith.autograd.gradcheck.differences import STEP, unit
 
 from ... import numeric
 from ...changed import changed_settings
@@ -28,6 +28,7 @@ PRECISION = 1e-5
 SMOOTH = 1e-6  # relative: how well two differences agree where there is a derivative
 DOT_PRODUCT = 1e-9
 FLAT = 1e-6
+MOST = 200  # elements that are changed one by one
 
 
 def check(subject: Subject, model: Model, proof: Proof) -> None:
@@ -35,7 +36,7 @@ def check(subject: Subject, model: Model, proof: Proof) -> None:
         return  # an op that only formulas call trusts its arguments
     for dtype in subject.dtypes:
         for setting in changed_settings(subject, model.op, dtype):
-            if is_taken(setting) and not (subject.row.subgradient and repeats(setting)):
+            if is_taken(setting):
                 check_setting(setting, proof)
 
 
@@ -56,7 +57,7 @@ def is_taken(setting: Setting) -> bool:
 
 
 def repeats(setting: Setting) -> bool:
-    """Does an index name a place twice: what that means the author has decided, in `points`."""
+    """Does an index name a place twice."""
     found = [np.ravel(array) for array in indices_in(list(setting.values.values()))]
     return any(len(set(array.tolist())) < array.size for array in found)
 
@@ -80,7 +81,9 @@ def is_comparable(result: Array, expected: Array) -> bool:
 def check_setting(setting: Setting, proof: Proof) -> None:
     places = setting.places
     if places:
-        check_direction(setting, direction_of(setting, places), proof)
+        direction = direction_of(setting, places)
+        is_decided = setting.subject.row.subgradient and repeats(setting)
+        check_direction(setting, where_it_counts(setting, direction) if is_decided else direction, proof)
     fixed = [p for p, array in places_of(setting.values) if array.dtype.kind in "fc" and p not in places]
     if fixed and not (setting.subject.row.stops_gradient or setting.is_refused):
         check_constants(setting, direction_of(setting, fixed), proof)
@@ -89,6 +92,30 @@ def check_setting(setting: Setting, proof: Proof) -> None:
 def direction_of(setting: Setting, places: Sequence[Place]) -> dict[Place, Array]:
     random = np.random.default_rng(3)
     return {p: numeric.draw(random, at(setting.values, p)) for p in places}
+
+
+def where_it_counts(setting: Setting, direction: dict[Place, Array]) -> dict[Place, Array]:
+    """Along all elements but those that are overwritten: of several that go to one place one counts.
+
+    What the gradient of the others is the author has decided, in `points`.
+    """
+    return {place: np.where(is_overwritten(setting, place), 0, v).astype(v.dtype) for place, v in direction.items()}
+
+
+def is_overwritten(setting: Setting, place: Place) -> Array:
+    """Elements that make a difference with the indices of the sample, and none with those that repeat."""
+    sample = setting.with_values(setting.case.values(setting.dtype), "")
+    counts = makes_difference(setting, place)
+    is_alike = np.shape(at(sample.values, place)) == counts.shape and not repeats(sample)
+    return np.asarray(~counts & (makes_difference(sample, place) if is_alike else True))
+
+
+def makes_difference(setting: Setting, place: Place) -> Array:
+    array, function = at(setting.values, place), setting.flat_at(place)
+    plain, found = function(array), np.zeros(array.shape, bool)
+    for index in np.ndindex(array.shape) if array.size <= MOST else ():
+        found[index] = np.any(function(np.asarray(array + unit(array, index, 1))) != plain)
+    return found
 
 
 def check_constants(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
@@ -106,7 +133,7 @@ def check_constants(setting: Setting, direction: dict[Place, Array], proof: Proo
 def check_direction(setting: Setting, direction: dict[Place, Array], proof: Proof) -> None:
     """The slope of the loss along the direction, by differences, by gradients and by tangents."""
     weights = [balanced(w, root) for w, root in zip(setting.weights(), setting.root_arrays())]
-    slope = steady_slope(setting, direction, lambda values: numeric.loss(setting.root_arrays(values), weights))
+    slope = steady_slope(setting, direction, lambda values: numeric.loss(setting.differentiated(values), weights))
     if slope is None:
         return
     try:
