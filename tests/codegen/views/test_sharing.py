@@ -2,7 +2,8 @@
 
 from small_table import op_with, show
 
-from codegen.views.sharing import SharedFormulas, share
+from codegen.resolve.operators import _COMPARE, BINARY_OPERATORS
+from codegen.views.sharing import _WORDS, SharedFormulas, share
 
 SIGNATURE = "f(Tensor self, Tensor other, Tensor third) -> Tensor\n  forward: array(np.zeros((self, other, third)))\n"
 
@@ -110,3 +111,9 @@ def test_what_a_comprehension_tests_is_no_guard() -> None:
     )
     guards = {part.name: [show(guard) for guard in part.guards] for part in found.parts}
     assert guards == {"a": ["True", "(self_ndim > 1)"]}
+
+
+def test_every_operator_has_a_word() -> None:
+    """By which a part is called that begins with it."""
+    symbols = {symbol for symbol, *_ in (*BINARY_OPERATORS.values(), *_COMPARE.values())}
+    assert symbols - {"is", "is not", "in", "not in"} <= set(_WORDS)
