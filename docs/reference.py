@@ -16,7 +16,8 @@ from codegen.arrays import python_names
 from codegen.arrays.scipy_names import SCIPY_FUNCTIONS
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
-from codegen.formula.callees import helpers
+from codegen.extension import library_table
+from codegen.formula.callees import helpers, intrinsics
 from codegen.spec import schema_types, vocabulary
 from codegen.views.table_rows import OpRowView, op_rows
 
@@ -58,7 +59,7 @@ def words() -> str:
         "Sets of variants": code_list(PRESETS),
         "Operators": bullets(vocabulary.OPERATORS.items()),
         "Ufuncs": ufuncs(),
-        "Functions of loops besides ufuncs": code_block(vocabulary.INTRINSICS.strip().splitlines()),
+        "Functions of loops besides ufuncs": loop_functions(),
         "Attributes in formulas": bullets(
             (title, (vocabulary.UNDOTTED_ATTRIBUTES.get(name, f"x.{name}") for name in names))
             for title, names in (
@@ -91,6 +92,16 @@ def types() -> str:
     for text in shown:
         schema_types.Type.parse(text)  # what is no type must not be listed
     return code_list(shown)
+
+
+def loop_functions() -> str:
+    """The functions, and which of them an external table cannot call."""
+    alone = [name for name in intrinsics() if name not in library_table().by_base]
+    names = " and ".join(f"`{name}`" for name in alone)
+    remark = (
+        f"{names} are no ops, and so for gradsmith's own table alone. Another one writes `array(...)` with SciPy's."
+    )
+    return f"{code_block(vocabulary.INTRINSICS.strip().splitlines())}\n\n{remark}"
 
 
 def ufuncs() -> str:

@@ -22,13 +22,15 @@ from .value_types import names_present
 _OBJECT = Type("object")
 # Of a list of numbers or truths -> the type of what Python's function makes of it.
 _OF_LISTS: dict[str, Callable[[Type], Type]] = {
-    "sum": lambda item: INT if item == BOOL else item,
+    **dict.fromkeys(("sum", "prod"), lambda item: INT if item == BOOL else item),
     "min": lambda item: item,
     "max": lambda item: item,
     "any": lambda item: BOOL,
     "all": lambda item: BOOL,
     "sorted": lambda item: replace(item, is_list=True),
 }
+# Those that Python has no builtin function for -> the helper, see runtime/formulas/numbers.pxd.
+_HELPERS = {"prod": "prod_number"}
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,7 @@ class ComprehensionResolver(ResolverBase):
     # -- functions of lists
 
     def _expect_of_list(self, function: str, offset: int, positional: list[Expr]) -> Expr | None:
-        """``sum(sizes)``, ``all([...])``, ``sorted(dims)``, ``reversed(dims)``; of tensors these are ops."""
+        """``sum(sizes)``, ``prod(x.shape)``, ``all([...])``, ``sorted(dims)``; of tensors these are ops."""
         if len(positional) != 1 or not positional[0].type.is_list or function not in (*_OF_LISTS, "reversed"):
             return None
         value = positional[0]
@@ -182,7 +184,10 @@ class ComprehensionResolver(ResolverBase):
         item = value.type.plain.item
         if not item.is_number or (function in ("any", "all") and item != BOOL):
             return None
-        return _builtin(_OF_LISTS[function](item), function, (value,))
+        result = _OF_LISTS[function](item)
+        if function in _HELPERS:
+            return Call(result, function, _HELPERS[function], "numbers", (value,))
+        return _builtin(result, function, (value,))
 
     def _negated_list(self, operand: Expr) -> Comprehension:
         """``-shifts`` is ``[-n for n in shifts]``."""

@@ -125,6 +125,8 @@ FOREIGN_TYPES = {
     "MemoryFormat": "object", "Dimname": "int", "Storage": "Tensor", "const": "Tensor", "int64_t": "int",
 }  # fmt: skip
 
+_NESTED_HINT = "Take one list, and an int[] that says how many of its items belong together; or an 'object'."
+
 # ---- parsing: each function leaves the scanner behind what it read
 
 
@@ -145,6 +147,8 @@ def scan_type(scanner: Scanner) -> Type:
     length = _scan_length(scanner) if is_list else 0
     optional_items = optional and is_list
     optional = scanner.accept("?") if is_list else optional
+    if is_list and scanner.peek("["):
+        raise Problem(f"there is no list of lists {name}[][]", start, _NESTED_HINT)
     declared = _Declared(name, union, alias, is_list, length, optional_items, optional)
     declared.verify(start)
     return Type(name, union, optional, is_list, optional_items, length, alias, written)

@@ -275,6 +275,7 @@ class Required:
 
     condition: str
     message: str  # an expression, which shows what was found
+    indexes: bool  # a shape or list, which may be too short to have what the condition asks for
 
 
 @dataclass(frozen=True)

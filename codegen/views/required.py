@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..formula.formula import BINDING, Attribute, Expr, Name
+from ..formula.formula import BINDING, Attribute, Expr, Name, Slice, Subscript
 from ..formula.printing import CythonPrinter, attribute_text, literal_text
 from ..model import Op, Requirement, Variant
 from .model import Required, tuple_text
@@ -15,7 +15,11 @@ def required_view(op: Op, variant: Variant) -> Iterator[Required]:
     printer = CythonPrinter(lists=lists)
     for requirement in variant.requirements:
         condition = printer.within(requirement.condition.expr, BINDING["not"] + 1)
-        yield Required(condition, _message(op, variant, requirement))
+        yield Required(condition, _message(op, variant, requirement), _indexes(requirement.condition.expr))
+
+
+def _indexes(condition: Expr) -> bool:
+    return any(isinstance(part, Subscript) and not isinstance(part.index, Slice) for part in condition.walk())
 
 
 def _message(op: Op, variant: Variant, requirement: Requirement) -> str:

@@ -79,7 +79,13 @@ def _verified(entry: EntryView) -> Iterator[str]:
 
 def _required(entry: EntryView) -> Iterator[str]:
     for required in entry.required:
-        yield from (f"if not {required.condition}:", f"    raise RuntimeError({required.message})")
+        asked = (f"if not {required.condition}:", f"    raise RuntimeError({required.message})")
+        if required.indexes:
+            yield "try:"
+            yield from (f"    {line}" for line in asked)
+            yield from ("except IndexError:", f"    raise IndexError({required.message}) from None")
+        else:
+            yield from asked
 
 
 def _refused(entry: EntryView) -> Iterator[str]:

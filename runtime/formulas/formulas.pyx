@@ -359,35 +359,44 @@ cpdef object is_contiguous(object self):
 # ---- matrix products with a vector or a batch
 
 
-cdef list of_one_dtype(object self, object other):
-    dtype = common_dtype(self, other)
-    return [self.to(dtype), other.to(dtype)]
+cdef list of_one_dtype(object operands):
+    dtype = common_dtype(*operands)
+    return [operand.to(dtype) for operand in operands]
 
 
 cpdef object matmul_mixed(object self, object other):
     """The product, as the formula of an external op means it, whose operands may have two dtypes."""
-    self, other = of_one_dtype(self, other)
+    self, other = of_one_dtype((self, other))
     return self.matmul(other)
 
 
 cpdef object mm_mixed(object self, object other):
-    self, other = of_one_dtype(self, other)
+    self, other = of_one_dtype((self, other))
     return self.mm(other)
 
 
 cpdef object bmm_mixed(object self, object other):
-    self, other = of_one_dtype(self, other)
+    self, other = of_one_dtype((self, other))
     return self.bmm(other)
 
 
 cpdef object mv_mixed(object self, object other):
-    self, other = of_one_dtype(self, other)
+    self, other = of_one_dtype((self, other))
     return self.mv(other)
 
 
 cpdef object dot_mixed(object self, object other):
-    self, other = of_one_dtype(self, other)
+    self, other = of_one_dtype((self, other))
     return self.dot(other)
+
+
+cpdef object linear_mixed(object self, object weight, object bias):
+    product = matmul_mixed(self, weight.mT if weight.ndim > 1 else weight)
+    return product if bias is None else product + bias
+
+
+cpdef object einsum_mixed(object equation, object operands):
+    return einsum_of_products(equation, of_one_dtype(operands))
 
 
 cpdef object matmul_backward_self(object gradient, object other, object shape):

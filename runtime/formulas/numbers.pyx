@@ -22,6 +22,10 @@ cdef object reduced_axes(object dim, object ndim):
 # ---- sizes and indices
 
 
+cpdef object prod_number(object self):
+    return math.prod(self)
+
+
 cpdef object count_of(object shape, object dim):
     """How many elements a reduction makes one."""
     return math.prod([shape[axis] for axis in reduced_axes(dim, len(shape))])

@@ -117,6 +117,34 @@ def test_requirements_in_forward_mode(ops, form):
 # ---- gradients
 
 
+def test_a_condition_that_indexes_past_a_shape(ops):
+    """The message is that of the condition; the type says what went wrong."""
+    assert ops.rows_of_three(gs.ones(2, 3)).shape == (2, 3)
+    with pytest.raises(
+        RuntimeError, match=r"rows_of_three\(\): rows of three are wanted, but got self.shape = \(3, 2\)"
+    ):
+        ops.rows_of_three(gs.ones(3, 2))
+    for call in (ops.rows_of_three, gs.Tensor.rows_of_three_):
+        with pytest.raises(
+            IndexError, match=r"rows_of_three\(\): rows of three are wanted, but got self.shape = \(3,\)"
+        ):
+            call(gs.ones(3))
+
+
+def test_linear_functions_of_two_dtypes(ops):
+    x = gs.tensor([[1.0, 2.0]], dtype=gs.float32, requires_grad=True)
+    y = gs.tensor([[3.0], [4.0]], dtype=gs.float64, requires_grad=True)
+    result = ops.contracted(x, y)
+    firsts = grad(result.sum(), [x, y], create_graph=True)
+    assert [(g.dtype, g.tolist()) for g in firsts] == [(gs.float32, [[3, 4]]), (gs.float64, [[1], [2]])]
+    seconds = grad(firsts[0].pow(2).sum() + firsts[1].pow(2).sum(), [x, y])
+    assert [(g.dtype, g.tolist()) for g in seconds] == [(gs.float32, [[2, 4]]), (gs.float64, [[6], [8]])]
+    with forward_ad.dual_level():
+        dual = ops.contracted(forward_ad.make_dual(x.detach(), gs.ones(1, 2)), y.detach())
+        tangent = forward_ad.unpack_dual(dual).tangent
+    assert (tangent.dtype, tangent.tolist()) == (gs.float64, [[7]])
+
+
 def test_matrix_products_of_two_dtypes(ops):
     """In formulas, to any order; an op that multiplies refuses them, as PyTorch does."""
     x = gs.tensor([[1.0, 2.0]], requires_grad=True)
