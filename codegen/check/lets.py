@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from ..entries.lets import names_in, needed
 from ..entries.reader import RawEntry, RawText
-from ..formula.formula import Expr
+from ..formula.formula import Expr, Name
 from ..formula.scope import Scope
 from .context import Context
 
@@ -55,7 +55,8 @@ def _expect_part(key: RawText, value: RawText, scope: Scope, context: Context, o
     resolved = context.expect_expr(value, scope, op, subject)
     if resolved is None:
         return None
-    if resolved.expr.type.optional or resolved.expr.type.name == "None":
+    is_argument = isinstance(resolved.expr, Name)  # another name of one, of which formulas ask whether it is None
+    if (resolved.expr.type.optional and not is_argument) or resolved.expr.type.name == "None":
         hint = "Let the formulas choose by 'is None', and name what they choose from."
         context.error(value, 0, op, f"{subject} may be None", hint)
         return None

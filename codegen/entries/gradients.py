@@ -135,7 +135,7 @@ class GradientReader:
         return returned.name == INDICES and not self.package
 
     def output_truth(self, text: RawText) -> bool:
-        if text.text not in ("true", "false") and len(self.signature.returns) > 1:
+        if text.text.lower() not in ("true", "false") and len(self.signature.returns) > 1:
             problem = f"output_differentiability has the condition '{text.text}', but the op returns several things"
             self.error(text.position, problem, "Only one result can depend on a condition. Write true or false.")
             return True

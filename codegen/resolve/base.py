@@ -13,7 +13,7 @@ from ..formula.formula import Expr, Gradient, Name, Variable
 from ..formula.scope import Scope
 from ..spec.errors import Consequence
 from ..spec.helpers import MIXED
-from .value_types import gradient_name
+from .value_types import Present, gradient_name
 
 
 @dataclass
@@ -23,7 +23,7 @@ class ResolverBase(ABC):
     scope: Scope
     callees: Callees
     spellings: set[str] = field(default_factory=set)  # of gradients: "grad", "grads", "grad_values"
-    _present: list[str] = field(default_factory=list)  # optional names known not to be None here
+    _present: list[Present] = field(default_factory=list)  # what may be None elsewhere, and is not here
 
     @abstractmethod
     def visit(self, node: ast.expr) -> Expr:
@@ -39,13 +39,14 @@ class ResolverBase(ABC):
     def narrowed(self, found: Expr) -> Expr:
         if isinstance(found, Gradient) and gradient_name(found.index) in self._present:
             return replace(found, type=found.type.required)
-        if isinstance(found, (Name, Variable)) and found.name in self._present:
+        key = found.name if isinstance(found, (Name, Variable)) else found
+        if key in self._present and found.type.optional:
             return replace(found, type=found.type.required)
         return found
 
     @contextmanager
-    def knowing(self, present: tuple[str, ...]) -> Iterator[None]:
-        """Names that are not None as long as this lasts."""
+    def knowing(self, present: tuple[Present, ...]) -> Iterator[None]:
+        """What is not None as long as this lasts."""
         self._present.extend(present)
         try:
             yield

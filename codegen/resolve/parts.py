@@ -24,6 +24,7 @@ from ..formula.formula import (
 )
 from ..formula.scope import BOOL, INT, TENSOR
 from ..spec.errors import Problem, hint_from
+from ..spec.foreign_words import ATTRIBUTES as FOREIGN_ATTRIBUTES
 from ..spec.schema_types import Type
 from ..spec.vocabulary import ATTRIBUTES, GRAD_INPUT_MASK, LIST_ATTRIBUTES, UNDOTTED_ATTRIBUTES
 from .base import ResolverBase
@@ -63,6 +64,7 @@ class PartResolver(ResolverBase):
             return Call(callee.result, attribute, callee.c_entry, callee.family, bound)
         dotted = [name for name in known if name not in UNDOTTED_ATTRIBUTES]
         spelling = UNDOTTED_ATTRIBUTES.get(attribute) if attribute in known else None
+        spelling = spelling or FOREIGN_ATTRIBUTES.get(attribute)
         hint = f"Write {spelling}." if spelling else hint_from("Attributes", attribute, dotted)
         raise Problem(f"reads '.{attribute}', which {owner.type} has not", offset, hint)
 
@@ -92,7 +94,7 @@ class PartResolver(ResolverBase):
         size = length_of(value)
         if size and isinstance(index, Literal) and not -size <= int(index.value) < size:  # type: ignore[arg-type]
             raise Problem(f"subscripts a list of {size} items with {index.value}", node.slice.col_offset)
-        return Subscript(value.type.item, value, index)
+        return self.narrowed(Subscript(value.type.item, value, index))
 
     def _indexed(self, node: ast.Subscript, value: Expr) -> Expr:
         """``x[0, ..., None, 1:]``: a view."""
@@ -148,9 +150,6 @@ class PartResolver(ResolverBase):
 
     def _gradient(self, node: ast.Subscript, index: Expr) -> Expr:
         wanted = self.scope.differentiable_outputs
-        if not isinstance(index, Literal) or index.type != INT:
-            raise Problem("subscripts 'grads' with something else than a number", node.col_offset)
-        position = int(index.value)  # type: ignore[arg-type]
         if self.scope.returns_list:
             name = node.value.id if isinstance(node.value, ast.Name) else "grads"
             raise Problem(
@@ -158,6 +157,9 @@ class PartResolver(ResolverBase):
                 node.col_offset,
                 f"Go over them: [f(g) for g in {name}], or give '{name}' as a whole to a helper or op.",
             )
+        if not isinstance(index, Literal) or index.type != INT:
+            raise Problem("subscripts 'grads' with something else than a number", node.col_offset)
+        position = int(index.value)  # type: ignore[arg-type]
         if not 0 <= position < len(wanted):
             count = f"{len(wanted)} output{'s' if len(wanted) > 1 else ''}"
             raise Problem(f"uses grads[{position}], but the op has {count}", node.col_offset)

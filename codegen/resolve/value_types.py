@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from ..formula.callees import expect_conversion, wider
-from ..formula.formula import Attribute, Expr, IsUndefined, Literal, Name, Operator, Variable
+from ..formula.formula import Attribute, Expr, IsUndefined, Literal, Name, Operator, Subscript, Variable
 from ..formula.scope import INT
 from ..spec.errors import Problem
 from ..spec.schema_types import Type
@@ -88,8 +88,12 @@ def joined_type(offset: int, body: Expr, orelse: Expr) -> Type:
     raise Problem(f"gives {left} or {right}: the two sides of 'if' differ", offset)
 
 
-def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
-    """Names that are not None when `test` holds (or does not hold)."""
+# A name, the key of a gradient, or an item of a list.
+Present = str | Subscript
+
+
+def names_present(test: Expr, holds: bool) -> tuple[Present, ...]:
+    """What is not None when `test` holds (or does not hold)."""
     match test:
         case Operator(symbol="not", operands=(operand,)):
             return names_present(operand, not holds)
@@ -103,6 +107,8 @@ def names_present(test: Expr, holds: bool) -> tuple[str, ...]:
             return (owner,)
         case Operator(symbol="is", operands=(Name(name=name) | Variable(name=name), _)) if not holds:
             return (name,)
+        case Operator(symbol="is", operands=(Subscript() as item, _)) if not holds:
+            return (item,)
     return ()
 
 

@@ -40,6 +40,17 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+# Attributes of PyTorch's tensors -> how a formula here says it.
+ATTRIBUTES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("mH", "H"), "conj(x.mT)"),
+        "requires_grad": "the formula for tensors that require grad: others are not asked for one",
+        **dict.fromkeys(
+            ("is_cuda", "is_sparse", "is_quantized", "layout"), "the formula for dense arrays, which all are"
+        ),
+    }
+)
+
 # Signs of C++ that do not parse -> what Python has.
 _SIGNS: Mapping[str, str] = MappingProxyType(
     {

@@ -1,5 +1,6 @@
 """External tables whose ops have names of gradsmith's: what a formula says must not change its meaning."""
 
+import re
 from pathlib import Path
 from time import process_time
 
@@ -9,8 +10,8 @@ from codegen.extension import Package, library_table, make_package, public_names
 from codegen.spec.errors import SpecErrors
 
 
-def package_of(*entries: str, **options: str) -> Package:
-    text = "own:\n" + "".join(f"- {entry}\n  samples: real(3)\n  doc: Under test.\n" for entry in entries)
+def package_of(*entries: str, samples: str = "real(3)", **options: str) -> Package:
+    text = "own:\n" + "".join(f"- {entry}\n  samples: {samples}\n  doc: Under test.\n" for entry in entries)
     return make_package(text, "table.yaml", "mine", **options)
 
 
@@ -182,3 +183,39 @@ def test_many_nested_factors_take_no_time(step: str) -> None:
     start = process_time()
     package = package_of(pointwise("many", text))
     assert "many_forward_f" in package.files["own_kernels.c"] and process_time() - start < 3
+
+
+OPTIONAL = "forward: array(self if w is None else self * w)"
+
+
+def test_what_a_test_rules_out_is_not_none() -> None:
+    """Another name of an optional argument, and an item of a list with None in it."""
+    named = f"name: named(Tensor self, Tensor? w=None) -> Tensor\n  {OPTIONAL}\n  let:\n    v: w\n"
+    items = "name: items(Tensor self, Tensor?[] w) -> Tensor\n  forward: array(self if w[0] is None else self * w[0])\n"
+    package = package_of(f"{named}  self: grad if v is None else grad * v\n  w: grad * self")
+    assert "grad if w_is_none else op_mul_tensor(grad, w)" in package.files["own.pyx"]
+    formula = "grad if w[0] is None else grad * w[0]"
+    package = package_of(f"{items}  self: {formula}\n  w: non_differentiable", samples="real(3), w=[real(3)]")
+    text = package.files["own.pyx"]
+    assert "grad if item_of(w, 0) is None else op_mul_tensor(grad, item_of(w, 0))" in text
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ("Tensor self) -> Tensor\n  forward: array(self)\n  self: grad @ self.mH", "Write conj(x.mT)."),
+        (
+            "Tensor[] xs) -> Tensor[]\n  forward: array(xs)\n  xs: '[grads[i] for i in range(len(xs))]'",
+            "how many there are differs from call to call. Go over them: [f(g) for g in grads]",
+        ),
+        (
+            "Tensor self) -> (Tensor values, Tensor indices)\n  forward: array((self, self))\n  self: grad\n"
+            "  output_differentiability: [True, False]",
+            "output_differentiability is 'True', which is neither true nor false. Write true.",
+        ),
+        ("Tensor self, Tensor?[] w) -> Tensor\n  forward: array(self)\n  self: grad * w[0]", "where None may come"),
+    ],
+)
+def test_words_of_other_tables_have_hints(entry: str, message: str) -> None:
+    with pytest.raises(SpecErrors, match=re.escape(message)):
+        package_of(f"name: f({entry}")
