@@ -29,6 +29,13 @@ SECOND_DIFFERENCES = 1e-7
 DOT_PRODUCT = 1e-11
 SAME = 1e-11
 MIXED = 1e-9
+# What a declared rule is for, said where its tangents are wrong.
+RULES = {
+    "auto_element_wise": " (by `auto_element_wise`, for gradients that are each element of `grad`, by itself, times one"
+    " number, also a complex one; `transposed` is for all)",
+    "auto_linear": " (by `auto_linear`, for ops that are linear in all inputs together; `transposed` is for all)",
+    "auto_linear_in_each": " (by `auto_linear_in_each`, for ops linear in each of their inputs; `transposed` is for all)",
+}
 
 
 def check(subject: Subject, proof: Proof) -> None:
@@ -84,7 +91,7 @@ def check_tangents(setting: Setting, directions: dict[Place, Array], how: str, p
     expectations = slopes_of(lambda step: moved(setting, directions, step).differentiated())
     for tangent, expected, kind in zip(found, expectations, kinds):
         terms = numeric.terms_of(expected, setting.root_arrays(), DIFFERENCES)
-        name = f"tangent {how} against differences"
+        name = f"tangent {how} against differences{RULES.get(setting.subject.row.tangent, '')}"
         proof.compare_derivative("forward", name, setting.label, tangent, expected, DIFFERENCES, terms)
         for place in directions:
             compared = Compared(setting.case.number, place[0], "forward", setting.dtype)
