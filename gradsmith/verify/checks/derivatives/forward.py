@@ -34,7 +34,7 @@ RULES = {
     "auto_element_wise": " (by `auto_element_wise`, for gradients that are each element of `grad`, by itself, times one"
     " number, also a complex one; `transposed` is for all)",
     "auto_linear": " (by `auto_linear`, for ops that are linear in all inputs together; `transposed` is for all)",
-    "auto_linear_in_each": " (by `auto_linear_in_each`, for ops linear in each of their inputs; `transposed` is for all)",
+    "auto_linear_in_each": " (by `auto_linear_in_each`, for ops linear in each input; `transposed` is for all)",
 }
 
 
