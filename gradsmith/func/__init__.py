@@ -16,8 +16,10 @@ from gradsmith.func.forward import jvp, linearize
 from gradsmith.func.implicit import custom_root, fixed_point
 from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
+from gradsmith.func.sparse import SparsityPattern, hessian_pattern, jacobian_pattern, sparse_hessian, sparse_jacobian
 
 __all__ = [
-    "custom_root", "fixed_point", "grad", "grad_and_value", "hessian", "hvp", "jacfwd", "jacrev", "jvp", "linearize",
-    "value_and_grad", "vjp",
+    "SparsityPattern", "custom_root", "fixed_point", "grad", "grad_and_value", "hessian", "hessian_pattern", "hvp",
+    "jacfwd", "jacobian_pattern", "jacrev", "jvp", "linearize", "sparse_hessian", "sparse_jacobian", "value_and_grad",
+    "vjp",
 ]  # fmt: skip

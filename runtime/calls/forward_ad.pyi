@@ -1,7 +1,10 @@
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.node import Node
 from gradsmith.runtime.graph.tensor import TensorBase
+
+class AliasBackward0(Node): ...
 
 Level = Any  # opaque: a level is made here and only handed back
 

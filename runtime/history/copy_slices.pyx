@@ -78,6 +78,16 @@ cdef class CopySlices(Node):
         """Node of the operation that wrote to the view."""
         return value_of(self, 0)
 
+    @property
+    def _geometry(self):
+        """Where the view lies in the base."""
+        return unpack_number(self, 1)
+
+    @property
+    def _written(self):
+        """Which input of the operation was the view."""
+        return value_of(self, 2)
+
 
 cdef TensorBase slice_of(TensorBase grad, object geometry):
     if grad_enabled() or has_tangent_1(grad):
@@ -202,6 +212,11 @@ cdef class AsStridedBackward0(Node):
 
     cdef void release_saved(self) noexcept:
         """Nothing but the geometry is kept: a second backward needs no retained graph."""
+
+    @property
+    def _geometry(self):
+        """Where the view lies in the base."""
+        return value_of(self, 0)
 
 
 cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view):

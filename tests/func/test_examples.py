@@ -7,7 +7,16 @@ import pytest
 
 import gradsmith as gs
 
-MODULES = ["func", "func.forward", "func.implicit", "func.jacobians", "func.reverse", "utils.pytree"]
+MODULES = [
+    "func",
+    "func.forward",
+    "func.implicit",
+    "func.jacobians",
+    "func.reverse",
+    "func.sparse.pattern",
+    "func.sparse.transforms",
+    "utils.pytree",
+]
 
 
 @pytest.mark.parametrize("name", MODULES)
