@@ -16,6 +16,9 @@ from .spec.schema import Argument, Signature
 FORMS = frozenset({"function", "method", "property", "inplace", "out", "copy", "internal"})
 
 ForwardKind = Literal["ufunc", "pointwise", "array", "composite"]
+BatchMethod = Literal[
+    "elementwise", "along_slices", "of_cores", "by_parts", "by_indexing", "slice_by_slice", "by_values"
+]
 TangentRule = Literal["formula", "auto_element_wise", "auto_linear", "auto_linear_in_each", "transposed"]
 
 
@@ -155,6 +158,19 @@ class Forward:
 
 
 @dataclass(frozen=True)
+class Batching:
+    """How an op runs on a batch of slices at once; see runtime/batching/rules.pyx."""
+
+    method: BatchMethod
+    kinds: str = ""  # a letter for each argument
+    parts: Formula | None = None  # of ops, method "by_parts" only
+    reason: str = ""  # why slice by slice
+
+    def __post_init__(self) -> None:
+        assert (self.parts is not None) == (self.method == "by_parts"), self
+
+
+@dataclass(frozen=True)
 class Requirement:
     """A condition over the arguments, and what is wanted where it does not hold."""
 
@@ -177,6 +193,7 @@ class Variant:
     refused: tuple[str, ...] = ()  # tensors that the entry gives no gradient: they may not require one
     condition: Formula | None = None  # of the arguments: does the result have a history
     requirements: tuple[Requirement, ...] = ()  # else the call is an error
+    batching: Batching | None = None  # None for a composite, whose parts have rules
 
     def __post_init__(self) -> None:
         assert not any(a.type.union_scalar for a in self.signature.arguments), self.c_entry

@@ -396,4 +396,11 @@ upcalls.fill(
     basic_index_backward=basic_index_backward,
     index=index,
     index_put_=Tensor.index_put_,
+    cat=cat,
+    permute=permute,
+    reshape=reshape,
+    select=select,
+    squeeze=squeeze,
+    stack=stack,
+    unsqueeze=unsqueeze,
 )

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_number, as_promoted, as_str, begin_op, begin_replaceable_op, by_ops,
-    carry_tangents, check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, ended,
-    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW,
-    Node, original_of, plus, prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace,
-    write_out_docstrings,
+    apply_fused, array_of, as_floating, as_number, as_promoted, as_str, BatchRule, begin_op, begin_replaceable_op,
+    by_ops, carry_tangents, check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into,
+    elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
+    has_tangent_2, IS_VIEW, Node, original_of, plus, prepare_floating, prepare_history, prepare_numeric,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants,
+    watching, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -71,7 +71,7 @@ cdef object sigmoid_by_ops(tuple given):
     return op_div_scalar_tensor(1, op_add_scalar(op_exp(op_neg(self)), 1))
 
 cdef TensorBase op_sigmoid(TensorBase self):
-    cdef int depth = begin_replaceable_op("sigmoid", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sigmoid", (self,), &batched_sigmoid) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SIGMOID_FORWARD, operands, ())
@@ -89,7 +89,7 @@ cdef TensorBase op_sigmoid(TensorBase self):
 
 cdef TensorBase inplace_sigmoid(TensorBase self):
     check_inplace("sigmoid_", self)
-    cdef int depth = begin_op("sigmoid_", (self,)) if watching else 0
+    cdef int depth = begin_op("sigmoid_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("sigmoid_", self, op_sigmoid(self)))
     cdef Node node = None, history = None
@@ -99,12 +99,24 @@ cdef TensorBase inplace_sigmoid(TensorBase self):
         history = prepare_history("sigmoid_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&SIGMOID_FORWARD, operands, (), self):
-        write_inplace("sigmoid_", self, array_of(by_ops(sigmoid_by_ops, (self,))))
+    if not (watching and written_batched(&batched_inplace_sigmoid, (self,))):
+        if not fused_into(&SIGMOID_FORWARD, operands, (), self):
+            write_inplace("sigmoid_", self, array_of(by_ops(sigmoid_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_sigmoid(tuple operands):
+    return op_sigmoid(<TensorBase>operands[0])
+
+cdef object packed_inplace_sigmoid(tuple operands):
+    return inplace_sigmoid(<TensorBase>operands[0])
+
+cdef BatchRule batched_sigmoid
+batched_sigmoid = BatchRule(b"sigmoid", elementwise, b"e", packed_sigmoid, NULL)
+cdef BatchRule batched_inplace_sigmoid
+batched_inplace_sigmoid = BatchRule(b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL)
 
 cdef object call_sigmoid(self):
     return op_sigmoid(check_input(self, "sigmoid"))
@@ -150,7 +162,7 @@ cdef object relu_by_ops(tuple given):
     return op_maximum_scalar(self, 0)
 
 cdef TensorBase op_relu(TensorBase self):
-    cdef int depth = begin_replaceable_op("relu", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("relu", (self,), &batched_relu) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RELU_FORWARD, operands, ())
@@ -168,7 +180,7 @@ cdef TensorBase op_relu(TensorBase self):
 
 cdef TensorBase inplace_relu(TensorBase self):
     check_inplace("relu_", self)
-    cdef int depth = begin_op("relu_", (self,)) if watching else 0
+    cdef int depth = begin_op("relu_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("relu_", self, op_relu(self)))
     cdef Node node = None, history = None
@@ -178,12 +190,24 @@ cdef TensorBase inplace_relu(TensorBase self):
         history = prepare_history("relu_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&RELU_FORWARD, operands, (), self):
-        write_inplace("relu_", self, array_of(by_ops(relu_by_ops, (self,))))
+    if not (watching and written_batched(&batched_inplace_relu, (self,))):
+        if not fused_into(&RELU_FORWARD, operands, (), self):
+            write_inplace("relu_", self, array_of(by_ops(relu_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_relu(tuple operands):
+    return op_relu(<TensorBase>operands[0])
+
+cdef object packed_inplace_relu(tuple operands):
+    return inplace_relu(<TensorBase>operands[0])
+
+cdef BatchRule batched_relu
+batched_relu = BatchRule(b"relu", elementwise, b"e", packed_relu, NULL)
+cdef BatchRule batched_inplace_relu
+batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL)
 
 cdef object call_relu(self):
     self = check_input(self, "relu")
@@ -250,7 +274,9 @@ cdef object threshold_backward_by_ops(tuple given):
     return op_where_scalar_tensor(op_le_scalar(output, 0), 0, self)
 
 cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
-    cdef int depth = begin_replaceable_op("threshold_backward", (self, output)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "threshold_backward", (self, output), &batched_threshold_backward
+    ) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>output
@@ -269,6 +295,12 @@ cdef TensorBase op_threshold_backward(TensorBase self, TensorBase output):
     if has_tangent_2(self, output):
         carry_tangents(result, (self, output), tangents_threshold_backward, (output,))
     return ended(depth, result)
+
+cdef object packed_threshold_backward(tuple operands):
+    return op_threshold_backward(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_threshold_backward
+batched_threshold_backward = BatchRule(b"threshold_backward", elementwise, b"ee", packed_threshold_backward, NULL)
 
 cdef object call_threshold_backward(self, output):
     self = check_input(self, "threshold_backward")
@@ -342,7 +374,7 @@ cdef object softplus_by_ops(tuple given):
     )
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
-    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
+    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold), &batched_softplus) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -361,6 +393,12 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_softplus, (self, beta, threshold))
     return ended(depth, result)
+
+cdef object packed_softplus(tuple operands):
+    return op_softplus(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_softplus
+batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
 cdef object call_softplus(self, beta, threshold):
     self = check_input(self, "softplus")
@@ -391,7 +429,7 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 # ---- gelu(Tensor self, *, str approximate='none') -> Tensor
 
 cdef TensorBase op_gelu(TensorBase self, object approximate):
-    cdef int depth = begin_op("gelu", (self, approximate)) if watching else 0
+    cdef int depth = begin_op("gelu", (self, approximate), NULL) if watching else 0
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
     return ended(depth, result)
 
@@ -462,7 +500,7 @@ cdef object gelu_erf_by_ops(tuple given):
     return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1))
 
 cdef TensorBase op_gelu_erf(TensorBase self):
-    cdef int depth = begin_replaceable_op("gelu_erf", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("gelu_erf", (self,), &batched_gelu_erf) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_ERF_FORWARD, operands, ())
@@ -477,6 +515,12 @@ cdef TensorBase op_gelu_erf(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_gelu_erf, (self,))
     return ended(depth, result)
+
+cdef object packed_gelu_erf(tuple operands):
+    return op_gelu_erf(<TensorBase>operands[0])
+
+cdef BatchRule batched_gelu_erf
+batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL)
 
 cdef object call_gelu_erf(self):
     self = check_input(self, "gelu_erf")
@@ -595,7 +639,7 @@ cdef object gelu_tanh_by_ops(tuple given):
     )
 
 cdef TensorBase op_gelu_tanh(TensorBase self):
-    cdef int depth = begin_replaceable_op("gelu_tanh", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("gelu_tanh", (self,), &batched_gelu_tanh) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&GELU_TANH_FORWARD, operands, ())
@@ -610,6 +654,12 @@ cdef TensorBase op_gelu_tanh(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_gelu_tanh, (self,))
     return ended(depth, result)
+
+cdef object packed_gelu_tanh(tuple operands):
+    return op_gelu_tanh(<TensorBase>operands[0])
+
+cdef BatchRule batched_gelu_tanh
+batched_gelu_tanh = BatchRule(b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL)
 
 cdef object call_gelu_tanh(self):
     self = check_input(self, "gelu_tanh")
@@ -678,7 +728,7 @@ cdef object silu_by_ops(tuple given):
     return op_mul_tensor(self, op_sigmoid(self))
 
 cdef TensorBase op_silu(TensorBase self):
-    cdef int depth = begin_replaceable_op("silu", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("silu", (self,), &batched_silu) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SILU_FORWARD, operands, ())
@@ -696,7 +746,7 @@ cdef TensorBase op_silu(TensorBase self):
 
 cdef TensorBase inplace_silu(TensorBase self):
     check_inplace("silu_", self)
-    cdef int depth = begin_op("silu_", (self,)) if watching else 0
+    cdef int depth = begin_op("silu_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("silu_", self, op_silu(original_of(self))))
     cdef Node node, history = None
@@ -707,10 +757,22 @@ cdef TensorBase inplace_silu(TensorBase self):
         history = prepare_history("silu_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&SILU_FORWARD, operands, (), self):
-        write_inplace("silu_", self, array_of(by_ops(silu_by_ops, (self,))))
+    if not (watching and written_batched(&batched_inplace_silu, (self,))):
+        if not fused_into(&SILU_FORWARD, operands, (), self):
+            write_inplace("silu_", self, array_of(by_ops(silu_by_ops, (self,))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_silu(tuple operands):
+    return op_silu(<TensorBase>operands[0])
+
+cdef object packed_inplace_silu(tuple operands):
+    return inplace_silu(<TensorBase>operands[0])
+
+cdef BatchRule batched_silu
+batched_silu = BatchRule(b"silu", elementwise, b"e", packed_silu, NULL)
+cdef BatchRule batched_inplace_silu
+batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL)
 
 cdef object call_silu(self):
     self = check_input(self, "silu")

@@ -4,13 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, begin_op, begin_replaceable_op, binary,
-    binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace, connect_1, connect_2,
-    copy_into, drop_value, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus, prepare_addend, prepare_factor,
-    prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
-    unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace, write_out_docstrings,
+    apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, BatchRule, begin_op,
+    begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
+    connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
+    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus,
+    prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, SUBTRACT
 
@@ -58,7 +59,7 @@ cdef object tangents_add_tensor(tuple tangents, tuple given):    # auto_element_
     return result_t
 
 cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("add", (self, other), &batched_add_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(ADD, self.array, other.array))
     cdef Node node
     if requires_grad_2(self, other):
@@ -71,7 +72,7 @@ cdef TensorBase op_add_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
     check_inplace("add_", self)
-    cdef int depth = begin_op("add_", (self, other)) if watching else 0
+    cdef int depth = begin_op("add_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("add_", self, op_add_tensor(self, other)))
     cdef Node node, history = None
@@ -79,9 +80,21 @@ cdef TensorBase inplace_add_tensor(TensorBase self, TensorBase other):
         node = <Node>AddBackward0.__new__(AddBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("add_", self, node)
-    binary_into(ADD, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_add_tensor, (self, other))):
+        binary_into(ADD, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_add_tensor(tuple operands):
+    return op_add_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_add_tensor(tuple operands):
+    return inplace_add_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_add_tensor
+batched_add_tensor = BatchRule(b"add", elementwise, b"ee", packed_add_tensor, NULL)
+cdef BatchRule batched_inplace_add_tensor
+batched_inplace_add_tensor = BatchRule(b"add_", elementwise, b"we", packed_inplace_add_tensor, NULL)
 
 cdef class AddScalarBackward0(Node):
     """Backward of ``add(Tensor self, Scalar other) -> Tensor``."""
@@ -98,7 +111,7 @@ cdef object tangents_add_scalar(tuple tangents, tuple given):    # auto_element_
     return self_t
 
 cdef TensorBase op_add_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("add", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("add", (self, other), &batched_add_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(ADD, self.array, other, False)
     )
@@ -113,7 +126,7 @@ cdef TensorBase op_add_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_add_scalar(TensorBase self, object other):
     check_inplace("add_", self)
-    cdef int depth = begin_op("add_", (self, other)) if watching else 0
+    cdef int depth = begin_op("add_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("add_", self, op_add_scalar(self, other)))
     cdef Node node, history = None
@@ -121,9 +134,21 @@ cdef TensorBase inplace_add_scalar(TensorBase self, object other):
         node = <Node>AddScalarBackward0.__new__(AddScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("add_", self, node)
-    binary_scalar_into(ADD, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_add_scalar, (self, other))):
+        binary_scalar_into(ADD, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_add_scalar(tuple operands):
+    return op_add_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_add_scalar(tuple operands):
+    return inplace_add_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_add_scalar
+batched_add_scalar = BatchRule(b"add", elementwise, b"e.", packed_add_scalar, NULL)
+cdef BatchRule batched_inplace_add_scalar
+batched_inplace_add_scalar = BatchRule(b"add_", elementwise, b"w.", packed_inplace_add_scalar, NULL)
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -161,7 +186,7 @@ cdef object add_alpha_tensor_by_ops(tuple given):
     return op_add_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
-    cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op("add", (self, other, alpha), &batched_add_alpha_tensor) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -183,7 +208,7 @@ cdef TensorBase op_add_alpha_tensor(TensorBase self, TensorBase other, object al
 
 cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("add_", self)
-    cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_op("add_", (self, other, alpha), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("add_", self, op_add_alpha_tensor(self, other, alpha)))
     cdef Node node, history = None
@@ -196,10 +221,22 @@ cdef TensorBase inplace_add_alpha_tensor(TensorBase self, TensorBase other, obje
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
-        write_inplace("add_", self, array_of(by_ops(add_alpha_tensor_by_ops, (self, other, alpha))))
+    if not (watching and written_batched(&batched_inplace_add_alpha_tensor, (self, other, alpha))):
+        if not fused_into(&ADD_ALPHA_TENSOR_FORWARD, operands, (alpha,), self):
+            write_inplace("add_", self, array_of(by_ops(add_alpha_tensor_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_add_alpha_tensor(tuple operands):
+    return op_add_alpha_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object packed_inplace_add_alpha_tensor(tuple operands):
+    return inplace_add_alpha_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_add_alpha_tensor
+batched_add_alpha_tensor = BatchRule(b"add", elementwise, b"ee.", packed_add_alpha_tensor, NULL)
+cdef BatchRule batched_inplace_add_alpha_tensor
+batched_inplace_add_alpha_tensor = BatchRule(b"add_", elementwise, b"we.", packed_inplace_add_alpha_tensor, NULL)
 
 cdef class AddScalarBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Scalar other, *, Scalar alpha) -> Tensor``."""
@@ -221,7 +258,7 @@ cdef object add_alpha_scalar_by_ops(tuple given):
     return op_add_scalar(self, alpha * other)
 
 cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha):
-    cdef int depth = begin_replaceable_op("add", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op("add", (self, other, alpha), &batched_add_alpha_scalar) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -240,7 +277,7 @@ cdef TensorBase op_add_alpha_scalar(TensorBase self, object other, object alpha)
 
 cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object alpha):
     check_inplace("add_", self)
-    cdef int depth = begin_op("add_", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_op("add_", (self, other, alpha), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("add_", self, op_add_alpha_scalar(self, other, alpha)))
     cdef Node node, history = None
@@ -250,10 +287,22 @@ cdef TensorBase inplace_add_alpha_scalar(TensorBase self, object other, object a
         history = prepare_history("add_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
-        write_inplace("add_", self, array_of(by_ops(add_alpha_scalar_by_ops, (self, other, alpha))))
+    if not (watching and written_batched(&batched_inplace_add_alpha_scalar, (self, other, alpha))):
+        if not fused_into(&ADD_ALPHA_SCALAR_FORWARD, operands, (other, alpha), self):
+            write_inplace("add_", self, array_of(by_ops(add_alpha_scalar_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_add_alpha_scalar(tuple operands):
+    return op_add_alpha_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef object packed_inplace_add_alpha_scalar(tuple operands):
+    return inplace_add_alpha_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_add_alpha_scalar
+batched_add_alpha_scalar = BatchRule(b"add", elementwise, b"e..", packed_add_alpha_scalar, NULL)
+cdef BatchRule batched_inplace_add_alpha_scalar
+batched_inplace_add_alpha_scalar = BatchRule(b"add_", elementwise, b"w..", packed_inplace_add_alpha_scalar, NULL)
 
 cdef object call_add(self, other):
     self = as_first_operand(self, "add", "input", 1, other)
@@ -343,7 +392,7 @@ cdef object tangents_sub_tensor_tensor(tuple tangents, tuple given):    # auto_e
     return result_t
 
 cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("sub", (self, other), &batched_sub_tensor_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(SUBTRACT, self.array, other.array)
     )
@@ -358,7 +407,7 @@ cdef TensorBase op_sub_tensor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("sub_", self)
-    cdef int depth = begin_op("sub_", (self, other)) if watching else 0
+    cdef int depth = begin_op("sub_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_tensor(self, other)))
     cdef Node node, history = None
@@ -366,9 +415,21 @@ cdef TensorBase inplace_sub_tensor_tensor(TensorBase self, TensorBase other):
         node = <Node>SubBackward0.__new__(SubBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("sub_", self, node)
-    binary_into(SUBTRACT, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sub_tensor_tensor, (self, other))):
+        binary_into(SUBTRACT, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sub_tensor_tensor(tuple operands):
+    return op_sub_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_sub_tensor_tensor(tuple operands):
+    return inplace_sub_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_sub_tensor_tensor
+batched_sub_tensor_tensor = BatchRule(b"sub", elementwise, b"ee", packed_sub_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_sub_tensor_tensor
+batched_inplace_sub_tensor_tensor = BatchRule(b"sub_", elementwise, b"we", packed_inplace_sub_tensor_tensor, NULL)
 
 cdef class SubTensorScalarBackward0(Node):
     """Backward of ``sub(Tensor self, Scalar other) -> Tensor``."""
@@ -385,7 +446,7 @@ cdef object tangents_sub_tensor_scalar(tuple tangents, tuple given):    # auto_e
     return self_t
 
 cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("sub", (self, other), &batched_sub_tensor_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(SUBTRACT, self.array, other, False)
     )
@@ -400,7 +461,7 @@ cdef TensorBase op_sub_tensor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
     check_inplace("sub_", self)
-    cdef int depth = begin_op("sub_", (self, other)) if watching else 0
+    cdef int depth = begin_op("sub_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sub_", self, op_sub_tensor_scalar(self, other)))
     cdef Node node, history = None
@@ -408,9 +469,21 @@ cdef TensorBase inplace_sub_tensor_scalar(TensorBase self, object other):
         node = <Node>SubTensorScalarBackward0.__new__(SubTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("sub_", self, node)
-    binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_sub_tensor_scalar, (self, other))):
+        binary_scalar_into(SUBTRACT, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sub_tensor_scalar(tuple operands):
+    return op_sub_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_sub_tensor_scalar(tuple operands):
+    return inplace_sub_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_sub_tensor_scalar
+batched_sub_tensor_scalar = BatchRule(b"sub", elementwise, b"e.", packed_sub_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_sub_tensor_scalar
+batched_inplace_sub_tensor_scalar = BatchRule(b"sub_", elementwise, b"w.", packed_inplace_sub_tensor_scalar, NULL)
 
 cdef class SubScalarTensorBackward0(Node):
     """Backward of ``sub(Scalar self, Tensor other) -> Tensor``."""
@@ -429,7 +502,7 @@ cdef object tangents_sub_scalar_tensor(tuple tangents, tuple given):    # auto_e
     return op_neg(other_t)
 
 cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("sub", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("sub", (self, other), &batched_sub_scalar_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(SUBTRACT, other.array, self, True)
     )
@@ -441,6 +514,12 @@ cdef TensorBase op_sub_scalar_tensor(object self, TensorBase other):
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_sub_scalar_tensor, ())
     return ended(depth, result)
+
+cdef object packed_sub_scalar_tensor(tuple operands):
+    return op_sub_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_sub_scalar_tensor
+batched_sub_scalar_tensor = BatchRule(b"sub", elementwise, b".e", packed_sub_scalar_tensor, NULL)
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -478,7 +557,9 @@ cdef object sub_alpha_tensor_tensor_by_ops(tuple given):
     return op_sub_tensor_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
-    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "sub", (self, other, alpha), &batched_sub_alpha_tensor_tensor
+    ) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -500,7 +581,7 @@ cdef TensorBase op_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, ob
 
 cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase other, object alpha):
     check_inplace("sub_", self)
-    cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_op("sub_", (self, other, alpha), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_tensor(self, other, alpha)))
     cdef Node node, history = None
@@ -513,10 +594,24 @@ cdef TensorBase inplace_sub_alpha_tensor_tensor(TensorBase self, TensorBase othe
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
-    if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
-        write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_tensor_by_ops, (self, other, alpha))))
+    if not (watching and written_batched(&batched_inplace_sub_alpha_tensor_tensor, (self, other, alpha))):
+        if not fused_into(&SUB_ALPHA_TENSOR_TENSOR_FORWARD, operands, (alpha,), self):
+            write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_tensor_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sub_alpha_tensor_tensor(tuple operands):
+    return op_sub_alpha_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object packed_inplace_sub_alpha_tensor_tensor(tuple operands):
+    return inplace_sub_alpha_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_sub_alpha_tensor_tensor
+batched_sub_alpha_tensor_tensor = BatchRule(b"sub", elementwise, b"ee.", packed_sub_alpha_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_sub_alpha_tensor_tensor
+batched_inplace_sub_alpha_tensor_tensor = BatchRule(
+    b"sub_", elementwise, b"we.", packed_inplace_sub_alpha_tensor_tensor, NULL
+)
 
 cdef class SubTensorScalarBackward1(Node):
     """Backward of ``sub.alpha(Tensor self, Scalar other, *, Scalar alpha) -> Tensor``."""
@@ -538,7 +633,9 @@ cdef object sub_alpha_tensor_scalar_by_ops(tuple given):
     return op_sub_tensor_scalar(self, alpha * other)
 
 cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
-    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "sub", (self, other, alpha), &batched_sub_alpha_tensor_scalar
+    ) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -557,7 +654,7 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
 
 cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, object alpha):
     check_inplace("sub_", self)
-    cdef int depth = begin_op("sub_", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_op("sub_", (self, other, alpha), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sub_", self, op_sub_alpha_tensor_scalar(self, other, alpha)))
     cdef Node node, history = None
@@ -567,10 +664,24 @@ cdef TensorBase inplace_sub_alpha_tensor_scalar(TensorBase self, object other, o
         history = prepare_history("sub_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
-        write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_scalar_by_ops, (self, other, alpha))))
+    if not (watching and written_batched(&batched_inplace_sub_alpha_tensor_scalar, (self, other, alpha))):
+        if not fused_into(&SUB_ALPHA_TENSOR_SCALAR_FORWARD, operands, (other, alpha), self):
+            write_inplace("sub_", self, array_of(by_ops(sub_alpha_tensor_scalar_by_ops, (self, other, alpha))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sub_alpha_tensor_scalar(tuple operands):
+    return op_sub_alpha_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef object packed_inplace_sub_alpha_tensor_scalar(tuple operands):
+    return inplace_sub_alpha_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_sub_alpha_tensor_scalar
+batched_sub_alpha_tensor_scalar = BatchRule(b"sub", elementwise, b"e..", packed_sub_alpha_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_sub_alpha_tensor_scalar
+batched_inplace_sub_alpha_tensor_scalar = BatchRule(
+    b"sub_", elementwise, b"w..", packed_inplace_sub_alpha_tensor_scalar, NULL
+)
 
 cdef class SubScalarTensorBackward1(Node):
     """Backward of ``sub.alpha(Scalar self, Tensor other, *, Scalar alpha) -> Tensor``."""
@@ -598,7 +709,9 @@ cdef object sub_alpha_scalar_tensor_by_ops(tuple given):
     return op_sub_scalar_tensor(self, op_mul_scalar(other, alpha))
 
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha):
-    cdef int depth = begin_replaceable_op("sub", (self, other, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "sub", (self, other, alpha), &batched_sub_alpha_scalar_tensor
+    ) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>other
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -615,6 +728,12 @@ cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_sub_alpha_scalar_tensor, (alpha,))
     return ended(depth, result)
+
+cdef object packed_sub_alpha_scalar_tensor(tuple operands):
+    return op_sub_alpha_scalar_tensor(operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_sub_alpha_scalar_tensor
+batched_sub_alpha_scalar_tensor = BatchRule(b"sub", elementwise, b".e.", packed_sub_alpha_scalar_tensor, NULL)
 
 cdef object call_sub(self, other):
     self = as_operand(self, "sub", "input", 1)
@@ -722,7 +841,7 @@ cdef object tangents_mul_tensor(tuple tangents, tuple given):    # auto_element_
     return result_t
 
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("mul", (self, other), &batched_mul_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MULTIPLY, self.array, other.array)
     )
@@ -741,7 +860,7 @@ cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
     check_inplace("mul_", self)
-    cdef int depth = begin_op("mul_", (self, other)) if watching else 0
+    cdef int depth = begin_op("mul_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("mul_", self, op_mul_tensor(original_of(self), other)))
     cdef Node node, history = None
@@ -753,9 +872,21 @@ cdef TensorBase inplace_mul_tensor(TensorBase self, TensorBase other):
         if node.edges[0].node != NULL:
             save_input(node, 1, other)
         history = prepare_history("mul_", self, node)
-    binary_into(MULTIPLY, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_mul_tensor, (self, other))):
+        binary_into(MULTIPLY, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_mul_tensor(tuple operands):
+    return op_mul_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_mul_tensor(tuple operands):
+    return inplace_mul_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_mul_tensor
+batched_mul_tensor = BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL)
+cdef BatchRule batched_inplace_mul_tensor
+batched_inplace_mul_tensor = BatchRule(b"mul_", elementwise, b"we", packed_inplace_mul_tensor, NULL)
 
 cdef class MulScalarBackward0(Node):
     """Backward of ``mul(Tensor self, Scalar other) -> Tensor``."""
@@ -782,7 +913,7 @@ cdef object tangents_mul_scalar(tuple tangents, tuple given):    # auto_element_
     return op_mul_scalar(self_t, other)
 
 cdef TensorBase op_mul_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("mul", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("mul", (self, other), &batched_mul_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MULTIPLY, self.array, other, False)
     )
@@ -798,7 +929,7 @@ cdef TensorBase op_mul_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
     check_inplace("mul_", self)
-    cdef int depth = begin_op("mul_", (self, other)) if watching else 0
+    cdef int depth = begin_op("mul_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("mul_", self, op_mul_scalar(self, other)))
     cdef Node node, history = None
@@ -807,9 +938,21 @@ cdef TensorBase inplace_mul_scalar(TensorBase self, object other):
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("mul_", self, node)
-    binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_mul_scalar, (self, other))):
+        binary_scalar_into(MULTIPLY, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_mul_scalar(tuple operands):
+    return op_mul_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_mul_scalar(tuple operands):
+    return inplace_mul_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_mul_scalar
+batched_mul_scalar = BatchRule(b"mul", elementwise, b"e.", packed_mul_scalar, NULL)
+cdef BatchRule batched_inplace_mul_scalar
+batched_inplace_mul_scalar = BatchRule(b"mul_", elementwise, b"w.", packed_inplace_mul_scalar, NULL)
 
 cdef object call_mul(self, other):
     self = as_first_operand(self, "mul", "input", 1, other)

@@ -4,13 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_promoted, begin_op, begin_replaceable_op, binary, binary_into, binary_scalar,
-    binary_scalar_into, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2, connect_3,
-    copy_into, drop_value, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, grad_enabled,
-    gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor, Node, original_of, Overloads, plus,
-    prepare_clampable, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
-    save_input, saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase,
-    unpack, unpack_number, wants, watching, wrap_owned, write_inplace, write_out_docstrings,
+    apply_fused, array_of, as_operand, as_promoted, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
+    binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1,
+    connect_2, connect_3, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
+    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor, Node,
+    original_of, Overloads, plus, prepare_clampable, prepare_history, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, unpack_number, wants, watching, wrap_owned, write_inplace,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport MAXIMUM, MINIMUM
 
@@ -103,7 +104,7 @@ cdef object tangents_maximum_tensor(tuple tangents, tuple given):    # auto_elem
     return result_t
 
 cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("maximum", (self, other), &batched_maximum_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MAXIMUM, self.array, other.array)
     )
@@ -117,6 +118,12 @@ cdef TensorBase op_maximum_tensor(TensorBase self, TensorBase other):
     if has_tangent_2(self, other):
         carry_tangents(result, (self, other), tangents_maximum_tensor, (self, other))
     return ended(depth, result)
+
+cdef object packed_maximum_tensor(tuple operands):
+    return op_maximum_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_maximum_tensor
+batched_maximum_tensor = BatchRule(b"maximum", elementwise, b"ee", packed_maximum_tensor, NULL)
 
 cdef class MaximumScalarBackward0(Node):
     """Backward of ``maximum(Tensor self, Scalar other) -> Tensor``."""
@@ -158,7 +165,7 @@ cdef object tangents_maximum_scalar(tuple tangents, tuple given):    # auto_elem
     )
 
 cdef TensorBase op_maximum_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("maximum", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("maximum", (self, other), &batched_maximum_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MAXIMUM, self.array, other, False)
     )
@@ -172,6 +179,12 @@ cdef TensorBase op_maximum_scalar(TensorBase self, object other):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_maximum_scalar, (self, other))
     return ended(depth, result)
+
+cdef object packed_maximum_scalar(tuple operands):
+    return op_maximum_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_maximum_scalar
+batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL)
 
 cdef object call_maximum(self, other):
     self = check_input(self, "maximum")
@@ -260,7 +273,7 @@ cdef object tangents_minimum_tensor(tuple tangents, tuple given):    # auto_elem
     return result_t
 
 cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("minimum", (self, other), &batched_minimum_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(MINIMUM, self.array, other.array)
     )
@@ -274,6 +287,12 @@ cdef TensorBase op_minimum_tensor(TensorBase self, TensorBase other):
     if has_tangent_2(self, other):
         carry_tangents(result, (self, other), tangents_minimum_tensor, (self, other))
     return ended(depth, result)
+
+cdef object packed_minimum_tensor(tuple operands):
+    return op_minimum_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_minimum_tensor
+batched_minimum_tensor = BatchRule(b"minimum", elementwise, b"ee", packed_minimum_tensor, NULL)
 
 cdef class MinimumScalarBackward0(Node):
     """Backward of ``minimum(Tensor self, Scalar other) -> Tensor``."""
@@ -315,7 +334,7 @@ cdef object tangents_minimum_scalar(tuple tangents, tuple given):    # auto_elem
     )
 
 cdef TensorBase op_minimum_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("minimum", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("minimum", (self, other), &batched_minimum_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MINIMUM, self.array, other, False)
     )
@@ -329,6 +348,12 @@ cdef TensorBase op_minimum_scalar(TensorBase self, object other):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_minimum_scalar, (self, other))
     return ended(depth, result)
+
+cdef object packed_minimum_scalar(tuple operands):
+    return op_minimum_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_minimum_scalar
+batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL)
 
 cdef object call_minimum(self, other):
     self = check_input(self, "minimum")
@@ -439,7 +464,7 @@ cdef object clamp_tensor_tensor_by_ops(tuple given):
     return op_minimum_tensor(op_maximum_tensor(self, min), max)
 
 cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
-    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max), &batched_clamp_tensor_tensor) if watching else 0
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -463,7 +488,7 @@ cdef TensorBase op_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBa
 
 cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, TensorBase max):
     check_inplace("clamp_", self)
-    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
+    cdef int depth = begin_op("clamp_", (self, min, max), NULL) if watching else 0
     if has_tangent_3(self, min, max):
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_tensor(original_of(self), min, max)))
     cdef Node node, history = None
@@ -478,10 +503,24 @@ cdef TensorBase inplace_clamp_tensor_tensor(TensorBase self, TensorBase min, Ten
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
     operands[2] = <PyObject *>max
-    if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
-        write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_tensor_by_ops, (self, min, max))))
+    if not (watching and written_batched(&batched_inplace_clamp_tensor_tensor, (self, min, max))):
+        if not fused_into(&CLAMP_TENSOR_TENSOR_FORWARD, operands, (), self):
+            write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_tensor_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_tensor_tensor(tuple operands):
+    return op_clamp_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef object packed_inplace_clamp_tensor_tensor(tuple operands):
+    return inplace_clamp_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_clamp_tensor_tensor
+batched_clamp_tensor_tensor = BatchRule(b"clamp", elementwise, b"eee", packed_clamp_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_clamp_tensor_tensor
+batched_inplace_clamp_tensor_tensor = BatchRule(
+    b"clamp_", elementwise, b"wee", packed_inplace_clamp_tensor_tensor, NULL
+)
 
 cdef class ClampTensorScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Tensor min, Scalar max) -> Tensor``."""
@@ -551,7 +590,7 @@ cdef object clamp_tensor_scalar_by_ops(tuple given):
     return op_minimum_scalar(op_maximum_tensor(self, min), max)
 
 cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
-    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max), &batched_clamp_tensor_scalar) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
@@ -574,7 +613,7 @@ cdef TensorBase op_clamp_tensor_scalar(TensorBase self, TensorBase min, object m
 
 cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, object max):
     check_inplace("clamp_", self)
-    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
+    cdef int depth = begin_op("clamp_", (self, min, max), NULL) if watching else 0
     if has_tangent_2(self, min):
         return ended(depth, copy_into("clamp_", self, op_clamp_tensor_scalar(original_of(self), min, max)))
     cdef Node node, history = None
@@ -588,10 +627,24 @@ cdef TensorBase inplace_clamp_tensor_scalar(TensorBase self, TensorBase min, obj
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>min
-    if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
-        write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_scalar_by_ops, (self, min, max))))
+    if not (watching and written_batched(&batched_inplace_clamp_tensor_scalar, (self, min, max))):
+        if not fused_into(&CLAMP_TENSOR_SCALAR_FORWARD, operands, (max,), self):
+            write_inplace("clamp_", self, array_of(by_ops(clamp_tensor_scalar_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_tensor_scalar(tuple operands):
+    return op_clamp_tensor_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object packed_inplace_clamp_tensor_scalar(tuple operands):
+    return inplace_clamp_tensor_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_clamp_tensor_scalar
+batched_clamp_tensor_scalar = BatchRule(b"clamp", elementwise, b"ee.", packed_clamp_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_clamp_tensor_scalar
+batched_inplace_clamp_tensor_scalar = BatchRule(
+    b"clamp_", elementwise, b"we.", packed_inplace_clamp_tensor_scalar, NULL
+)
 
 cdef class ClampScalarTensorBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Tensor max) -> Tensor``."""
@@ -659,7 +712,7 @@ cdef object clamp_scalar_tensor_by_ops(tuple given):
     return op_minimum_tensor(op_maximum_scalar(self, min), max)
 
 cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
-    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max), &batched_clamp_scalar_tensor) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
@@ -682,7 +735,7 @@ cdef TensorBase op_clamp_scalar_tensor(TensorBase self, object min, TensorBase m
 
 cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorBase max):
     check_inplace("clamp_", self)
-    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
+    cdef int depth = begin_op("clamp_", (self, min, max), NULL) if watching else 0
     if has_tangent_2(self, max):
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_tensor(original_of(self), min, max)))
     cdef Node node, history = None
@@ -696,10 +749,24 @@ cdef TensorBase inplace_clamp_scalar_tensor(TensorBase self, object min, TensorB
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>max
-    if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
-        write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_tensor_by_ops, (self, min, max))))
+    if not (watching and written_batched(&batched_inplace_clamp_scalar_tensor, (self, min, max))):
+        if not fused_into(&CLAMP_SCALAR_TENSOR_FORWARD, operands, (min,), self):
+            write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_tensor_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_scalar_tensor(tuple operands):
+    return op_clamp_scalar_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
+
+cdef object packed_inplace_clamp_scalar_tensor(tuple operands):
+    return inplace_clamp_scalar_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_clamp_scalar_tensor
+batched_clamp_scalar_tensor = BatchRule(b"clamp", elementwise, b"e.e", packed_clamp_scalar_tensor, NULL)
+cdef BatchRule batched_inplace_clamp_scalar_tensor
+batched_inplace_clamp_scalar_tensor = BatchRule(
+    b"clamp_", elementwise, b"w.e", packed_inplace_clamp_scalar_tensor, NULL
+)
 
 cdef class ClampScalarScalarBackward0(Node):
     """Backward of ``clamp(Tensor self, Scalar min, Scalar max) -> Tensor``."""
@@ -741,7 +808,7 @@ cdef object clamp_scalar_scalar_by_ops(tuple given):
     return op_minimum_scalar(op_maximum_scalar(self, min), max)
 
 cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
-    cdef int depth = begin_replaceable_op("clamp", (self, min, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp", (self, min, max), &batched_clamp_scalar_scalar) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -763,7 +830,7 @@ cdef TensorBase op_clamp_scalar_scalar(TensorBase self, object min, object max):
 
 cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object max):
     check_inplace("clamp_", self)
-    cdef int depth = begin_op("clamp_", (self, min, max)) if watching else 0
+    cdef int depth = begin_op("clamp_", (self, min, max), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_", self, op_clamp_scalar_scalar(original_of(self), min, max)))
     cdef Node node, history = None
@@ -776,16 +843,30 @@ cdef TensorBase inplace_clamp_scalar_scalar(TensorBase self, object min, object 
         history = prepare_history("clamp_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
-        write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_scalar_by_ops, (self, min, max))))
+    if not (watching and written_batched(&batched_inplace_clamp_scalar_scalar, (self, min, max))):
+        if not fused_into(&CLAMP_SCALAR_SCALAR_FORWARD, operands, (min, max), self):
+            write_inplace("clamp_", self, array_of(by_ops(clamp_scalar_scalar_by_ops, (self, min, max))))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_scalar_scalar(tuple operands):
+    return op_clamp_scalar_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef object packed_inplace_clamp_scalar_scalar(tuple operands):
+    return inplace_clamp_scalar_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_clamp_scalar_scalar
+batched_clamp_scalar_scalar = BatchRule(b"clamp", elementwise, b"e..", packed_clamp_scalar_scalar, NULL)
+cdef BatchRule batched_inplace_clamp_scalar_scalar
+batched_inplace_clamp_scalar_scalar = BatchRule(
+    b"clamp_", elementwise, b"w..", packed_inplace_clamp_scalar_scalar, NULL
+)
 
 
 # ---- clamp.open(Tensor self, object min=None, object max=None) -> Tensor
 
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
-    cdef int depth = begin_op("clamp", (self, min, max)) if watching else 0
+    cdef int depth = begin_op("clamp", (self, min, max), NULL) if watching else 0
     cdef TensorBase result = clamp_open(self, min, max)
     return ended(depth, result)
 
@@ -931,7 +1012,7 @@ cdef object tangents_clamp_min_tensor(tuple tangents, tuple given):    # auto_el
     return result_t
 
 cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
-    cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp_min", (self, min), &batched_clamp_min_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MAXIMUM, self.array, min.array))
     cdef Node node
     if requires_grad_2(self, min):
@@ -946,7 +1027,7 @@ cdef TensorBase op_clamp_min_tensor(TensorBase self, TensorBase min):
 
 cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
     check_inplace("clamp_min_", self)
-    cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
+    cdef int depth = begin_op("clamp_min_", (self, min), NULL) if watching else 0
     if has_tangent_2(self, min):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_tensor(original_of(self), min)))
     cdef Node node, history = None
@@ -956,9 +1037,21 @@ cdef TensorBase inplace_clamp_min_tensor(TensorBase self, TensorBase min):
         save_input(node, 0, original_of(self))
         save_input(node, 1, min)
         history = prepare_history("clamp_min_", self, node)
-    binary_into(MAXIMUM, self.array, min.array, self.array)
+    if not (watching and written_batched(&batched_inplace_clamp_min_tensor, (self, min))):
+        binary_into(MAXIMUM, self.array, min.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_min_tensor(tuple operands):
+    return op_clamp_min_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_clamp_min_tensor(tuple operands):
+    return inplace_clamp_min_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_clamp_min_tensor
+batched_clamp_min_tensor = BatchRule(b"clamp_min", elementwise, b"ee", packed_clamp_min_tensor, NULL)
+cdef BatchRule batched_inplace_clamp_min_tensor
+batched_inplace_clamp_min_tensor = BatchRule(b"clamp_min_", elementwise, b"we", packed_inplace_clamp_min_tensor, NULL)
 
 cdef class ClampMinScalarBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Scalar min) -> Tensor``."""
@@ -988,7 +1081,7 @@ cdef object tangents_clamp_min_scalar(tuple tangents, tuple given):    # auto_el
     return op_where_tensor_scalar(op_ge_scalar(self, min), self_t, 0)
 
 cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
-    cdef int depth = begin_replaceable_op("clamp_min", (self, min)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp_min", (self, min), &batched_clamp_min_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MAXIMUM, self.array, min, False)
     )
@@ -1005,7 +1098,7 @@ cdef TensorBase op_clamp_min_scalar(TensorBase self, object min):
 
 cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
     check_inplace("clamp_min_", self)
-    cdef int depth = begin_op("clamp_min_", (self, min)) if watching else 0
+    cdef int depth = begin_op("clamp_min_", (self, min), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_min_", self, op_clamp_min_scalar(original_of(self), min)))
     cdef Node node, history = None
@@ -1015,9 +1108,21 @@ cdef TensorBase inplace_clamp_min_scalar(TensorBase self, object min):
         save_input(node, 0, original_of(self))
         set_value(node, 0, min)
         history = prepare_history("clamp_min_", self, node)
-    binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
+    if not (watching and written_batched(&batched_inplace_clamp_min_scalar, (self, min))):
+        binary_scalar_into(MAXIMUM, self.array, min, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_min_scalar(tuple operands):
+    return op_clamp_min_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_clamp_min_scalar(tuple operands):
+    return inplace_clamp_min_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_clamp_min_scalar
+batched_clamp_min_scalar = BatchRule(b"clamp_min", elementwise, b"e.", packed_clamp_min_scalar, NULL)
+cdef BatchRule batched_inplace_clamp_min_scalar
+batched_inplace_clamp_min_scalar = BatchRule(b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL)
 
 cdef object call_clamp_min(self, min):
     self = check_input(self, "clamp_min")
@@ -1095,7 +1200,7 @@ cdef object tangents_clamp_max_tensor(tuple tangents, tuple given):    # auto_el
     return result_t
 
 cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
-    cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp_max", (self, max), &batched_clamp_max_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(MINIMUM, self.array, max.array))
     cdef Node node
     if requires_grad_2(self, max):
@@ -1110,7 +1215,7 @@ cdef TensorBase op_clamp_max_tensor(TensorBase self, TensorBase max):
 
 cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
     check_inplace("clamp_max_", self)
-    cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
+    cdef int depth = begin_op("clamp_max_", (self, max), NULL) if watching else 0
     if has_tangent_2(self, max):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_tensor(original_of(self), max)))
     cdef Node node, history = None
@@ -1120,9 +1225,21 @@ cdef TensorBase inplace_clamp_max_tensor(TensorBase self, TensorBase max):
         save_input(node, 0, original_of(self))
         save_input(node, 1, max)
         history = prepare_history("clamp_max_", self, node)
-    binary_into(MINIMUM, self.array, max.array, self.array)
+    if not (watching and written_batched(&batched_inplace_clamp_max_tensor, (self, max))):
+        binary_into(MINIMUM, self.array, max.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_max_tensor(tuple operands):
+    return op_clamp_max_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_clamp_max_tensor(tuple operands):
+    return inplace_clamp_max_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_clamp_max_tensor
+batched_clamp_max_tensor = BatchRule(b"clamp_max", elementwise, b"ee", packed_clamp_max_tensor, NULL)
+cdef BatchRule batched_inplace_clamp_max_tensor
+batched_inplace_clamp_max_tensor = BatchRule(b"clamp_max_", elementwise, b"we", packed_inplace_clamp_max_tensor, NULL)
 
 cdef class ClampMaxScalarBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Scalar max) -> Tensor``."""
@@ -1152,7 +1269,7 @@ cdef object tangents_clamp_max_scalar(tuple tangents, tuple given):    # auto_el
     return op_where_tensor_scalar(op_le_scalar(self, max), self_t, 0)
 
 cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
-    cdef int depth = begin_replaceable_op("clamp_max", (self, max)) if watching else 0
+    cdef int depth = begin_replaceable_op("clamp_max", (self, max), &batched_clamp_max_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(MINIMUM, self.array, max, False)
     )
@@ -1169,7 +1286,7 @@ cdef TensorBase op_clamp_max_scalar(TensorBase self, object max):
 
 cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
     check_inplace("clamp_max_", self)
-    cdef int depth = begin_op("clamp_max_", (self, max)) if watching else 0
+    cdef int depth = begin_op("clamp_max_", (self, max), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("clamp_max_", self, op_clamp_max_scalar(original_of(self), max)))
     cdef Node node, history = None
@@ -1179,9 +1296,21 @@ cdef TensorBase inplace_clamp_max_scalar(TensorBase self, object max):
         save_input(node, 0, original_of(self))
         set_value(node, 0, max)
         history = prepare_history("clamp_max_", self, node)
-    binary_scalar_into(MINIMUM, self.array, max, False, self.array)
+    if not (watching and written_batched(&batched_inplace_clamp_max_scalar, (self, max))):
+        binary_scalar_into(MINIMUM, self.array, max, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_clamp_max_scalar(tuple operands):
+    return op_clamp_max_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_clamp_max_scalar(tuple operands):
+    return inplace_clamp_max_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_clamp_max_scalar
+batched_clamp_max_scalar = BatchRule(b"clamp_max", elementwise, b"e.", packed_clamp_max_scalar, NULL)
+cdef BatchRule batched_inplace_clamp_max_scalar
+batched_inplace_clamp_max_scalar = BatchRule(b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL)
 
 cdef object call_clamp_max(self, max):
     self = check_input(self, "clamp_max")

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_tensor_operand, begin_op, begin_replaceable_op, binary, binary_into,
-    binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_not_recorded, check_real,
-    check_tensor, connect_1, connect_2, end_tangents, ended, finish_inplace, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, is_tensor, Node, plus, refuse_numbers, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
-    unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings,
+    apply_fused, array_of, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary,
+    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_not_recorded,
+    check_real, check_tensor, connect_1, connect_2, elementwise, end_tangents, ended, finish_inplace, FusedKernel,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, plus, refuse_numbers, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names,
+    TensorBase, unary, unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport (
     BITWISE_AND, BITWISE_OR, BITWISE_XOR, EQUAL, GREATER, GREATER_EQUAL, INVERT, ISFINITE, ISINF, ISNAN, LEFT_SHIFT,
@@ -30,21 +30,33 @@ cdef extern from "comparison_kernels.h":
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_eq_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("eq", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("eq", (self, other), &batched_eq_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(EQUAL, self.array, other.array))
     return ended(depth, result)
 
 cdef TensorBase inplace_eq_tensor(TensorBase self, TensorBase other):
     check_inplace("eq_", self)
-    cdef int depth = begin_op("eq_", (self, other)) if watching else 0
+    cdef int depth = begin_op("eq_", (self, other), NULL) if watching else 0
     check_not_recorded("eq_", self)
-    binary_into(EQUAL, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_eq_tensor, (self, other))):
+        binary_into(EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_eq_tensor(tuple operands):
+    return op_eq_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_eq_tensor(tuple operands):
+    return inplace_eq_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_eq_tensor
+batched_eq_tensor = BatchRule(b"eq", elementwise, b"ee", packed_eq_tensor, NULL)
+cdef BatchRule batched_inplace_eq_tensor
+batched_inplace_eq_tensor = BatchRule(b"eq_", elementwise, b"we", packed_inplace_eq_tensor, NULL)
+
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("eq", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("eq", (self, other), &batched_eq_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(EQUAL, self.array, other, False)
     )
@@ -52,12 +64,24 @@ cdef TensorBase op_eq_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_eq_scalar(TensorBase self, object other):
     check_inplace("eq_", self)
-    cdef int depth = begin_op("eq_", (self, other)) if watching else 0
+    cdef int depth = begin_op("eq_", (self, other), NULL) if watching else 0
     check_not_recorded("eq_", self)
-    binary_scalar_into(EQUAL, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_eq_scalar, (self, other))):
+        binary_scalar_into(EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_eq_scalar(tuple operands):
+    return op_eq_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_eq_scalar(tuple operands):
+    return inplace_eq_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_eq_scalar
+batched_eq_scalar = BatchRule(b"eq", elementwise, b"e.", packed_eq_scalar, NULL)
+cdef BatchRule batched_inplace_eq_scalar
+batched_inplace_eq_scalar = BatchRule(b"eq_", elementwise, b"w.", packed_inplace_eq_scalar, NULL)
 
 cdef object call_eq(self, other):
     self = as_tensor_operand(self, "eq", "input", 1)
@@ -90,7 +114,7 @@ def eq(input, other, *, out=None):
 # ---- ne(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("ne", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("ne", (self, other), &batched_ne_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(NOT_EQUAL, self.array, other.array)
     )
@@ -98,15 +122,27 @@ cdef TensorBase op_ne_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_ne_tensor(TensorBase self, TensorBase other):
     check_inplace("ne_", self)
-    cdef int depth = begin_op("ne_", (self, other)) if watching else 0
+    cdef int depth = begin_op("ne_", (self, other), NULL) if watching else 0
     check_not_recorded("ne_", self)
-    binary_into(NOT_EQUAL, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_ne_tensor, (self, other))):
+        binary_into(NOT_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_ne_tensor(tuple operands):
+    return op_ne_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_ne_tensor(tuple operands):
+    return inplace_ne_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_ne_tensor
+batched_ne_tensor = BatchRule(b"ne", elementwise, b"ee", packed_ne_tensor, NULL)
+cdef BatchRule batched_inplace_ne_tensor
+batched_inplace_ne_tensor = BatchRule(b"ne_", elementwise, b"we", packed_inplace_ne_tensor, NULL)
+
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("ne", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("ne", (self, other), &batched_ne_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(NOT_EQUAL, self.array, other, False)
     )
@@ -114,12 +150,24 @@ cdef TensorBase op_ne_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_ne_scalar(TensorBase self, object other):
     check_inplace("ne_", self)
-    cdef int depth = begin_op("ne_", (self, other)) if watching else 0
+    cdef int depth = begin_op("ne_", (self, other), NULL) if watching else 0
     check_not_recorded("ne_", self)
-    binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_ne_scalar, (self, other))):
+        binary_scalar_into(NOT_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_ne_scalar(tuple operands):
+    return op_ne_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_ne_scalar(tuple operands):
+    return inplace_ne_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_ne_scalar
+batched_ne_scalar = BatchRule(b"ne", elementwise, b"e.", packed_ne_scalar, NULL)
+cdef BatchRule batched_inplace_ne_scalar
+batched_inplace_ne_scalar = BatchRule(b"ne_", elementwise, b"w.", packed_inplace_ne_scalar, NULL)
 
 cdef object call_ne(self, other):
     self = as_tensor_operand(self, "ne", "input", 1)
@@ -154,21 +202,33 @@ not_equal = ne
 # ---- lt(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_lt_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("lt", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("lt", (self, other), &batched_lt_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(binary(LESS, self.array, other.array))
     return ended(depth, result)
 
 cdef TensorBase inplace_lt_tensor(TensorBase self, TensorBase other):
     check_inplace("lt_", self)
-    cdef int depth = begin_op("lt_", (self, other)) if watching else 0
+    cdef int depth = begin_op("lt_", (self, other), NULL) if watching else 0
     check_not_recorded("lt_", self)
-    binary_into(LESS, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_lt_tensor, (self, other))):
+        binary_into(LESS, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_lt_tensor(tuple operands):
+    return op_lt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_lt_tensor(tuple operands):
+    return inplace_lt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_lt_tensor
+batched_lt_tensor = BatchRule(b"lt", elementwise, b"ee", packed_lt_tensor, NULL)
+cdef BatchRule batched_inplace_lt_tensor
+batched_inplace_lt_tensor = BatchRule(b"lt_", elementwise, b"we", packed_inplace_lt_tensor, NULL)
+
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("lt", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("lt", (self, other), &batched_lt_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LESS, self.array, other, False)
     )
@@ -176,12 +236,24 @@ cdef TensorBase op_lt_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_lt_scalar(TensorBase self, object other):
     check_inplace("lt_", self)
-    cdef int depth = begin_op("lt_", (self, other)) if watching else 0
+    cdef int depth = begin_op("lt_", (self, other), NULL) if watching else 0
     check_not_recorded("lt_", self)
-    binary_scalar_into(LESS, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_lt_scalar, (self, other))):
+        binary_scalar_into(LESS, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_lt_scalar(tuple operands):
+    return op_lt_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_lt_scalar(tuple operands):
+    return inplace_lt_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_lt_scalar
+batched_lt_scalar = BatchRule(b"lt", elementwise, b"e.", packed_lt_scalar, NULL)
+cdef BatchRule batched_inplace_lt_scalar
+batched_inplace_lt_scalar = BatchRule(b"lt_", elementwise, b"w.", packed_inplace_lt_scalar, NULL)
 
 cdef object call_lt(self, other):
     self = as_tensor_operand(self, "lt", "input", 1)
@@ -220,7 +292,7 @@ less = lt
 # ---- le(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("le", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("le", (self, other), &batched_le_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LESS_EQUAL, self.array, other.array)
     )
@@ -228,15 +300,27 @@ cdef TensorBase op_le_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_le_tensor(TensorBase self, TensorBase other):
     check_inplace("le_", self)
-    cdef int depth = begin_op("le_", (self, other)) if watching else 0
+    cdef int depth = begin_op("le_", (self, other), NULL) if watching else 0
     check_not_recorded("le_", self)
-    binary_into(LESS_EQUAL, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_le_tensor, (self, other))):
+        binary_into(LESS_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_le_tensor(tuple operands):
+    return op_le_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_le_tensor(tuple operands):
+    return inplace_le_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_le_tensor
+batched_le_tensor = BatchRule(b"le", elementwise, b"ee", packed_le_tensor, NULL)
+cdef BatchRule batched_inplace_le_tensor
+batched_inplace_le_tensor = BatchRule(b"le_", elementwise, b"we", packed_inplace_le_tensor, NULL)
+
 cdef TensorBase op_le_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("le", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("le", (self, other), &batched_le_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LESS_EQUAL, self.array, other, False)
     )
@@ -244,12 +328,24 @@ cdef TensorBase op_le_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_le_scalar(TensorBase self, object other):
     check_inplace("le_", self)
-    cdef int depth = begin_op("le_", (self, other)) if watching else 0
+    cdef int depth = begin_op("le_", (self, other), NULL) if watching else 0
     check_not_recorded("le_", self)
-    binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_le_scalar, (self, other))):
+        binary_scalar_into(LESS_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_le_scalar(tuple operands):
+    return op_le_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_le_scalar(tuple operands):
+    return inplace_le_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_le_scalar
+batched_le_scalar = BatchRule(b"le", elementwise, b"e.", packed_le_scalar, NULL)
+cdef BatchRule batched_inplace_le_scalar
+batched_inplace_le_scalar = BatchRule(b"le_", elementwise, b"w.", packed_inplace_le_scalar, NULL)
 
 cdef object call_le(self, other):
     self = as_tensor_operand(self, "le", "input", 1)
@@ -288,7 +384,7 @@ less_equal = le
 # ---- gt(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("gt", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("gt", (self, other), &batched_gt_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(GREATER, self.array, other.array)
     )
@@ -296,15 +392,27 @@ cdef TensorBase op_gt_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_gt_tensor(TensorBase self, TensorBase other):
     check_inplace("gt_", self)
-    cdef int depth = begin_op("gt_", (self, other)) if watching else 0
+    cdef int depth = begin_op("gt_", (self, other), NULL) if watching else 0
     check_not_recorded("gt_", self)
-    binary_into(GREATER, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_gt_tensor, (self, other))):
+        binary_into(GREATER, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_gt_tensor(tuple operands):
+    return op_gt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_gt_tensor(tuple operands):
+    return inplace_gt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_gt_tensor
+batched_gt_tensor = BatchRule(b"gt", elementwise, b"ee", packed_gt_tensor, NULL)
+cdef BatchRule batched_inplace_gt_tensor
+batched_inplace_gt_tensor = BatchRule(b"gt_", elementwise, b"we", packed_inplace_gt_tensor, NULL)
+
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("gt", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("gt", (self, other), &batched_gt_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(GREATER, self.array, other, False)
     )
@@ -312,12 +420,24 @@ cdef TensorBase op_gt_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_gt_scalar(TensorBase self, object other):
     check_inplace("gt_", self)
-    cdef int depth = begin_op("gt_", (self, other)) if watching else 0
+    cdef int depth = begin_op("gt_", (self, other), NULL) if watching else 0
     check_not_recorded("gt_", self)
-    binary_scalar_into(GREATER, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_gt_scalar, (self, other))):
+        binary_scalar_into(GREATER, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_gt_scalar(tuple operands):
+    return op_gt_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_gt_scalar(tuple operands):
+    return inplace_gt_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_gt_scalar
+batched_gt_scalar = BatchRule(b"gt", elementwise, b"e.", packed_gt_scalar, NULL)
+cdef BatchRule batched_inplace_gt_scalar
+batched_inplace_gt_scalar = BatchRule(b"gt_", elementwise, b"w.", packed_inplace_gt_scalar, NULL)
 
 cdef object call_gt(self, other):
     self = as_tensor_operand(self, "gt", "input", 1)
@@ -356,7 +476,7 @@ greater = gt
 # ---- ge(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("ge", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("ge", (self, other), &batched_ge_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(GREATER_EQUAL, self.array, other.array)
     )
@@ -364,15 +484,27 @@ cdef TensorBase op_ge_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_ge_tensor(TensorBase self, TensorBase other):
     check_inplace("ge_", self)
-    cdef int depth = begin_op("ge_", (self, other)) if watching else 0
+    cdef int depth = begin_op("ge_", (self, other), NULL) if watching else 0
     check_not_recorded("ge_", self)
-    binary_into(GREATER_EQUAL, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_ge_tensor, (self, other))):
+        binary_into(GREATER_EQUAL, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_ge_tensor(tuple operands):
+    return op_ge_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_ge_tensor(tuple operands):
+    return inplace_ge_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_ge_tensor
+batched_ge_tensor = BatchRule(b"ge", elementwise, b"ee", packed_ge_tensor, NULL)
+cdef BatchRule batched_inplace_ge_tensor
+batched_inplace_ge_tensor = BatchRule(b"ge_", elementwise, b"we", packed_inplace_ge_tensor, NULL)
+
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("ge", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("ge", (self, other), &batched_ge_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(GREATER_EQUAL, self.array, other, False)
     )
@@ -380,12 +512,24 @@ cdef TensorBase op_ge_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_ge_scalar(TensorBase self, object other):
     check_inplace("ge_", self)
-    cdef int depth = begin_op("ge_", (self, other)) if watching else 0
+    cdef int depth = begin_op("ge_", (self, other), NULL) if watching else 0
     check_not_recorded("ge_", self)
-    binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_ge_scalar, (self, other))):
+        binary_scalar_into(GREATER_EQUAL, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_ge_scalar(tuple operands):
+    return op_ge_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_ge_scalar(tuple operands):
+    return inplace_ge_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_ge_scalar
+batched_ge_scalar = BatchRule(b"ge", elementwise, b"e.", packed_ge_scalar, NULL)
+cdef BatchRule batched_inplace_ge_scalar
+batched_inplace_ge_scalar = BatchRule(b"ge_", elementwise, b"w.", packed_inplace_ge_scalar, NULL)
 
 cdef object call_ge(self, other):
     self = as_tensor_operand(self, "ge", "input", 1)
@@ -424,7 +568,7 @@ greater_equal = ge
 # ---- logical_and(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("logical_and", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_and", (self, other), &batched_logical_and_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LOGICAL_AND, self.array, other.array)
     )
@@ -432,15 +576,29 @@ cdef TensorBase op_logical_and_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_logical_and_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_and_", self)
-    cdef int depth = begin_op("logical_and_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_and_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_and_", self)
-    binary_into(LOGICAL_AND, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_and_tensor, (self, other))):
+        binary_into(LOGICAL_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_logical_and_tensor(tuple operands):
+    return op_logical_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_logical_and_tensor(tuple operands):
+    return inplace_logical_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_logical_and_tensor
+batched_logical_and_tensor = BatchRule(b"logical_and", elementwise, b"ee", packed_logical_and_tensor, NULL)
+cdef BatchRule batched_inplace_logical_and_tensor
+batched_inplace_logical_and_tensor = BatchRule(
+    b"logical_and_", elementwise, b"we", packed_inplace_logical_and_tensor, NULL
+)
+
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("logical_and", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_and", (self, other), &batched_logical_and_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LOGICAL_AND, self.array, other, False)
     )
@@ -448,12 +606,26 @@ cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_logical_and_scalar(TensorBase self, object other):
     check_inplace("logical_and_", self)
-    cdef int depth = begin_op("logical_and_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_and_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_and_", self)
-    binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_and_scalar, (self, other))):
+        binary_scalar_into(LOGICAL_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_logical_and_scalar(tuple operands):
+    return op_logical_and_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_logical_and_scalar(tuple operands):
+    return inplace_logical_and_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_logical_and_scalar
+batched_logical_and_scalar = BatchRule(b"logical_and", elementwise, b"e.", packed_logical_and_scalar, NULL)
+cdef BatchRule batched_inplace_logical_and_scalar
+batched_inplace_logical_and_scalar = BatchRule(
+    b"logical_and_", elementwise, b"w.", packed_inplace_logical_and_scalar, NULL
+)
 
 cdef object call_logical_and(self, other):
     self = check_input(self, "logical_and")
@@ -486,7 +658,7 @@ def logical_and(input, other, *, out=None):
 # ---- logical_or(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("logical_or", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_or", (self, other), &batched_logical_or_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LOGICAL_OR, self.array, other.array)
     )
@@ -494,15 +666,29 @@ cdef TensorBase op_logical_or_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_logical_or_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_or_", self)
-    cdef int depth = begin_op("logical_or_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_or_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_or_", self)
-    binary_into(LOGICAL_OR, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_or_tensor, (self, other))):
+        binary_into(LOGICAL_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_logical_or_tensor(tuple operands):
+    return op_logical_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_logical_or_tensor(tuple operands):
+    return inplace_logical_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_logical_or_tensor
+batched_logical_or_tensor = BatchRule(b"logical_or", elementwise, b"ee", packed_logical_or_tensor, NULL)
+cdef BatchRule batched_inplace_logical_or_tensor
+batched_inplace_logical_or_tensor = BatchRule(
+    b"logical_or_", elementwise, b"we", packed_inplace_logical_or_tensor, NULL
+)
+
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("logical_or", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_or", (self, other), &batched_logical_or_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LOGICAL_OR, self.array, other, False)
     )
@@ -510,12 +696,26 @@ cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_logical_or_scalar(TensorBase self, object other):
     check_inplace("logical_or_", self)
-    cdef int depth = begin_op("logical_or_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_or_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_or_", self)
-    binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_or_scalar, (self, other))):
+        binary_scalar_into(LOGICAL_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_logical_or_scalar(tuple operands):
+    return op_logical_or_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_logical_or_scalar(tuple operands):
+    return inplace_logical_or_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_logical_or_scalar
+batched_logical_or_scalar = BatchRule(b"logical_or", elementwise, b"e.", packed_logical_or_scalar, NULL)
+cdef BatchRule batched_inplace_logical_or_scalar
+batched_inplace_logical_or_scalar = BatchRule(
+    b"logical_or_", elementwise, b"w.", packed_inplace_logical_or_scalar, NULL
+)
 
 cdef object call_logical_or(self, other):
     self = check_input(self, "logical_or")
@@ -548,7 +748,7 @@ def logical_or(input, other, *, out=None):
 # ---- logical_xor(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("logical_xor", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_xor", (self, other), &batched_logical_xor_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LOGICAL_XOR, self.array, other.array)
     )
@@ -556,15 +756,29 @@ cdef TensorBase op_logical_xor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_logical_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("logical_xor_", self)
-    cdef int depth = begin_op("logical_xor_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_xor_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_xor_", self)
-    binary_into(LOGICAL_XOR, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_xor_tensor, (self, other))):
+        binary_into(LOGICAL_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_logical_xor_tensor(tuple operands):
+    return op_logical_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_logical_xor_tensor(tuple operands):
+    return inplace_logical_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_logical_xor_tensor
+batched_logical_xor_tensor = BatchRule(b"logical_xor", elementwise, b"ee", packed_logical_xor_tensor, NULL)
+cdef BatchRule batched_inplace_logical_xor_tensor
+batched_inplace_logical_xor_tensor = BatchRule(
+    b"logical_xor_", elementwise, b"we", packed_inplace_logical_xor_tensor, NULL
+)
+
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("logical_xor", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_xor", (self, other), &batched_logical_xor_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LOGICAL_XOR, self.array, other, False)
     )
@@ -572,12 +786,26 @@ cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_logical_xor_scalar(TensorBase self, object other):
     check_inplace("logical_xor_", self)
-    cdef int depth = begin_op("logical_xor_", (self, other)) if watching else 0
+    cdef int depth = begin_op("logical_xor_", (self, other), NULL) if watching else 0
     check_not_recorded("logical_xor_", self)
-    binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_xor_scalar, (self, other))):
+        binary_scalar_into(LOGICAL_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_logical_xor_scalar(tuple operands):
+    return op_logical_xor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_logical_xor_scalar(tuple operands):
+    return inplace_logical_xor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_logical_xor_scalar
+batched_logical_xor_scalar = BatchRule(b"logical_xor", elementwise, b"e.", packed_logical_xor_scalar, NULL)
+cdef BatchRule batched_inplace_logical_xor_scalar
+batched_inplace_logical_xor_scalar = BatchRule(
+    b"logical_xor_", elementwise, b"w.", packed_inplace_logical_xor_scalar, NULL
+)
 
 cdef object call_logical_xor(self, other):
     self = check_input(self, "logical_xor")
@@ -610,18 +838,30 @@ def logical_xor(input, other, *, out=None):
 # ---- logical_not(Tensor self) -> Tensor
 
 cdef TensorBase op_logical_not(TensorBase self):
-    cdef int depth = begin_replaceable_op("logical_not", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("logical_not", (self,), &batched_logical_not) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOGICAL_NOT, self.array))
     return ended(depth, result)
 
 cdef TensorBase inplace_logical_not(TensorBase self):
     check_inplace("logical_not_", self)
-    cdef int depth = begin_op("logical_not_", (self,)) if watching else 0
+    cdef int depth = begin_op("logical_not_", (self,), NULL) if watching else 0
     check_not_recorded("logical_not_", self)
-    unary_into(LOGICAL_NOT, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_logical_not, (self,))):
+        unary_into(LOGICAL_NOT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_logical_not(tuple operands):
+    return op_logical_not(<TensorBase>operands[0])
+
+cdef object packed_inplace_logical_not(tuple operands):
+    return inplace_logical_not(<TensorBase>operands[0])
+
+cdef BatchRule batched_logical_not
+batched_logical_not = BatchRule(b"logical_not", elementwise, b"e", packed_logical_not, NULL)
+cdef BatchRule batched_inplace_logical_not
+batched_inplace_logical_not = BatchRule(b"logical_not_", elementwise, b"w", packed_inplace_logical_not, NULL)
 
 cdef object call_logical_not(self):
     return op_logical_not(check_input(self, "logical_not"))
@@ -641,7 +881,7 @@ def logical_not(input, *, out=None):
 # ---- bitwise_and(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_and", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_and", (self, other), &batched_bitwise_and_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(BITWISE_AND, self.array, other.array)
     )
@@ -649,15 +889,29 @@ cdef TensorBase op_bitwise_and_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_bitwise_and_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_and_", self)
-    cdef int depth = begin_op("bitwise_and_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_and_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_and_", self)
-    binary_into(BITWISE_AND, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_and_tensor, (self, other))):
+        binary_into(BITWISE_AND, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_and_tensor(tuple operands):
+    return op_bitwise_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_bitwise_and_tensor(tuple operands):
+    return inplace_bitwise_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_and_tensor
+batched_bitwise_and_tensor = BatchRule(b"bitwise_and", elementwise, b"ee", packed_bitwise_and_tensor, NULL)
+cdef BatchRule batched_inplace_bitwise_and_tensor
+batched_inplace_bitwise_and_tensor = BatchRule(
+    b"bitwise_and_", elementwise, b"we", packed_inplace_bitwise_and_tensor, NULL
+)
+
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("bitwise_and", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_and", (self, other), &batched_bitwise_and_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(BITWISE_AND, self.array, other, False)
     )
@@ -665,12 +919,26 @@ cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_bitwise_and_scalar(TensorBase self, object other):
     check_inplace("bitwise_and_", self)
-    cdef int depth = begin_op("bitwise_and_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_and_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_and_", self)
-    binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_and_scalar, (self, other))):
+        binary_scalar_into(BITWISE_AND, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_bitwise_and_scalar(tuple operands):
+    return op_bitwise_and_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_bitwise_and_scalar(tuple operands):
+    return inplace_bitwise_and_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_bitwise_and_scalar
+batched_bitwise_and_scalar = BatchRule(b"bitwise_and", elementwise, b"e.", packed_bitwise_and_scalar, NULL)
+cdef BatchRule batched_inplace_bitwise_and_scalar
+batched_inplace_bitwise_and_scalar = BatchRule(
+    b"bitwise_and_", elementwise, b"w.", packed_inplace_bitwise_and_scalar, NULL
+)
 
 cdef object call_bitwise_and(self, other):
     self = as_tensor_operand(self, "bitwise_and", "input", 1)
@@ -707,7 +975,7 @@ def bitwise_and(input, other, *, out=None):
 # ---- bitwise_or(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_or", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_or", (self, other), &batched_bitwise_or_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(BITWISE_OR, self.array, other.array)
     )
@@ -715,15 +983,29 @@ cdef TensorBase op_bitwise_or_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_bitwise_or_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_or_", self)
-    cdef int depth = begin_op("bitwise_or_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_or_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_or_", self)
-    binary_into(BITWISE_OR, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_or_tensor, (self, other))):
+        binary_into(BITWISE_OR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_or_tensor(tuple operands):
+    return op_bitwise_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_bitwise_or_tensor(tuple operands):
+    return inplace_bitwise_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_or_tensor
+batched_bitwise_or_tensor = BatchRule(b"bitwise_or", elementwise, b"ee", packed_bitwise_or_tensor, NULL)
+cdef BatchRule batched_inplace_bitwise_or_tensor
+batched_inplace_bitwise_or_tensor = BatchRule(
+    b"bitwise_or_", elementwise, b"we", packed_inplace_bitwise_or_tensor, NULL
+)
+
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("bitwise_or", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_or", (self, other), &batched_bitwise_or_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(BITWISE_OR, self.array, other, False)
     )
@@ -731,12 +1013,26 @@ cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_bitwise_or_scalar(TensorBase self, object other):
     check_inplace("bitwise_or_", self)
-    cdef int depth = begin_op("bitwise_or_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_or_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_or_", self)
-    binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_or_scalar, (self, other))):
+        binary_scalar_into(BITWISE_OR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_bitwise_or_scalar(tuple operands):
+    return op_bitwise_or_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_bitwise_or_scalar(tuple operands):
+    return inplace_bitwise_or_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_bitwise_or_scalar
+batched_bitwise_or_scalar = BatchRule(b"bitwise_or", elementwise, b"e.", packed_bitwise_or_scalar, NULL)
+cdef BatchRule batched_inplace_bitwise_or_scalar
+batched_inplace_bitwise_or_scalar = BatchRule(
+    b"bitwise_or_", elementwise, b"w.", packed_inplace_bitwise_or_scalar, NULL
+)
 
 cdef object call_bitwise_or(self, other):
     self = as_tensor_operand(self, "bitwise_or", "input", 1)
@@ -773,7 +1069,7 @@ def bitwise_or(input, other, *, out=None):
 # ---- bitwise_xor(Tensor self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other), &batched_bitwise_xor_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(BITWISE_XOR, self.array, other.array)
     )
@@ -781,15 +1077,29 @@ cdef TensorBase op_bitwise_xor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_bitwise_xor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_xor_", self)
-    cdef int depth = begin_op("bitwise_xor_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_xor_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_xor_", self)
-    binary_into(BITWISE_XOR, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_xor_tensor, (self, other))):
+        binary_into(BITWISE_XOR, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_xor_tensor(tuple operands):
+    return op_bitwise_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_bitwise_xor_tensor(tuple operands):
+    return inplace_bitwise_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_xor_tensor
+batched_bitwise_xor_tensor = BatchRule(b"bitwise_xor", elementwise, b"ee", packed_bitwise_xor_tensor, NULL)
+cdef BatchRule batched_inplace_bitwise_xor_tensor
+batched_inplace_bitwise_xor_tensor = BatchRule(
+    b"bitwise_xor_", elementwise, b"we", packed_inplace_bitwise_xor_tensor, NULL
+)
+
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_xor", (self, other), &batched_bitwise_xor_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(BITWISE_XOR, self.array, other, False)
     )
@@ -797,12 +1107,26 @@ cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_bitwise_xor_scalar(TensorBase self, object other):
     check_inplace("bitwise_xor_", self)
-    cdef int depth = begin_op("bitwise_xor_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_xor_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_xor_", self)
-    binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_xor_scalar, (self, other))):
+        binary_scalar_into(BITWISE_XOR, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_bitwise_xor_scalar(tuple operands):
+    return op_bitwise_xor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_bitwise_xor_scalar(tuple operands):
+    return inplace_bitwise_xor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_bitwise_xor_scalar
+batched_bitwise_xor_scalar = BatchRule(b"bitwise_xor", elementwise, b"e.", packed_bitwise_xor_scalar, NULL)
+cdef BatchRule batched_inplace_bitwise_xor_scalar
+batched_inplace_bitwise_xor_scalar = BatchRule(
+    b"bitwise_xor_", elementwise, b"w.", packed_inplace_bitwise_xor_scalar, NULL
+)
 
 cdef object call_bitwise_xor(self, other):
     self = as_tensor_operand(self, "bitwise_xor", "input", 1)
@@ -839,18 +1163,30 @@ def bitwise_xor(input, other, *, out=None):
 # ---- bitwise_not(Tensor self) -> Tensor
 
 cdef TensorBase op_bitwise_not(TensorBase self):
-    cdef int depth = begin_replaceable_op("bitwise_not", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("bitwise_not", (self,), &batched_bitwise_not) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(INVERT, self.array))
     return ended(depth, result)
 
 cdef TensorBase inplace_bitwise_not(TensorBase self):
     check_inplace("bitwise_not_", self)
-    cdef int depth = begin_op("bitwise_not_", (self,)) if watching else 0
+    cdef int depth = begin_op("bitwise_not_", (self,), NULL) if watching else 0
     check_not_recorded("bitwise_not_", self)
-    unary_into(INVERT, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_not, (self,))):
+        unary_into(INVERT, self.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
+
+cdef object packed_bitwise_not(tuple operands):
+    return op_bitwise_not(<TensorBase>operands[0])
+
+cdef object packed_inplace_bitwise_not(tuple operands):
+    return inplace_bitwise_not(<TensorBase>operands[0])
+
+cdef BatchRule batched_bitwise_not
+batched_bitwise_not = BatchRule(b"bitwise_not", elementwise, b"e", packed_bitwise_not, NULL)
+cdef BatchRule batched_inplace_bitwise_not
+batched_inplace_bitwise_not = BatchRule(b"bitwise_not_", elementwise, b"w", packed_inplace_bitwise_not, NULL)
 
 cdef object call_bitwise_not(self):
     self = check_input(self, "bitwise_not")
@@ -876,7 +1212,9 @@ def bitwise_not(input, *, out=None):
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_left_shift", (self, other), &batched_bitwise_left_shift_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LEFT_SHIFT, self.array, other.array)
     )
@@ -884,15 +1222,33 @@ cdef TensorBase op_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase 
 
 cdef TensorBase inplace_bitwise_left_shift_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_left_shift_", self)
-    cdef int depth = begin_op("bitwise_left_shift_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_left_shift_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_left_shift_", self)
-    binary_into(LEFT_SHIFT, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_left_shift_tensor_tensor, (self, other))):
+        binary_into(LEFT_SHIFT, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_left_shift_tensor_tensor(tuple operands):
+    return op_bitwise_left_shift_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_bitwise_left_shift_tensor_tensor(tuple operands):
+    return inplace_bitwise_left_shift_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_left_shift_tensor_tensor
+batched_bitwise_left_shift_tensor_tensor = BatchRule(
+    b"bitwise_left_shift", elementwise, b"ee", packed_bitwise_left_shift_tensor_tensor, NULL
+)
+cdef BatchRule batched_inplace_bitwise_left_shift_tensor_tensor
+batched_inplace_bitwise_left_shift_tensor_tensor = BatchRule(
+    b"bitwise_left_shift_", elementwise, b"we", packed_inplace_bitwise_left_shift_tensor_tensor, NULL
+)
+
 cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_left_shift", (self, other), &batched_bitwise_left_shift_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LEFT_SHIFT, self.array, other, False)
     )
@@ -900,19 +1256,45 @@ cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object othe
 
 cdef TensorBase inplace_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
     check_inplace("bitwise_left_shift_", self)
-    cdef int depth = begin_op("bitwise_left_shift_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_left_shift_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_left_shift_", self)
-    binary_scalar_into(LEFT_SHIFT, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_left_shift_tensor_scalar, (self, other))):
+        binary_scalar_into(LEFT_SHIFT, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_left_shift_tensor_scalar(tuple operands):
+    return op_bitwise_left_shift_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_bitwise_left_shift_tensor_scalar(tuple operands):
+    return inplace_bitwise_left_shift_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_bitwise_left_shift_tensor_scalar
+batched_bitwise_left_shift_tensor_scalar = BatchRule(
+    b"bitwise_left_shift", elementwise, b"e.", packed_bitwise_left_shift_tensor_scalar, NULL
+)
+cdef BatchRule batched_inplace_bitwise_left_shift_tensor_scalar
+batched_inplace_bitwise_left_shift_tensor_scalar = BatchRule(
+    b"bitwise_left_shift_", elementwise, b"w.", packed_inplace_bitwise_left_shift_tensor_scalar, NULL
+)
+
 cdef TensorBase op_bitwise_left_shift_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_left_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_left_shift", (self, other), &batched_bitwise_left_shift_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(LEFT_SHIFT, other.array, self, True)
     )
     return ended(depth, result)
+
+cdef object packed_bitwise_left_shift_scalar_tensor(tuple operands):
+    return op_bitwise_left_shift_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_left_shift_scalar_tensor
+batched_bitwise_left_shift_scalar_tensor = BatchRule(
+    b"bitwise_left_shift", elementwise, b".e", packed_bitwise_left_shift_scalar_tensor, NULL
+)
 
 cdef object call_bitwise_left_shift(self, other):
     self = as_operand(self, "bitwise_left_shift", "input", 1)
@@ -953,7 +1335,9 @@ def bitwise_left_shift(input, other, *, out=None):
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
 cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_right_shift", (self, other), &batched_bitwise_right_shift_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(RIGHT_SHIFT, self.array, other.array)
     )
@@ -961,15 +1345,33 @@ cdef TensorBase op_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase
 
 cdef TensorBase inplace_bitwise_right_shift_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("bitwise_right_shift_", self)
-    cdef int depth = begin_op("bitwise_right_shift_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_right_shift_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_right_shift_", self)
-    binary_into(RIGHT_SHIFT, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_right_shift_tensor_tensor, (self, other))):
+        binary_into(RIGHT_SHIFT, self.array, other.array, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_right_shift_tensor_tensor(tuple operands):
+    return op_bitwise_right_shift_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_bitwise_right_shift_tensor_tensor(tuple operands):
+    return inplace_bitwise_right_shift_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_right_shift_tensor_tensor
+batched_bitwise_right_shift_tensor_tensor = BatchRule(
+    b"bitwise_right_shift", elementwise, b"ee", packed_bitwise_right_shift_tensor_tensor, NULL
+)
+cdef BatchRule batched_inplace_bitwise_right_shift_tensor_tensor
+batched_inplace_bitwise_right_shift_tensor_tensor = BatchRule(
+    b"bitwise_right_shift_", elementwise, b"we", packed_inplace_bitwise_right_shift_tensor_tensor, NULL
+)
+
 cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_right_shift", (self, other), &batched_bitwise_right_shift_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(RIGHT_SHIFT, self.array, other, False)
     )
@@ -977,19 +1379,45 @@ cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object oth
 
 cdef TensorBase inplace_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
     check_inplace("bitwise_right_shift_", self)
-    cdef int depth = begin_op("bitwise_right_shift_", (self, other)) if watching else 0
+    cdef int depth = begin_op("bitwise_right_shift_", (self, other), NULL) if watching else 0
     check_not_recorded("bitwise_right_shift_", self)
-    binary_scalar_into(RIGHT_SHIFT, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_bitwise_right_shift_tensor_scalar, (self, other))):
+        binary_scalar_into(RIGHT_SHIFT, self.array, other, False, self.array)
     finish_inplace(self, None)
     end_tangents(self)
     return ended(depth, self)
 
+cdef object packed_bitwise_right_shift_tensor_scalar(tuple operands):
+    return op_bitwise_right_shift_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_bitwise_right_shift_tensor_scalar(tuple operands):
+    return inplace_bitwise_right_shift_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_bitwise_right_shift_tensor_scalar
+batched_bitwise_right_shift_tensor_scalar = BatchRule(
+    b"bitwise_right_shift", elementwise, b"e.", packed_bitwise_right_shift_tensor_scalar, NULL
+)
+cdef BatchRule batched_inplace_bitwise_right_shift_tensor_scalar
+batched_inplace_bitwise_right_shift_tensor_scalar = BatchRule(
+    b"bitwise_right_shift_", elementwise, b"w.", packed_inplace_bitwise_right_shift_tensor_scalar, NULL
+)
+
 cdef TensorBase op_bitwise_right_shift_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("bitwise_right_shift", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "bitwise_right_shift", (self, other), &batched_bitwise_right_shift_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(RIGHT_SHIFT, other.array, self, True)
     )
     return ended(depth, result)
+
+cdef object packed_bitwise_right_shift_scalar_tensor(tuple operands):
+    return op_bitwise_right_shift_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_bitwise_right_shift_scalar_tensor
+batched_bitwise_right_shift_scalar_tensor = BatchRule(
+    b"bitwise_right_shift", elementwise, b".e", packed_bitwise_right_shift_scalar_tensor, NULL
+)
 
 cdef object call_bitwise_right_shift(self, other):
     self = as_operand(self, "bitwise_right_shift", "input", 1)
@@ -1030,9 +1458,15 @@ def bitwise_right_shift(input, other, *, out=None):
 # ---- isnan(Tensor self) -> Tensor
 
 cdef TensorBase op_isnan(TensorBase self):
-    cdef int depth = begin_replaceable_op("isnan", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("isnan", (self,), &batched_isnan) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISNAN, self.array))
     return ended(depth, result)
+
+cdef object packed_isnan(tuple operands):
+    return op_isnan(<TensorBase>operands[0])
+
+cdef BatchRule batched_isnan
+batched_isnan = BatchRule(b"isnan", elementwise, b"e", packed_isnan, NULL)
 
 cdef object call_isnan(self):
     return op_isnan(check_input(self, "isnan"))
@@ -1051,9 +1485,15 @@ def isnan(input):
 # ---- isinf(Tensor self) -> Tensor
 
 cdef TensorBase op_isinf(TensorBase self):
-    cdef int depth = begin_replaceable_op("isinf", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("isinf", (self,), &batched_isinf) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISINF, self.array))
     return ended(depth, result)
+
+cdef object packed_isinf(tuple operands):
+    return op_isinf(<TensorBase>operands[0])
+
+cdef BatchRule batched_isinf
+batched_isinf = BatchRule(b"isinf", elementwise, b"e", packed_isinf, NULL)
 
 cdef object call_isinf(self):
     return op_isinf(check_input(self, "isinf"))
@@ -1072,9 +1512,15 @@ def isinf(input):
 # ---- isfinite(Tensor self) -> Tensor
 
 cdef TensorBase op_isfinite(TensorBase self):
-    cdef int depth = begin_replaceable_op("isfinite", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("isfinite", (self,), &batched_isfinite) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ISFINITE, self.array))
     return ended(depth, result)
+
+cdef object packed_isfinite(tuple operands):
+    return op_isfinite(<TensorBase>operands[0])
+
+cdef BatchRule batched_isfinite
+batched_isfinite = BatchRule(b"isfinite", elementwise, b"e", packed_isfinite, NULL)
 
 cdef object call_isfinite(self):
     return op_isfinite(check_input(self, "isfinite"))
@@ -1123,7 +1569,9 @@ cdef object tangents_where_tensor_tensor(tuple tangents, tuple given):    # auto
     return result_t
 
 cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "where", (condition, self, other), &batched_where_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), array_of(self), array_of(other))
     )
@@ -1136,6 +1584,12 @@ cdef TensorBase op_where_tensor_tensor(TensorBase condition, TensorBase self, Te
     if has_tangent_2(self, other):
         carry_tangents(result, (self, other), tangents_where_tensor_tensor, (condition,))
     return ended(depth, result)
+
+cdef object packed_where_tensor_tensor(tuple operands):
+    return op_where_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_where_tensor_tensor
+batched_where_tensor_tensor = BatchRule(b"where", elementwise, b"cee", packed_where_tensor_tensor, NULL)
 
 cdef class WhereTensorScalarBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Scalar other) -> Tensor``."""
@@ -1159,7 +1613,9 @@ cdef object tangents_where_tensor_scalar(tuple tangents, tuple given):    # auto
     return op_where_tensor_scalar(condition, self_t, 0)
 
 cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "where", (condition, self, other), &batched_where_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), array_of(self), other)
     )
@@ -1172,6 +1628,12 @@ cdef TensorBase op_where_tensor_scalar(TensorBase condition, TensorBase self, ob
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_where_tensor_scalar, (condition,))
     return ended(depth, result)
+
+cdef object packed_where_tensor_scalar(tuple operands):
+    return op_where_tensor_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_where_tensor_scalar
+batched_where_tensor_scalar = BatchRule(b"where", elementwise, b"ce.", packed_where_tensor_scalar, NULL)
 
 cdef class WhereScalarTensorBackward0(Node):
     """Backward of ``where(Tensor condition, Scalar self, Tensor other) -> Tensor``."""
@@ -1195,7 +1657,9 @@ cdef object tangents_where_scalar_tensor(tuple tangents, tuple given):    # auto
     return op_where_scalar_tensor(condition, 0, other_t)
 
 cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "where", (condition, self, other), &batched_where_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), self, array_of(other))
     )
@@ -1209,12 +1673,26 @@ cdef TensorBase op_where_scalar_tensor(TensorBase condition, object self, Tensor
         carry_tangents(result, (other,), tangents_where_scalar_tensor, (condition,))
     return ended(depth, result)
 
+cdef object packed_where_scalar_tensor(tuple operands):
+    return op_where_scalar_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_where_scalar_tensor
+batched_where_scalar_tensor = BatchRule(b"where", elementwise, b"c.e", packed_where_scalar_tensor, NULL)
+
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
-    cdef int depth = begin_replaceable_op("where", (condition, self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "where", (condition, self, other), &batched_where_scalar_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.where_of(array_of(condition), self, other)
     )
     return ended(depth, result)
+
+cdef object packed_where_scalar_scalar(tuple operands):
+    return op_where_scalar_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_where_scalar_scalar
+batched_where_scalar_scalar = BatchRule(b"where", elementwise, b"c..", packed_where_scalar_scalar, NULL)
 
 cdef object call_where(condition, self, other):
     condition = check_tensor(condition, "where", "condition", 1)

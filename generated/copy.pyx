@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_operand, as_view, begin_op, begin_replaceable_op,
-    carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_of, device_of, dtype_of, ended,
-    finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node, Overloads,
-    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value,
-    set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants, watching,
-    wrap, write_out_docstrings, write_values,
+    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_operand, as_view, BatchRule, begin_op,
+    begin_replaceable_op, carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_of,
+    device_of, dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
+    is_complex, is_tensor, IS_VIEW, Node, Overloads, prepare_apart, prepare_history, replayed_arrays, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version,
+    take_second_names, TensorBase, value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -35,7 +35,7 @@ cdef object tangents_clone(tuple tangents, tuple given):    # auto_linear
     return op_clone(self_t)
 
 cdef TensorBase op_clone(TensorBase self):
-    cdef int depth = begin_replaceable_op("clone", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("clone", (self,), &batched_clone) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
@@ -45,6 +45,12 @@ cdef TensorBase op_clone(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_clone, ())
     return ended(depth, result)
+
+cdef object packed_clone(tuple operands):
+    return op_clone(<TensorBase>operands[0])
+
+cdef BatchRule batched_clone
+batched_clone = BatchRule(b"clone", along_slices, b"b", packed_clone, NULL)
 
 cdef object call_clone(self):
     return op_clone(check_input(self, "clone"))
@@ -79,7 +85,7 @@ cdef object tangents_clone_by_rows(tuple tangents, tuple given):    # auto_linea
     return op_clone_by_rows(self_t)
 
 cdef TensorBase op_clone_by_rows(TensorBase self):
-    cdef int depth = begin_replaceable_op("clone_by_rows", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("clone_by_rows", (self,), &batched_clone_by_rows) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.clone_by_rows_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
@@ -89,6 +95,12 @@ cdef TensorBase op_clone_by_rows(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_clone_by_rows, ())
     return ended(depth, result)
+
+cdef object packed_clone_by_rows(tuple operands):
+    return op_clone_by_rows(<TensorBase>operands[0])
+
+cdef BatchRule batched_clone_by_rows
+batched_clone_by_rows = BatchRule(b"clone_by_rows", along_slices, b"b", packed_clone_by_rows, NULL)
 
 cdef object call_clone_by_rows(self):
     return op_clone_by_rows(check_input(self, "clone_by_rows"))
@@ -111,9 +123,15 @@ def clone_by_rows(input):
 # ---- detach(Tensor(a) self) -> Tensor(a)
 
 cdef TensorBase op_detach(TensorBase self):
-    cdef int depth = begin_op("detach", (self,)) if watching else 0
-    cdef TensorBase result = share_version(self, array_of(self))
+    cdef int depth = begin_op("detach", (self,), &batched_detach) if watching else 0
+    cdef TensorBase result = share_version(self, replayed_arrays() if replays(depth) else array_of(self))
     return ended(depth, result)
+
+cdef object packed_detach(tuple operands):
+    return op_detach(<TensorBase>operands[0])
+
+cdef BatchRule batched_detach
+batched_detach = BatchRule(b"detach", along_slices, b"b", packed_detach, NULL)
 
 cdef object call_detach(self):
     return op_detach(check_input(self, "detach"))
@@ -150,7 +168,7 @@ def detach_copy(input, *, out=None):
 # ---- contiguous(Tensor self) -> Tensor
 
 cdef TensorBase op_contiguous(TensorBase self):
-    cdef int depth = begin_op("contiguous", (self,)) if watching else 0
+    cdef int depth = begin_op("contiguous", (self,), NULL) if watching else 0
     cdef TensorBase result = self if is_contiguous(self) else op_clone_by_rows(self)
     return ended(depth, result)
 
@@ -161,7 +179,7 @@ cdef object call_contiguous(self):
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
 
 cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
-    cdef int depth = begin_op("to", (self, dtype, copy)) if watching else 0
+    cdef int depth = begin_op("to", (self, dtype, copy), NULL) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
     return ended(depth, result)
 
@@ -169,7 +187,7 @@ cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
 # ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
 
 cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
-    cdef int depth = begin_op("to", (self, other, copy)) if watching else 0
+    cdef int depth = begin_op("to", (self, other, copy), NULL) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(
         other
     ) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
@@ -179,7 +197,7 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
 # ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
-    cdef int depth = begin_op("to", (self, device, dtype, copy)) if watching else 0
+    cdef int depth = begin_op("to", (self, device, dtype, copy), NULL) if watching else 0
     cdef TensorBase result = self if device_of(self) == device and (
         dtype is None or dtype_of(self) == dtype
     ) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
@@ -230,7 +248,7 @@ cdef object tangents_to_copy(tuple tangents, tuple given):    # auto_linear
     return op_to_copy(self_t, dtype)
 
 cdef TensorBase op_to_copy(TensorBase self, object dtype):
-    cdef int depth = begin_replaceable_op("to_copy", (self, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("to_copy", (self, dtype), &batched_to_copy) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.to_copy_of(array_of(self), dtype))
     cdef Node node
     if requires_grad_1(self):
@@ -240,6 +258,12 @@ cdef TensorBase op_to_copy(TensorBase self, object dtype):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_to_copy, (dtype,))
     return ended(depth, result)
+
+cdef object packed_to_copy(tuple operands):
+    return op_to_copy(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_to_copy
+batched_to_copy = BatchRule(b"to_copy", along_slices, b"b.", packed_to_copy, NULL)
 
 cdef object call_to_copy(self, dtype):
     return op_to_copy(check_input(self, "to_copy"), as_dtype(dtype, "to_copy", "dtype", 2))
@@ -279,7 +303,7 @@ cdef object tangents_copy_to(tuple tangents, tuple given):    # auto_linear
     return op_copy_to(self_t, device, dtype)
 
 cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
-    cdef int depth = begin_replaceable_op("copy_to", (self, device, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("copy_to", (self, device, dtype), &batched_copy_to) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.copy_to_of(array_of(self), device, dtype)
     )
@@ -292,6 +316,12 @@ cdef TensorBase op_copy_to(TensorBase self, object device, object dtype):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_copy_to, (device, dtype))
     return ended(depth, result)
+
+cdef object packed_copy_to(tuple operands):
+    return op_copy_to(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_copy_to
+batched_copy_to = BatchRule(b"copy_to", along_slices, b"b..", packed_copy_to, NULL)
 
 cdef object call_copy_to(self, device, dtype):
     return op_copy_to(
@@ -337,17 +367,24 @@ cdef object tangents_fill__tensor(tuple tangents, tuple given):    # value_t
 
 cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
     check_inplace("fill_", self)
-    cdef int depth = begin_op("fill_", (self, value)) if watching else 0
+    cdef int depth = begin_op("fill_", (self, value), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, value):
         node = <Node>FillBackward0.__new__(FillBackward0)
         connect_2(node, 0, 0, self, value)
         history = prepare_history("fill_", self, node)
-    write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
+    if not (watching and written_batched(&batched_inplace_fill__tensor, (self, value))):
+        write_values("fill_", self, pointwise.filling_of(array_of(value), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
         carry_tangents(self, (self, value), tangents_fill__tensor, ())
     return ended(depth, self)
+
+cdef object packed_inplace_fill__tensor(tuple operands):
+    return op_fill__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_inplace_fill__tensor
+batched_inplace_fill__tensor = BatchRule(b"fill_", elementwise, b"wc", packed_inplace_fill__tensor, NULL)
 
 cdef class FillScalarBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -365,17 +402,24 @@ cdef object tangents_fill__scalar(tuple tangents, tuple given):    # value_t
 
 cdef TensorBase op_fill__scalar(TensorBase self, object value):
     check_inplace("fill_", self)
-    cdef int depth = begin_op("fill_", (self, value)) if watching else 0
+    cdef int depth = begin_op("fill_", (self, value), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>FillScalarBackward0.__new__(FillScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("fill_", self, node)
-    write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
+    if not (watching and written_batched(&batched_inplace_fill__scalar, (self, value))):
+        write_values("fill_", self, pointwise.filling_of(value, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_fill__scalar, ())
     return ended(depth, self)
+
+cdef object packed_inplace_fill__scalar(tuple operands):
+    return op_fill__scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_inplace_fill__scalar
+batched_inplace_fill__scalar = BatchRule(b"fill_", elementwise, b"w.", packed_inplace_fill__scalar, NULL)
 
 cdef object call_fill_(self, value):
     self = check_input(self, "fill_")
@@ -400,17 +444,24 @@ cdef object tangents_zero_(tuple tangents, tuple given):    # zeros_like(self_t)
 
 cdef TensorBase op_zero_(TensorBase self):
     check_inplace("zero_", self)
-    cdef int depth = begin_op("zero_", (self,)) if watching else 0
+    cdef int depth = begin_op("zero_", (self,), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>ZeroBackward0.__new__(ZeroBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("zero_", self, node)
-    write_values("zero_", self, np.zeros((), array_of(self).dtype))
+    if not (watching and written_batched(&batched_inplace_zero_, (self,))):
+        write_values("zero_", self, np.zeros((), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_zero_, ())
     return ended(depth, self)
+
+cdef object packed_inplace_zero_(tuple operands):
+    return op_zero_(<TensorBase>operands[0])
+
+cdef BatchRule batched_inplace_zero_
+batched_inplace_zero_ = BatchRule(b"zero_", elementwise, b"w", packed_inplace_zero_, NULL)
 
 cdef object call_zero_(self):
     return op_zero_(check_input(self, "zero_"))
@@ -452,17 +503,24 @@ cdef object tangents_copy__tensor(tuple tangents, tuple given):    # src_t
 
 cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     check_inplace("copy_", self)
-    cdef int depth = begin_op("copy_", (self, src)) if watching else 0
+    cdef int depth = begin_op("copy_", (self, src), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, src):
         node = <Node>CopyBackward0.__new__(CopyBackward0)
         connect_2(node, 0, 0, self, src)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
+    if not (watching and written_batched(&batched_inplace_copy__tensor, (self, src))):
+        write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
         carry_tangents(self, (self, src), tangents_copy__tensor, ())
     return ended(depth, self)
+
+cdef object packed_inplace_copy__tensor(tuple operands):
+    return op_copy__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_inplace_copy__tensor
+batched_inplace_copy__tensor = BatchRule(b"copy_", elementwise, b"wc", packed_inplace_copy__tensor, NULL)
 
 cdef class CopyScalarBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Scalar src) -> Tensor(a!)``."""
@@ -480,17 +538,24 @@ cdef object tangents_copy__scalar(tuple tangents, tuple given):    # src_t
 
 cdef TensorBase op_copy__scalar(TensorBase self, object src):
     check_inplace("copy_", self)
-    cdef int depth = begin_op("copy_", (self, src)) if watching else 0
+    cdef int depth = begin_op("copy_", (self, src), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>CopyScalarBackward0.__new__(CopyScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("copy_", self, node)
-    write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
+    if not (watching and written_batched(&batched_inplace_copy__scalar, (self, src))):
+        write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_copy__scalar, ())
     return ended(depth, self)
+
+cdef object packed_inplace_copy__scalar(tuple operands):
+    return op_copy__scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_inplace_copy__scalar
+batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w.", packed_inplace_copy__scalar, NULL)
 
 cdef object call_copy_(self, src):
     self = check_input(self, "copy_")
@@ -504,7 +569,7 @@ cdef object call_copy_(self, src):
 # ---- real(Tensor(a) self) -> Tensor(a)
 
 cdef TensorBase op_real(TensorBase self):
-    cdef int depth = begin_op("real", (self,)) if watching else 0
+    cdef int depth = begin_op("real", (self,), NULL) if watching else 0
     cdef TensorBase result = op_real_part(self) if is_complex(self) else self
     return ended(depth, result)
 
@@ -540,8 +605,8 @@ cdef object tangents_real_part(tuple tangents, tuple given):    # auto_linear
     return op_real_part(self_t)
 
 cdef TensorBase op_real_part(TensorBase self):
-    cdef int depth = begin_op("real_part", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, array_of(self).real)
+    cdef int depth = begin_op("real_part", (self,), &batched_real_part) if watching else 0
+    cdef TensorBase result = as_view(self, replayed_arrays() if replays(depth) else array_of(self).real)
     cdef Node node
     if requires_grad_1(self):
         node = <Node>RealPartBackward0.__new__(RealPartBackward0)
@@ -550,6 +615,12 @@ cdef TensorBase op_real_part(TensorBase self):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_real_part, ())
     return ended(depth, result)
+
+cdef object packed_real_part(tuple operands):
+    return op_real_part(<TensorBase>operands[0])
+
+cdef BatchRule batched_real_part
+batched_real_part = BatchRule(b"real_part", along_slices, b"b", packed_real_part, NULL)
 
 cdef object call_real_part(self):
     return op_real_part(check_input(self, "real_part"))
@@ -587,8 +658,8 @@ cdef object tangents_imag(tuple tangents, tuple given):    # auto_linear
     return op_imag(self_t)
 
 cdef TensorBase op_imag(TensorBase self):
-    cdef int depth = begin_op("imag", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, pointwise.imag_of(array_of(self)))
+    cdef int depth = begin_op("imag", (self,), &batched_imag) if watching else 0
+    cdef TensorBase result = as_view(self, replayed_arrays() if replays(depth) else pointwise.imag_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ImagBackward0.__new__(ImagBackward0)
@@ -597,6 +668,12 @@ cdef TensorBase op_imag(TensorBase self):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_imag, ())
     return ended(depth, result)
+
+cdef object packed_imag(tuple operands):
+    return op_imag(<TensorBase>operands[0])
+
+cdef BatchRule batched_imag
+batched_imag = BatchRule(b"imag", along_slices, b"b", packed_imag, NULL)
 
 cdef object call_imag(self):
     return op_imag(check_input(self, "imag"))

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_str_or_none, begin_op, begin_replaceable_op, binary, binary_into,
+    apply_fused, array_of, as_operand, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
     binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into,
-    drop_value, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
-    IS_VIEW, Node, number_as_tensor, original_of, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
-    watching, wrap, wrap_owned, write_inplace, write_out_docstrings,
+    drop_value, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
+    is_tensor, IS_VIEW, Node, number_as_tensor, original_of, plus, prepare_history, refuse_numbers, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of,
+    wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
@@ -72,7 +72,7 @@ cdef object tangents_div_tensor_tensor(tuple tangents, tuple given):    # auto_e
     return result_t
 
 cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("div", (self, other), &batched_div_tensor_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(TRUE_DIVIDE, self.array, other.array)
     )
@@ -90,7 +90,7 @@ cdef TensorBase op_div_tensor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("div_", self)
-    cdef int depth = begin_op("div_", (self, other)) if watching else 0
+    cdef int depth = begin_op("div_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("div_", self, op_div_tensor_tensor(original_of(self), other)))
     cdef Node node, history = None
@@ -101,9 +101,21 @@ cdef TensorBase inplace_div_tensor_tensor(TensorBase self, TensorBase other):
             save_input(node, 0, original_of(self))
         save_input(node, 1, other)
         history = prepare_history("div_", self, node)
-    binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_div_tensor_tensor, (self, other))):
+        binary_into(TRUE_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_div_tensor_tensor(tuple operands):
+    return op_div_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_div_tensor_tensor(tuple operands):
+    return inplace_div_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_div_tensor_tensor
+batched_div_tensor_tensor = BatchRule(b"div", elementwise, b"ee", packed_div_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_div_tensor_tensor
+batched_inplace_div_tensor_tensor = BatchRule(b"div_", elementwise, b"we", packed_inplace_div_tensor_tensor, NULL)
 
 cdef class DivTensorScalarBackward0(Node):
     """Backward of ``div(Tensor self, Scalar other) -> Tensor``."""
@@ -130,7 +142,7 @@ cdef object tangents_div_tensor_scalar(tuple tangents, tuple given):    # auto_e
     return op_div_tensor_scalar(self_t, other)
 
 cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("div", (self, other), &batched_div_tensor_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(TRUE_DIVIDE, self.array, other, False)
     )
@@ -146,7 +158,7 @@ cdef TensorBase op_div_tensor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
     check_inplace("div_", self)
-    cdef int depth = begin_op("div_", (self, other)) if watching else 0
+    cdef int depth = begin_op("div_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("div_", self, op_div_tensor_scalar(self, other)))
     cdef Node node, history = None
@@ -155,9 +167,21 @@ cdef TensorBase inplace_div_tensor_scalar(TensorBase self, object other):
         connect_1(node, 0, 1, self)
         set_value(node, 0, other)
         history = prepare_history("div_", self, node)
-    binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_div_tensor_scalar, (self, other))):
+        binary_scalar_into(TRUE_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_div_tensor_scalar(tuple operands):
+    return op_div_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_div_tensor_scalar(tuple operands):
+    return inplace_div_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_div_tensor_scalar
+batched_div_tensor_scalar = BatchRule(b"div", elementwise, b"e.", packed_div_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_div_tensor_scalar
+batched_inplace_div_tensor_scalar = BatchRule(b"div_", elementwise, b"w.", packed_inplace_div_tensor_scalar, NULL)
 
 cdef class DivScalarTensorBackward0(Node):
     """Backward of ``div(Scalar self, Tensor other) -> Tensor``."""
@@ -191,7 +215,7 @@ cdef object tangents_div_scalar_tensor(tuple tangents, tuple given):    # auto_e
     return op_mul_tensor(op_neg(other_t), op_div_tensor_tensor(op_div_scalar_tensor(self, other), other))
 
 cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("div", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("div", (self, other), &batched_div_scalar_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(TRUE_DIVIDE, other.array, self, True)
     )
@@ -205,6 +229,12 @@ cdef TensorBase op_div_scalar_tensor(object self, TensorBase other):
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_div_scalar_tensor, (self, other))
     return ended(depth, result)
+
+cdef object packed_div_scalar_tensor(tuple operands):
+    return op_div_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_div_scalar_tensor
+batched_div_scalar_tensor = BatchRule(b"div", elementwise, b".e", packed_div_scalar_tensor, NULL)
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
@@ -244,7 +274,9 @@ cdef object tangents_div_mode_tensor_tensor(tuple tangents, tuple given):    # a
     return result_t
 
 cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
-    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "div", (self, other, rounding_mode), &batched_div_mode_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode)
     )
@@ -263,7 +295,7 @@ cdef TensorBase op_div_mode_tensor_tensor(TensorBase self, TensorBase other, obj
 
 cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other, object rounding_mode):
     check_inplace("div_", self)
-    cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
+    cdef int depth = begin_op("div_", (self, other, rounding_mode), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_tensor(original_of(self), other, rounding_mode)))
     cdef Node node, history = None
@@ -275,9 +307,23 @@ cdef TensorBase inplace_div_mode_tensor_tensor(TensorBase self, TensorBase other
         save_input(node, 1, other)
         set_value(node, 0, rounding_mode)
         history = prepare_history("div_", self, node)
-    write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
+    if not (watching and written_batched(&batched_inplace_div_mode_tensor_tensor, (self, other, rounding_mode))):
+        write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), array_of(other), rounding_mode))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_div_mode_tensor_tensor(tuple operands):
+    return op_div_mode_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object packed_inplace_div_mode_tensor_tensor(tuple operands):
+    return inplace_div_mode_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_div_mode_tensor_tensor
+batched_div_mode_tensor_tensor = BatchRule(b"div", elementwise, b"ee.", packed_div_mode_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_div_mode_tensor_tensor
+batched_inplace_div_mode_tensor_tensor = BatchRule(
+    b"div_", elementwise, b"we.", packed_inplace_div_mode_tensor_tensor, NULL
+)
 
 cdef class DivTensorScalarBackward1(Node):
     """Backward of ``div.mode(Tensor self, Scalar other, *, str? rounding_mode) -> Tensor``."""
@@ -304,7 +350,9 @@ cdef object tangents_div_mode_tensor_scalar(tuple tangents, tuple given):    # a
     return div_backward_self(self_t, other, rounding_mode)
 
 cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
-    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "div", (self, other, rounding_mode), &batched_div_mode_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(array_of(self), other, rounding_mode)
     )
@@ -321,7 +369,7 @@ cdef TensorBase op_div_mode_tensor_scalar(TensorBase self, object other, object 
 
 cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, object rounding_mode):
     check_inplace("div_", self)
-    cdef int depth = begin_op("div_", (self, other, rounding_mode)) if watching else 0
+    cdef int depth = begin_op("div_", (self, other, rounding_mode), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("div_", self, op_div_mode_tensor_scalar(self, other, rounding_mode)))
     cdef Node node, history = None
@@ -331,9 +379,23 @@ cdef TensorBase inplace_div_mode_tensor_scalar(TensorBase self, object other, ob
         set_value(node, 0, other)
         set_value(node, 1, rounding_mode)
         history = prepare_history("div_", self, node)
-    write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
+    if not (watching and written_batched(&batched_inplace_div_mode_tensor_scalar, (self, other, rounding_mode))):
+        write_inplace("div_", self, pointwise.rounded_div_of(array_of(self), other, rounding_mode))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_div_mode_tensor_scalar(tuple operands):
+    return op_div_mode_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef object packed_inplace_div_mode_tensor_scalar(tuple operands):
+    return inplace_div_mode_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_div_mode_tensor_scalar
+batched_div_mode_tensor_scalar = BatchRule(b"div", elementwise, b"e..", packed_div_mode_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_div_mode_tensor_scalar
+batched_inplace_div_mode_tensor_scalar = BatchRule(
+    b"div_", elementwise, b"w..", packed_inplace_div_mode_tensor_scalar, NULL
+)
 
 cdef class DivScalarTensorBackward1(Node):
     """Backward of ``div.mode(Scalar self, Tensor other, *, str? rounding_mode) -> Tensor``."""
@@ -363,7 +425,9 @@ cdef object tangents_div_mode_scalar_tensor(tuple tangents, tuple given):    # a
     return div_backward_other(other_t, self, other, rounding_mode)
 
 cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object rounding_mode):
-    cdef int depth = begin_replaceable_op("div", (self, other, rounding_mode)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "div", (self, other, rounding_mode), &batched_div_mode_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.rounded_div_of(self, array_of(other), rounding_mode)
     )
@@ -378,6 +442,12 @@ cdef TensorBase op_div_mode_scalar_tensor(object self, TensorBase other, object 
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_div_mode_scalar_tensor, (self, other, rounding_mode))
     return ended(depth, result)
+
+cdef object packed_div_mode_scalar_tensor(tuple operands):
+    return op_div_mode_scalar_tensor(operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_div_mode_scalar_tensor
+batched_div_mode_scalar_tensor = BatchRule(b"div", elementwise, b".e.", packed_div_mode_scalar_tensor, NULL)
 
 cdef object call_div(self, other):
     self = as_operand(self, "div", "input", 1)
@@ -481,7 +551,9 @@ cdef object tangents_floor_divide_tensor_tensor(tuple tangents, tuple given):   
     return result_t
 
 cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "floor_divide", (self, other), &batched_floor_divide_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(FLOOR_DIVIDE, self.array, other.array)
     )
@@ -496,7 +568,7 @@ cdef TensorBase op_floor_divide_tensor_tensor(TensorBase self, TensorBase other)
 
 cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("floor_divide_", self)
-    cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
+    cdef int depth = begin_op("floor_divide_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_tensor(self, other)))
     cdef Node node, history = None
@@ -504,9 +576,25 @@ cdef TensorBase inplace_floor_divide_tensor_tensor(TensorBase self, TensorBase o
         node = <Node>FloorDivideBackward0.__new__(FloorDivideBackward0)
         connect_2(node, 0, 0, self, other)
         history = prepare_history("floor_divide_", self, node)
-    binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_floor_divide_tensor_tensor, (self, other))):
+        binary_into(FLOOR_DIVIDE, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_floor_divide_tensor_tensor(tuple operands):
+    return op_floor_divide_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_floor_divide_tensor_tensor(tuple operands):
+    return inplace_floor_divide_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_floor_divide_tensor_tensor
+batched_floor_divide_tensor_tensor = BatchRule(
+    b"floor_divide", elementwise, b"ee", packed_floor_divide_tensor_tensor, NULL
+)
+cdef BatchRule batched_inplace_floor_divide_tensor_tensor
+batched_inplace_floor_divide_tensor_tensor = BatchRule(
+    b"floor_divide_", elementwise, b"we", packed_inplace_floor_divide_tensor_tensor, NULL
+)
 
 cdef class FloorDivideTensorScalarBackward0(Node):
     """Backward of ``floor_divide(Tensor self, Scalar other) -> Tensor``."""
@@ -523,7 +611,9 @@ cdef object tangents_floor_divide_tensor_scalar(tuple tangents, tuple given):   
     return zeros_like(self_t)
 
 cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "floor_divide", (self, other), &batched_floor_divide_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(FLOOR_DIVIDE, self.array, other, False)
     )
@@ -538,7 +628,7 @@ cdef TensorBase op_floor_divide_tensor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other):
     check_inplace("floor_divide_", self)
-    cdef int depth = begin_op("floor_divide_", (self, other)) if watching else 0
+    cdef int depth = begin_op("floor_divide_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("floor_divide_", self, op_floor_divide_tensor_scalar(self, other)))
     cdef Node node, history = None
@@ -546,9 +636,25 @@ cdef TensorBase inplace_floor_divide_tensor_scalar(TensorBase self, object other
         node = <Node>FloorDivideTensorScalarBackward0.__new__(FloorDivideTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("floor_divide_", self, node)
-    binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_floor_divide_tensor_scalar, (self, other))):
+        binary_scalar_into(FLOOR_DIVIDE, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_floor_divide_tensor_scalar(tuple operands):
+    return op_floor_divide_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_floor_divide_tensor_scalar(tuple operands):
+    return inplace_floor_divide_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_floor_divide_tensor_scalar
+batched_floor_divide_tensor_scalar = BatchRule(
+    b"floor_divide", elementwise, b"e.", packed_floor_divide_tensor_scalar, NULL
+)
+cdef BatchRule batched_inplace_floor_divide_tensor_scalar
+batched_inplace_floor_divide_tensor_scalar = BatchRule(
+    b"floor_divide_", elementwise, b"w.", packed_inplace_floor_divide_tensor_scalar, NULL
+)
 
 cdef class FloorDivideScalarTensorBackward0(Node):
     """Backward of ``floor_divide(Scalar self, Tensor other) -> Tensor``."""
@@ -565,7 +671,9 @@ cdef object tangents_floor_divide_scalar_tensor(tuple tangents, tuple given):   
     return zeros_like(other_t)
 
 cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("floor_divide", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "floor_divide", (self, other), &batched_floor_divide_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(FLOOR_DIVIDE, other.array, self, True)
     )
@@ -577,6 +685,14 @@ cdef TensorBase op_floor_divide_scalar_tensor(object self, TensorBase other):
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_floor_divide_scalar_tensor, ())
     return ended(depth, result)
+
+cdef object packed_floor_divide_scalar_tensor(tuple operands):
+    return op_floor_divide_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_floor_divide_scalar_tensor
+batched_floor_divide_scalar_tensor = BatchRule(
+    b"floor_divide", elementwise, b".e", packed_floor_divide_scalar_tensor, NULL
+)
 
 cdef object call_floor_divide(self, other):
     self = as_operand(self, "floor_divide", "input", 1)
@@ -651,7 +767,9 @@ cdef object tangents_remainder_tensor_tensor(tuple tangents, tuple given):    # 
     return result_t
 
 cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "remainder", (self, other), &batched_remainder_tensor_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(REMAINDER, self.array, other.array)
     )
@@ -669,7 +787,7 @@ cdef TensorBase op_remainder_tensor_tensor(TensorBase self, TensorBase other):
 
 cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase other):
     check_inplace("remainder_", self)
-    cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
+    cdef int depth = begin_op("remainder_", (self, other), NULL) if watching else 0
     if has_tangent_2(self, other):
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_tensor(original_of(self), other)))
     cdef Node node, history = None
@@ -680,9 +798,23 @@ cdef TensorBase inplace_remainder_tensor_tensor(TensorBase self, TensorBase othe
             save_input(node, 0, original_of(self))
             save_input(node, 1, other)
         history = prepare_history("remainder_", self, node)
-    binary_into(REMAINDER, self.array, other.array, self.array)
+    if not (watching and written_batched(&batched_inplace_remainder_tensor_tensor, (self, other))):
+        binary_into(REMAINDER, self.array, other.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_remainder_tensor_tensor(tuple operands):
+    return op_remainder_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_remainder_tensor_tensor(tuple operands):
+    return inplace_remainder_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_remainder_tensor_tensor
+batched_remainder_tensor_tensor = BatchRule(b"remainder", elementwise, b"ee", packed_remainder_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_remainder_tensor_tensor
+batched_inplace_remainder_tensor_tensor = BatchRule(
+    b"remainder_", elementwise, b"we", packed_inplace_remainder_tensor_tensor, NULL
+)
 
 cdef class RemainderTensorScalarBackward0(Node):
     """Backward of ``remainder(Tensor self, Scalar other) -> Tensor``."""
@@ -699,7 +831,9 @@ cdef object tangents_remainder_tensor_scalar(tuple tangents, tuple given):    # 
     return self_t
 
 cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
-    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "remainder", (self, other), &batched_remainder_tensor_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(REMAINDER, self.array, other, False)
     )
@@ -714,7 +848,7 @@ cdef TensorBase op_remainder_tensor_scalar(TensorBase self, object other):
 
 cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
     check_inplace("remainder_", self)
-    cdef int depth = begin_op("remainder_", (self, other)) if watching else 0
+    cdef int depth = begin_op("remainder_", (self, other), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("remainder_", self, op_remainder_tensor_scalar(self, other)))
     cdef Node node, history = None
@@ -722,9 +856,23 @@ cdef TensorBase inplace_remainder_tensor_scalar(TensorBase self, object other):
         node = <Node>RemainderTensorScalarBackward0.__new__(RemainderTensorScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("remainder_", self, node)
-    binary_scalar_into(REMAINDER, self.array, other, False, self.array)
+    if not (watching and written_batched(&batched_inplace_remainder_tensor_scalar, (self, other))):
+        binary_scalar_into(REMAINDER, self.array, other, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_remainder_tensor_scalar(tuple operands):
+    return op_remainder_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_remainder_tensor_scalar(tuple operands):
+    return inplace_remainder_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_remainder_tensor_scalar
+batched_remainder_tensor_scalar = BatchRule(b"remainder", elementwise, b"e.", packed_remainder_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_remainder_tensor_scalar
+batched_inplace_remainder_tensor_scalar = BatchRule(
+    b"remainder_", elementwise, b"w.", packed_inplace_remainder_tensor_scalar, NULL
+)
 
 cdef class RemainderScalarTensorBackward0(Node):
     """Backward of ``remainder(Scalar self, Tensor other) -> Tensor``."""
@@ -752,7 +900,9 @@ cdef object tangents_remainder_scalar_tensor(tuple tangents, tuple given):    # 
     return op_mul_tensor(op_neg(other_t), op_floor_divide_scalar_tensor(self, other))
 
 cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
-    cdef int depth = begin_replaceable_op("remainder", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "remainder", (self, other), &batched_remainder_scalar_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(REMAINDER, other.array, self, True)
     )
@@ -766,6 +916,12 @@ cdef TensorBase op_remainder_scalar_tensor(object self, TensorBase other):
     if has_tangent_1(other):
         carry_tangents(result, (other,), tangents_remainder_scalar_tensor, (self, other))
     return ended(depth, result)
+
+cdef object packed_remainder_scalar_tensor(tuple operands):
+    return op_remainder_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_remainder_scalar_tensor
+batched_remainder_scalar_tensor = BatchRule(b"remainder", elementwise, b".e", packed_remainder_scalar_tensor, NULL)
 
 cdef object call_remainder(self, other):
     self = as_operand(self, "remainder", "input", 1)
@@ -845,7 +1001,7 @@ cdef object tangents_pow_tensor_tensor(tuple tangents, tuple given):    # auto_e
     return result_t
 
 cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
-    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef int depth = begin_replaceable_op("pow", (self, exponent), &batched_pow_tensor_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(POWER, self.array, exponent.array)
     )
@@ -864,7 +1020,7 @@ cdef TensorBase op_pow_tensor_tensor(TensorBase self, TensorBase exponent):
 
 cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
     check_inplace("pow_", self)
-    cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
+    cdef int depth = begin_op("pow_", (self, exponent), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_2(self, exponent):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_tensor(original_of(self), exponent)))
     cdef Node node = None, history = None
@@ -874,12 +1030,24 @@ cdef TensorBase inplace_pow_tensor_tensor(TensorBase self, TensorBase exponent):
         save_input(node, 0, original_of(self))
         save_input(node, 1, exponent)
         history = prepare_history("pow_", self, node)
-    binary_into(POWER, self.array, exponent.array, self.array)
+    if not (watching and written_batched(&batched_inplace_pow_tensor_tensor, (self, exponent))):
+        binary_into(POWER, self.array, exponent.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         if node.edges[1].node != NULL:
             save_output(node, 2, self)
     return ended(depth, self)
+
+cdef object packed_pow_tensor_tensor(tuple operands):
+    return op_pow_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object packed_inplace_pow_tensor_tensor(tuple operands):
+    return inplace_pow_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_pow_tensor_tensor
+batched_pow_tensor_tensor = BatchRule(b"pow", elementwise, b"ee", packed_pow_tensor_tensor, NULL)
+cdef BatchRule batched_inplace_pow_tensor_tensor
+batched_inplace_pow_tensor_tensor = BatchRule(b"pow_", elementwise, b"we", packed_inplace_pow_tensor_tensor, NULL)
 
 cdef class PowTensorScalarBackward0(Node):
     """Backward of ``pow(Tensor self, Scalar exponent) -> Tensor``."""
@@ -907,7 +1075,7 @@ cdef object tangents_pow_tensor_scalar(tuple tangents, tuple given):    # auto_e
     return op_conj(pow_backward_self(op_conj(self_t), self, exponent))
 
 cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
-    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef int depth = begin_replaceable_op("pow", (self, exponent), &batched_pow_tensor_scalar) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(POWER, self.array, exponent, False)
     )
@@ -924,7 +1092,7 @@ cdef TensorBase op_pow_tensor_scalar(TensorBase self, object exponent):
 
 cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
     check_inplace("pow_", self)
-    cdef int depth = begin_op("pow_", (self, exponent)) if watching else 0
+    cdef int depth = begin_op("pow_", (self, exponent), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("pow_", self, op_pow_tensor_scalar(original_of(self), exponent)))
     cdef Node node, history = None
@@ -934,9 +1102,21 @@ cdef TensorBase inplace_pow_tensor_scalar(TensorBase self, object exponent):
         save_input(node, 0, original_of(self))
         set_value(node, 0, exponent)
         history = prepare_history("pow_", self, node)
-    binary_scalar_into(POWER, self.array, exponent, False, self.array)
+    if not (watching and written_batched(&batched_inplace_pow_tensor_scalar, (self, exponent))):
+        binary_scalar_into(POWER, self.array, exponent, False, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_pow_tensor_scalar(tuple operands):
+    return op_pow_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object packed_inplace_pow_tensor_scalar(tuple operands):
+    return inplace_pow_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_pow_tensor_scalar
+batched_pow_tensor_scalar = BatchRule(b"pow", elementwise, b"e.", packed_pow_tensor_scalar, NULL)
+cdef BatchRule batched_inplace_pow_tensor_scalar
+batched_inplace_pow_tensor_scalar = BatchRule(b"pow_", elementwise, b"w.", packed_inplace_pow_tensor_scalar, NULL)
 
 cdef class PowScalarTensorBackward0(Node):
     """Backward of ``pow(Scalar self, Tensor exponent) -> Tensor``."""
@@ -966,7 +1146,7 @@ cdef object tangents_pow_scalar_tensor(tuple tangents, tuple given):    # auto_e
     return op_conj(pow_backward_exponent(op_conj(exponent_t), self, exponent, result))
 
 cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
-    cdef int depth = begin_replaceable_op("pow", (self, exponent)) if watching else 0
+    cdef int depth = begin_replaceable_op("pow", (self, exponent), &batched_pow_scalar_tensor) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary_scalar(POWER, exponent.array, self, True)
     )
@@ -981,6 +1161,12 @@ cdef TensorBase op_pow_scalar_tensor(object self, TensorBase exponent):
     if has_tangent_1(exponent):
         carry_tangents(result, (exponent,), tangents_pow_scalar_tensor, (result, self, exponent))
     return ended(depth, result)
+
+cdef object packed_pow_scalar_tensor(tuple operands):
+    return op_pow_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_pow_scalar_tensor
+batched_pow_scalar_tensor = BatchRule(b"pow", elementwise, b".e", packed_pow_scalar_tensor, NULL)
 
 cdef object call_pow(self, exponent):
     self = as_operand(self, "pow", "input", 1)

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, begin_op, begin_replaceable_op, by_ops, carry_tangents, check_inplace,
-    check_input, check_real, connect_1, copy_into, ended, finish_inplace, fused_forward, fused_into, FusedKernel,
-    give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history, replayed_tensor,
-    replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input, set_history,
-    take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
-    write_out_docstrings,
+    apply_fused, array_of, as_floating, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
+    check_inplace, check_input, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward,
+    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of,
+    prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor,
+    set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned,
+    write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT
 
@@ -58,7 +58,7 @@ cdef object tangents_exp(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, result)
 
 cdef TensorBase op_exp(TensorBase self):
-    cdef int depth = begin_replaceable_op("exp", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("exp", (self,), &batched_exp) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXP, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -72,7 +72,7 @@ cdef TensorBase op_exp(TensorBase self):
 
 cdef TensorBase inplace_exp(TensorBase self):
     check_inplace("exp_", self)
-    cdef int depth = begin_op("exp_", (self,)) if watching else 0
+    cdef int depth = begin_op("exp_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("exp_", self, op_exp(self)))
     cdef Node node = None, history = None
@@ -80,11 +80,23 @@ cdef TensorBase inplace_exp(TensorBase self):
         node = <Node>ExpBackward0.__new__(ExpBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("exp_", self, node)
-    unary_into(EXP, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_exp, (self,))):
+        unary_into(EXP, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_exp(tuple operands):
+    return op_exp(<TensorBase>operands[0])
+
+cdef object packed_inplace_exp(tuple operands):
+    return inplace_exp(<TensorBase>operands[0])
+
+cdef BatchRule batched_exp
+batched_exp = BatchRule(b"exp", elementwise, b"e", packed_exp, NULL)
+cdef BatchRule batched_inplace_exp
+batched_inplace_exp = BatchRule(b"exp_", elementwise, b"w", packed_inplace_exp, NULL)
 
 cdef object call_exp(self):
     return op_exp(check_input(self, "exp"))
@@ -126,7 +138,7 @@ cdef object tangents_expm1(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_add_scalar(result, 1))
 
 cdef TensorBase op_expm1(TensorBase self):
-    cdef int depth = begin_replaceable_op("expm1", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("expm1", (self,), &batched_expm1) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(EXPM1, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -140,7 +152,7 @@ cdef TensorBase op_expm1(TensorBase self):
 
 cdef TensorBase inplace_expm1(TensorBase self):
     check_inplace("expm1_", self)
-    cdef int depth = begin_op("expm1_", (self,)) if watching else 0
+    cdef int depth = begin_op("expm1_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("expm1_", self, op_expm1(self)))
     cdef Node node = None, history = None
@@ -148,11 +160,23 @@ cdef TensorBase inplace_expm1(TensorBase self):
         node = <Node>Expm1Backward0.__new__(Expm1Backward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("expm1_", self, node)
-    unary_into(EXPM1, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_expm1, (self,))):
+        unary_into(EXPM1, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_expm1(tuple operands):
+    return op_expm1(<TensorBase>operands[0])
+
+cdef object packed_inplace_expm1(tuple operands):
+    return inplace_expm1(<TensorBase>operands[0])
+
+cdef BatchRule batched_expm1
+batched_expm1 = BatchRule(b"expm1", elementwise, b"e", packed_expm1, NULL)
+cdef BatchRule batched_inplace_expm1
+batched_inplace_expm1 = BatchRule(b"expm1_", elementwise, b"w", packed_inplace_expm1, NULL)
 
 cdef object call_expm1(self):
     return op_expm1(check_input(self, "expm1"))
@@ -194,7 +218,7 @@ cdef object tangents_log(tuple tangents, tuple given):    # auto_element_wise
     return op_div_tensor_tensor(self_t, self)
 
 cdef TensorBase op_log(TensorBase self):
-    cdef int depth = begin_replaceable_op("log", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("log", (self,), &batched_log) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -208,7 +232,7 @@ cdef TensorBase op_log(TensorBase self):
 
 cdef TensorBase inplace_log(TensorBase self):
     check_inplace("log_", self)
-    cdef int depth = begin_op("log_", (self,)) if watching else 0
+    cdef int depth = begin_op("log_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("log_", self, op_log(original_of(self))))
     cdef Node node, history = None
@@ -217,9 +241,21 @@ cdef TensorBase inplace_log(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log_", self, node)
-    unary_into(LOG, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_log, (self,))):
+        unary_into(LOG, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_log(tuple operands):
+    return op_log(<TensorBase>operands[0])
+
+cdef object packed_inplace_log(tuple operands):
+    return inplace_log(<TensorBase>operands[0])
+
+cdef BatchRule batched_log
+batched_log = BatchRule(b"log", elementwise, b"e", packed_log, NULL)
+cdef BatchRule batched_inplace_log
+batched_inplace_log = BatchRule(b"log_", elementwise, b"w", packed_inplace_log, NULL)
 
 cdef object call_log(self):
     return op_log(check_input(self, "log"))
@@ -261,7 +297,7 @@ cdef object tangents_log1p(tuple tangents, tuple given):    # auto_element_wise
     return op_div_tensor_tensor(self_t, op_add_scalar(self, 1))
 
 cdef TensorBase op_log1p(TensorBase self):
-    cdef int depth = begin_replaceable_op("log1p", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("log1p", (self,), &batched_log1p) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(LOG1P, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -275,7 +311,7 @@ cdef TensorBase op_log1p(TensorBase self):
 
 cdef TensorBase inplace_log1p(TensorBase self):
     check_inplace("log1p_", self)
-    cdef int depth = begin_op("log1p_", (self,)) if watching else 0
+    cdef int depth = begin_op("log1p_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("log1p_", self, op_log1p(original_of(self))))
     cdef Node node, history = None
@@ -284,9 +320,21 @@ cdef TensorBase inplace_log1p(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("log1p_", self, node)
-    unary_into(LOG1P, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_log1p, (self,))):
+        unary_into(LOG1P, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_log1p(tuple operands):
+    return op_log1p(<TensorBase>operands[0])
+
+cdef object packed_inplace_log1p(tuple operands):
+    return inplace_log1p(<TensorBase>operands[0])
+
+cdef BatchRule batched_log1p
+batched_log1p = BatchRule(b"log1p", elementwise, b"e", packed_log1p, NULL)
+cdef BatchRule batched_inplace_log1p
+batched_inplace_log1p = BatchRule(b"log1p_", elementwise, b"w", packed_inplace_log1p, NULL)
 
 cdef object call_log1p(self):
     return op_log1p(check_input(self, "log1p"))
@@ -328,7 +376,7 @@ cdef object tangents_sqrt(tuple tangents, tuple given):    # auto_element_wise
     return op_div_tensor_tensor(self_t, op_mul_scalar(result, 2))
 
 cdef TensorBase op_sqrt(TensorBase self):
-    cdef int depth = begin_replaceable_op("sqrt", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sqrt", (self,), &batched_sqrt) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQRT, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -342,7 +390,7 @@ cdef TensorBase op_sqrt(TensorBase self):
 
 cdef TensorBase inplace_sqrt(TensorBase self):
     check_inplace("sqrt_", self)
-    cdef int depth = begin_op("sqrt_", (self,)) if watching else 0
+    cdef int depth = begin_op("sqrt_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("sqrt_", self, op_sqrt(self)))
     cdef Node node = None, history = None
@@ -350,11 +398,23 @@ cdef TensorBase inplace_sqrt(TensorBase self):
         node = <Node>SqrtBackward0.__new__(SqrtBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("sqrt_", self, node)
-    unary_into(SQRT, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sqrt, (self,))):
+        unary_into(SQRT, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_sqrt(tuple operands):
+    return op_sqrt(<TensorBase>operands[0])
+
+cdef object packed_inplace_sqrt(tuple operands):
+    return inplace_sqrt(<TensorBase>operands[0])
+
+cdef BatchRule batched_sqrt
+batched_sqrt = BatchRule(b"sqrt", elementwise, b"e", packed_sqrt, NULL)
+cdef BatchRule batched_inplace_sqrt
+batched_inplace_sqrt = BatchRule(b"sqrt_", elementwise, b"w", packed_inplace_sqrt, NULL)
 
 cdef object call_sqrt(self):
     return op_sqrt(check_input(self, "sqrt"))
@@ -405,7 +465,7 @@ cdef object rsqrt_by_ops(tuple given):
     return op_div_scalar_tensor(1, op_sqrt(self))
 
 cdef TensorBase op_rsqrt(TensorBase self):
-    cdef int depth = begin_replaceable_op("rsqrt", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("rsqrt", (self,), &batched_rsqrt) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&RSQRT_FORWARD, operands, ())
@@ -423,7 +483,7 @@ cdef TensorBase op_rsqrt(TensorBase self):
 
 cdef TensorBase inplace_rsqrt(TensorBase self):
     check_inplace("rsqrt_", self)
-    cdef int depth = begin_op("rsqrt_", (self,)) if watching else 0
+    cdef int depth = begin_op("rsqrt_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("rsqrt_", self, op_rsqrt(self)))
     cdef Node node = None, history = None
@@ -433,12 +493,24 @@ cdef TensorBase inplace_rsqrt(TensorBase self):
         history = prepare_history("rsqrt_", self, node)
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
-    if not fused_into(&RSQRT_FORWARD, operands, (), self):
-        write_inplace("rsqrt_", self, array_of(by_ops(rsqrt_by_ops, (self,))))
+    if not (watching and written_batched(&batched_inplace_rsqrt, (self,))):
+        if not fused_into(&RSQRT_FORWARD, operands, (), self):
+            write_inplace("rsqrt_", self, array_of(by_ops(rsqrt_by_ops, (self,))))
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_rsqrt(tuple operands):
+    return op_rsqrt(<TensorBase>operands[0])
+
+cdef object packed_inplace_rsqrt(tuple operands):
+    return inplace_rsqrt(<TensorBase>operands[0])
+
+cdef BatchRule batched_rsqrt
+batched_rsqrt = BatchRule(b"rsqrt", elementwise, b"e", packed_rsqrt, NULL)
+cdef BatchRule batched_inplace_rsqrt
+batched_inplace_rsqrt = BatchRule(b"rsqrt_", elementwise, b"w", packed_inplace_rsqrt, NULL)
 
 cdef object call_rsqrt(self):
     return op_rsqrt(check_input(self, "rsqrt"))
@@ -462,7 +534,7 @@ def rsqrt(input, *, out=None):
 # ---- erf(Tensor self) -> Tensor
 
 cdef TensorBase op_erf(TensorBase self):
-    cdef int depth = begin_op("erf", (self,)) if watching else 0
+    cdef int depth = begin_op("erf", (self,), NULL) if watching else 0
     cdef TensorBase result = op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
     return ended(depth, result)
 
@@ -522,7 +594,7 @@ cdef object erf_loop_by_ops(tuple given):
     return op_erf(self)
 
 cdef TensorBase op_erf_loop(TensorBase self):
-    cdef int depth = begin_replaceable_op("erf_loop", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("erf_loop", (self,), &batched_erf_loop) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&ERF_LOOP_FORWARD, operands, ())
@@ -537,6 +609,12 @@ cdef TensorBase op_erf_loop(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_erf_loop, (self,))
     return ended(depth, result)
+
+cdef object packed_erf_loop(tuple operands):
+    return op_erf_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_erf_loop
+batched_erf_loop = BatchRule(b"erf_loop", elementwise, b"e", packed_erf_loop, NULL)
 
 cdef object call_erf_loop(self):
     self = check_input(self, "erf_loop")
@@ -581,7 +659,7 @@ cdef object tangents_erf_any(tuple tangents, tuple given):    # auto_element_wis
     return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(op_neg(self), self)), 1.1283791670955126))
 
 cdef TensorBase op_erf_any(TensorBase self):
-    cdef int depth = begin_replaceable_op("erf_any", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("erf_any", (self,), &batched_erf_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(pointwise.erf_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
@@ -592,6 +670,12 @@ cdef TensorBase op_erf_any(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_erf_any, (self,))
     return ended(depth, result)
+
+cdef object packed_erf_any(tuple operands):
+    return op_erf_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_erf_any
+batched_erf_any = BatchRule(b"erf_any", elementwise, b"e", packed_erf_any, NULL)
 
 cdef object call_erf_any(self):
     self = check_input(self, "erf_any")
@@ -636,7 +720,7 @@ cdef object tangents_erfinv(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758))
 
 cdef TensorBase op_erfinv(TensorBase self):
-    cdef int depth = begin_replaceable_op("erfinv", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("erfinv", (self,), &batched_erfinv) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self))
     )
@@ -652,7 +736,7 @@ cdef TensorBase op_erfinv(TensorBase self):
 
 cdef TensorBase inplace_erfinv(TensorBase self):
     check_inplace("erfinv_", self)
-    cdef int depth = begin_op("erfinv_", (self,)) if watching else 0
+    cdef int depth = begin_op("erfinv_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("erfinv_", self, op_erfinv(original_of(self))))
     cdef Node node, history = None
@@ -661,9 +745,21 @@ cdef TensorBase inplace_erfinv(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("erfinv_", self, node)
-    write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
+    if not (watching and written_batched(&batched_inplace_erfinv, (self,))):
+        write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_erfinv(tuple operands):
+    return op_erfinv(<TensorBase>operands[0])
+
+cdef object packed_inplace_erfinv(tuple operands):
+    return inplace_erfinv(<TensorBase>operands[0])
+
+cdef BatchRule batched_erfinv
+batched_erfinv = BatchRule(b"erfinv", elementwise, b"e", packed_erfinv, NULL)
+cdef BatchRule batched_inplace_erfinv
+batched_inplace_erfinv = BatchRule(b"erfinv_", elementwise, b"w", packed_inplace_erfinv, NULL)
 
 cdef object call_erfinv(self):
     self = check_input(self, "erfinv")

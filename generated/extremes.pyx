@@ -4,11 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, begin_op, begin_replaceable_op,
-    carry_transposed, check_input, check_real, check_tensor, connect_1, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric, replayed_result, replayed_tensor, replays,
-    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, BatchRule, begin_op,
+    begin_replaceable_op, by_parts, carry_transposed, check_input, check_real, check_tensor, connect_1, end_op, ended,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric, replayed_result,
+    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
@@ -21,7 +22,7 @@ from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.switches.return_types import return_type
 
 
-# ---- amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
+# ---- amax(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor
 
 cdef class AmaxBackward0(Node):
     """Backward of ``amax``."""
@@ -46,7 +47,7 @@ cdef tuple tangents_amax(list gradients, tuple tangents, tuple given):    # tran
     return (amax_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("amax", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("amax", (self, dim, keepdim), &batched_amax) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amax_of(array_of(self), dim, keepdim)
     )
@@ -63,6 +64,12 @@ cdef TensorBase op_amax(TensorBase self, object dim, bint keepdim):
         carry_transposed((result,), (self,), tangents_amax, (result, self, dim, keepdim))
     return ended(depth, result)
 
+cdef object packed_amax(tuple operands):
+    return op_amax(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_amax
+batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL)
+
 cdef object call_amax(self, dim, keepdim):
     self = check_input(self, "amax")
     dim = as_int_tuple(dim, "amax", "dim", 2)
@@ -73,7 +80,7 @@ cdef object call_amax(self, dim, keepdim):
 def amax(input, dim=(), keepdim=False, *, out=None):
     """Greatest element along dimensions; equal ones share the gradient.
 
-    ``amax(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
+    ``amax(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -90,7 +97,7 @@ def amax(input, dim=(), keepdim=False, *, out=None):
     return give_out("amax", out, call_amax(input, dim, keepdim))
 
 
-# ---- amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor
+# ---- amin(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor
 
 cdef class AminBackward0(Node):
     """Backward of ``amin``."""
@@ -115,7 +122,7 @@ cdef tuple tangents_amin(list gradients, tuple tangents, tuple given):    # tran
     return (amax_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("amin", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("amin", (self, dim, keepdim), &batched_amin) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amin_of(array_of(self), dim, keepdim)
     )
@@ -132,6 +139,12 @@ cdef TensorBase op_amin(TensorBase self, object dim, bint keepdim):
         carry_transposed((result,), (self,), tangents_amin, (result, self, dim, keepdim))
     return ended(depth, result)
 
+cdef object packed_amin(tuple operands):
+    return op_amin(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_amin
+batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL)
+
 cdef object call_amin(self, dim, keepdim):
     self = check_input(self, "amin")
     dim = as_int_tuple(dim, "amin", "dim", 2)
@@ -142,7 +155,7 @@ cdef object call_amin(self, dim, keepdim):
 def amin(input, dim=(), keepdim=False, *, out=None):
     """Smallest element along dimensions; equal ones share the gradient.
 
-    ``amin(Tensor self, int[] dim=(), bool keepdim=False) -> Tensor``
+    ``amin(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -180,7 +193,7 @@ cdef tuple tangents_max(list gradients, tuple tangents, tuple given):    # trans
     return (amax_backward(grad, self, result, (), False),)
 
 cdef TensorBase op_max(TensorBase self):
-    cdef int depth = begin_replaceable_op("max", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("max", (self,), &batched_max) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amax_of(array_of(self), (), False)
     )
@@ -195,16 +208,26 @@ cdef TensorBase op_max(TensorBase self):
         carry_transposed((result,), (self,), tangents_max, (result, self))
     return ended(depth, result)
 
+cdef object packed_max(tuple operands):
+    return op_max(<TensorBase>operands[0])
+
+cdef object parts_of_max(tuple operands):
+    self, = operands
+    return op_amax(self, (), False)
+
+cdef BatchRule batched_max
+batched_max = BatchRule(b"max", by_parts, b".", packed_max, parts_of_max)
+
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
 
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("max", (self, other)) if watching else 0
+    cdef int depth = begin_op("max", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_maximum_tensor(self, other)
     return ended(depth, result)
 
 
-# ---- max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+# ---- max.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
 cdef class MaxBackward1(Node):
     """Backward of ``max.dim``."""
@@ -229,7 +252,7 @@ cdef tuple tangents_max_dim(list gradients, tuple tangents, tuple given):    # t
     return (selection_backward(grad_values, indices, shape_of(self), dim, keepdim),)
 
 cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("max", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("max", (self, dim, keepdim), &batched_max_dim) if watching else 0
     cdef TensorBase values, indices
     if replays(depth):
         values, indices = replayed_result()
@@ -251,6 +274,12 @@ cdef tuple op_max_dim(TensorBase self, object dim, bint keepdim):
     if depth:
         end_op(depth, (values, indices))
     return (values, indices)
+
+cdef object packed_max_dim(tuple operands):
+    return op_max_dim(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_max_dim
+batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL)
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
@@ -318,7 +347,7 @@ def max(*args, **kwargs):
         Greatest of all elements; equal ones share the gradient.
     ``max.other(Tensor self, Tensor other) -> Tensor``
         The greater of two elements.
-    ``max.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+    ``max.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
         Greatest element along a dimension, and its index.
 
     Returns:
@@ -362,7 +391,7 @@ cdef tuple tangents_min(list gradients, tuple tangents, tuple given):    # trans
     return (amax_backward(grad, self, result, (), False),)
 
 cdef TensorBase op_min(TensorBase self):
-    cdef int depth = begin_replaceable_op("min", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("min", (self,), &batched_min) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.amin_of(array_of(self), (), False)
     )
@@ -377,16 +406,26 @@ cdef TensorBase op_min(TensorBase self):
         carry_transposed((result,), (self,), tangents_min, (result, self))
     return ended(depth, result)
 
+cdef object packed_min(tuple operands):
+    return op_min(<TensorBase>operands[0])
+
+cdef object parts_of_min(tuple operands):
+    self, = operands
+    return op_amin(self, (), False)
+
+cdef BatchRule batched_min
+batched_min = BatchRule(b"min", by_parts, b".", packed_min, parts_of_min)
+
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
 
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("min", (self, other)) if watching else 0
+    cdef int depth = begin_op("min", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_minimum_tensor(self, other)
     return ended(depth, result)
 
 
-# ---- min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
+# ---- min.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)
 
 cdef class MinBackward1(Node):
     """Backward of ``min.dim``."""
@@ -411,7 +450,7 @@ cdef tuple tangents_min_dim(list gradients, tuple tangents, tuple given):    # t
     return (selection_backward(grad_values, indices, shape_of(self), dim, keepdim),)
 
 cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("min", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("min", (self, dim, keepdim), &batched_min_dim) if watching else 0
     cdef TensorBase values, indices
     if replays(depth):
         values, indices = replayed_result()
@@ -433,6 +472,12 @@ cdef tuple op_min_dim(TensorBase self, object dim, bint keepdim):
     if depth:
         end_op(depth, (values, indices))
     return (values, indices)
+
+cdef object packed_min_dim(tuple operands):
+    return op_min_dim(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_min_dim
+batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL)
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
@@ -500,7 +545,7 @@ def min(*args, **kwargs):
         Smallest of all elements; equal ones share the gradient.
     ``min.other(Tensor self, Tensor other) -> Tensor``
         The smaller of two elements.
-    ``min.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
+    ``min.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)``
         Smallest element along a dimension, and its index.
 
     Returns:
@@ -523,14 +568,20 @@ def min(*args, **kwargs):
     return bind_min(args, kwargs)
 
 
-# ---- argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+# ---- argmax(Tensor self, dim? dim=None, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_argmax(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("argmax", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("argmax", (self, dim, keepdim), &batched_argmax) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.argmax_of(array_of(self), dim, keepdim)
     )
     return ended(depth, result)
+
+cdef object packed_argmax(tuple operands):
+    return op_argmax(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_argmax
+batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL)
 
 cdef object call_argmax(self, dim, keepdim):
     self = check_input(self, "argmax")
@@ -543,7 +594,7 @@ cdef object call_argmax(self, dim, keepdim):
 def argmax(input, dim=None, keepdim=False, *, out=None):
     """Index of the greatest element, of the flattened tensor or along a dimension.
 
-    ``argmax(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
+    ``argmax(Tensor self, dim? dim=None, bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -556,14 +607,20 @@ def argmax(input, dim=None, keepdim=False, *, out=None):
     return give_out("argmax", out, call_argmax(input, dim, keepdim))
 
 
-# ---- argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor
+# ---- argmin(Tensor self, dim? dim=None, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_argmin(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("argmin", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("argmin", (self, dim, keepdim), &batched_argmin) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.argmin_of(array_of(self), dim, keepdim)
     )
     return ended(depth, result)
+
+cdef object packed_argmin(tuple operands):
+    return op_argmin(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_argmin
+batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL)
 
 cdef object call_argmin(self, dim, keepdim):
     self = check_input(self, "argmin")
@@ -576,7 +633,7 @@ cdef object call_argmin(self, dim, keepdim):
 def argmin(input, dim=None, keepdim=False, *, out=None):
     """Index of the smallest element, of the flattened tensor or along a dimension.
 
-    ``argmin(Tensor self, int? dim=None, bool keepdim=False) -> Tensor``
+    ``argmin(Tensor self, dim? dim=None, bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -589,14 +646,20 @@ def argmin(input, dim=None, keepdim=False, *, out=None):
     return give_out("argmin", out, call_argmin(input, dim, keepdim))
 
 
-# ---- all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+# ---- all(Tensor self, dim[]? dim=None, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_all(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("all", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("all", (self, dim, keepdim), &batched_all) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.all_of(array_of(self), dim, keepdim)
     )
     return ended(depth, result)
+
+cdef object packed_all(tuple operands):
+    return op_all(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_all
+batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL)
 
 cdef object call_all(self, dim, keepdim):
     return op_all(
@@ -606,7 +669,7 @@ cdef object call_all(self, dim, keepdim):
 def all(input, dim=None, keepdim=False, *, out=None):
     """Whether all elements are true, along dimensions or altogether.
 
-    ``all(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
+    ``all(Tensor self, dim[]? dim=None, bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -619,14 +682,20 @@ def all(input, dim=None, keepdim=False, *, out=None):
     return give_out("all", out, call_all(input, dim, keepdim))
 
 
-# ---- any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor
+# ---- any(Tensor self, dim[]? dim=None, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_any(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("any", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("any", (self, dim, keepdim), &batched_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.any_of(array_of(self), dim, keepdim)
     )
     return ended(depth, result)
+
+cdef object packed_any(tuple operands):
+    return op_any(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_any
+batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL)
 
 cdef object call_any(self, dim, keepdim):
     return op_any(
@@ -636,7 +705,7 @@ cdef object call_any(self, dim, keepdim):
 def any(input, dim=None, keepdim=False, *, out=None):
     """Whether any element is true, along dimensions or altogether.
 
-    ``any(Tensor self, int[]? dim=None, bool keepdim=False) -> Tensor``
+    ``any(Tensor self, dim[]? dim=None, bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor

@@ -4,12 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_int, as_int_tuple, as_operand, as_view, begin_op, begin_replaceable_op,
-    carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_into, copy_of, ended, finish_inplace,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node, or_zeros, prepare_apart,
-    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants,
-    watching, wrap, write_inplace, write_out_docstrings,
+    along_slices, array_of, arrays_in, as_bool, as_int, as_int_tuple, as_operand, as_view, BatchRule, begin_op,
+    begin_replaceable_op, by_indexing, carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_into,
+    copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node,
+    or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
+    take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
@@ -39,8 +40,10 @@ cdef object tangents_basic_index(tuple tangents, tuple given):    # auto_linear
     return op_basic_index(self_t, index)
 
 cdef TensorBase op_basic_index(TensorBase self, object index):
-    cdef int depth = begin_op("basic_index", (self, index)) if watching else 0
-    cdef TensorBase result = as_view(self, indexing.basic_index_of(array_of(self), arrays_in(index)))
+    cdef int depth = begin_op("basic_index", (self, index), &batched_basic_index) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else indexing.basic_index_of(array_of(self), arrays_in(index))
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>BasicIndexBackward0.__new__(BasicIndexBackward0)
@@ -51,6 +54,12 @@ cdef TensorBase op_basic_index(TensorBase self, object index):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_basic_index, (index,))
     return ended(depth, result)
+
+cdef object packed_basic_index(tuple operands):
+    return op_basic_index(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_basic_index
+batched_basic_index = BatchRule(b"basic_index", by_indexing, b"..", packed_basic_index, NULL)
 
 cdef object call_basic_index(self, index):
     return op_basic_index(check_input(self, "basic_index"), index)
@@ -93,7 +102,9 @@ cdef object tangents_basic_index_backward(tuple tangents, tuple given):    # aut
     return op_basic_index_backward(self_t, shape, index)
 
 cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object index):
-    cdef int depth = begin_replaceable_op("basic_index_backward", (self, shape, index)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "basic_index_backward", (self, shape, index), &batched_basic_index_backward
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index))
     )
@@ -106,6 +117,14 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_basic_index_backward, (shape, index))
     return ended(depth, result)
+
+cdef object packed_basic_index_backward(tuple operands):
+    return op_basic_index_backward(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_basic_index_backward
+batched_basic_index_backward = BatchRule(
+    b"basic_index_backward", by_indexing, b"...", packed_basic_index_backward, NULL
+)
 
 cdef object call_basic_index_backward(self, shape, index):
     return op_basic_index_backward(
@@ -150,7 +169,7 @@ cdef object tangents_index(tuple tangents, tuple given):    # auto_linear
     return op_index(self_t, index)
 
 cdef TensorBase op_index(TensorBase self, object index):
-    cdef int depth = begin_replaceable_op("index", (self, index)) if watching else 0
+    cdef int depth = begin_replaceable_op("index", (self, index), &batched_index) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_of(array_of(self), arrays_in(index))
     )
@@ -164,6 +183,12 @@ cdef TensorBase op_index(TensorBase self, object index):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_index, (index,))
     return ended(depth, result)
+
+cdef object packed_index(tuple operands):
+    return op_index(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_index
+batched_index = BatchRule(b"index", by_indexing, b"..", packed_index, NULL)
 
 cdef object call_index(self, index):
     return op_index(check_input(self, "index"), index)
@@ -202,7 +227,9 @@ cdef object tangents_index_backward(tuple tangents, tuple given):    # auto_line
     return op_index_backward(self_t, shape, index)
 
 cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
-    cdef int depth = begin_replaceable_op("index_backward", (self, shape, index)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "index_backward", (self, shape, index), &batched_index_backward
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_backward_of(array_of(self), shape, arrays_in(index))
     )
@@ -215,6 +242,12 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_index_backward, (shape, index))
     return ended(depth, result)
+
+cdef object packed_index_backward(tuple operands):
+    return op_index_backward(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_index_backward
+batched_index_backward = BatchRule(b"index_backward", by_indexing, b"...", packed_index_backward, NULL)
 
 cdef object call_index_backward(self, shape, index):
     return op_index_backward(
@@ -266,7 +299,9 @@ cdef object tangents_index_put_tensor(tuple tangents, tuple given):    # auto_li
     return op_index_put_tensor(self_t, indices, values_t, accumulate)
 
 cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
-    cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "index_put", (self, indices, values, accumulate), &batched_index_put_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
     )
@@ -284,7 +319,7 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
 
 cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, TensorBase values, bint accumulate):
     check_inplace("index_put_", self)
-    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
+    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate), NULL) if watching else 0
     if has_tangent_2(self, values):
         return ended(depth, copy_into("index_put_", self, op_index_put_tensor(self, indices, values, accumulate)))
     cdef Node node, history = None
@@ -295,11 +330,23 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, Tensor
         if node.edges[0].node != NULL:
             set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
-    write_inplace(
-        "index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
-    )
+    if not (watching and written_batched(&batched_inplace_index_put_tensor, (self, indices, values, accumulate))):
+        write_inplace(
+            "index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
+        )
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_index_put_tensor(tuple operands):
+    return op_index_put_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
+
+cdef object packed_inplace_index_put_tensor(tuple operands):
+    return inplace_index_put_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_index_put_tensor
+batched_index_put_tensor = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_tensor, NULL)
+cdef BatchRule batched_inplace_index_put_tensor
+batched_inplace_index_put_tensor = BatchRule(b"index_put_", by_indexing, b"....", packed_inplace_index_put_tensor, NULL)
 
 cdef class IndexPutScalarBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Scalar values, bool accumulate=False) -> Tensor``."""
@@ -322,7 +369,9 @@ cdef object tangents_index_put_scalar(tuple tangents, tuple given):    # auto_li
     return op_index_put_scalar(self_t, indices, 0, accumulate)
 
 cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
-    cdef int depth = begin_replaceable_op("index_put", (self, indices, values, accumulate)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "index_put", (self, indices, values, accumulate), &batched_index_put_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
     )
@@ -339,7 +388,7 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
 
 cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object values, bint accumulate):
     check_inplace("index_put_", self)
-    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate)) if watching else 0
+    cdef int depth = begin_op("index_put_", (self, indices, values, accumulate), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("index_put_", self, op_index_put_scalar(self, indices, values, accumulate)))
     cdef Node node, history = None
@@ -349,9 +398,21 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object
         save_object(node, 0, indices)
         set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
-    write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
+    if not (watching and written_batched(&batched_inplace_index_put_scalar, (self, indices, values, accumulate))):
+        write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_index_put_scalar(tuple operands):
+    return op_index_put_scalar(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef object packed_inplace_index_put_scalar(tuple operands):
+    return inplace_index_put_scalar(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_index_put_scalar
+batched_index_put_scalar = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_scalar, NULL)
+cdef BatchRule batched_inplace_index_put_scalar
+batched_inplace_index_put_scalar = BatchRule(b"index_put_", by_indexing, b"....", packed_inplace_index_put_scalar, NULL)
 
 cdef object call_index_put(self, indices, values, accumulate):
     self = check_input(self, "index_put")
@@ -391,7 +452,7 @@ def index_put(input, indices, values, accumulate=False):
     return call_index_put(input, indices, values, accumulate)
 
 
-# ---- select(Tensor(a) self, int dim, int index) -> Tensor(a)
+# ---- select(Tensor(a) self, dim dim, int index) -> Tensor(a)
 
 cdef class SelectBackward0(Node):
     """Backward of ``select``."""
@@ -414,8 +475,10 @@ cdef object tangents_select(tuple tangents, tuple given):    # auto_linear
     return op_select(self_t, dim, index)
 
 cdef TensorBase op_select(TensorBase self, object dim, object index):
-    cdef int depth = begin_op("select", (self, dim, index)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.select_of(array_of(self), dim, index))
+    cdef int depth = begin_op("select", (self, dim, index), &batched_select) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.select_of(array_of(self), dim, index)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SelectBackward0.__new__(SelectBackward0)
@@ -427,6 +490,12 @@ cdef TensorBase op_select(TensorBase self, object dim, object index):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_select, (dim, index))
     return ended(depth, result)
+
+cdef object packed_select(tuple operands):
+    return op_select(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_select
+batched_select = BatchRule(b"select", along_slices, b"bd.", packed_select, NULL)
 
 cdef object call_select(self, dim, index):
     return op_select(check_input(self, "select"), as_int(dim, "select", "dim", 2), as_int(index, "select", "index", 3))
@@ -443,7 +512,7 @@ cdef object call_select_copy(self, dim, index):
 def select(input, dim, index):
     """View of one slice along a dimension, without that dimension.
 
-    ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
+    ``select(Tensor(a) self, dim dim, int index) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -464,7 +533,7 @@ def select(input, dim, index):
 def select_copy(input, dim, index, *, out=None):
     """View of one slice along a dimension, without that dimension. Copied into memory of its own.
 
-    ``select(Tensor(a) self, int dim, int index) -> Tensor(a)``
+    ``select(Tensor(a) self, dim dim, int index) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -480,7 +549,7 @@ def select_copy(input, dim, index, *, out=None):
     return give_out("select_copy", out, call_select_copy(input, dim, index))
 
 
-# ---- narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)
+# ---- narrow(Tensor(a) self, dim dim, int start, int length) -> Tensor(a)
 
 cdef class NarrowBackward0(Node):
     """Backward of ``narrow``."""
@@ -507,8 +576,10 @@ cdef object tangents_narrow(tuple tangents, tuple given):    # auto_linear
     return op_narrow(self_t, dim, start, length)
 
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length):
-    cdef int depth = begin_op("narrow", (self, dim, start, length)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.narrow_of(array_of(self), dim, start, length))
+    cdef int depth = begin_op("narrow", (self, dim, start, length), &batched_narrow) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.narrow_of(array_of(self), dim, start, length)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>NarrowBackward0.__new__(NarrowBackward0)
@@ -521,6 +592,12 @@ cdef TensorBase op_narrow(TensorBase self, object dim, object start, object leng
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_narrow, (dim, start, length))
     return ended(depth, result)
+
+cdef object packed_narrow(tuple operands):
+    return op_narrow(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_narrow
+batched_narrow = BatchRule(b"narrow", along_slices, b"bd..", packed_narrow, NULL)
 
 cdef object call_narrow(self, dim, start, length):
     return op_narrow(
@@ -543,7 +620,7 @@ cdef object call_narrow_copy(self, dim, start, length):
 def narrow(input, dim, start, length):
     """View of some consecutive slices along a dimension.
 
-    ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
+    ``narrow(Tensor(a) self, dim dim, int start, int length) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -565,7 +642,7 @@ def narrow(input, dim, start, length):
 def narrow_copy(input, dim, start, length, *, out=None):
     """View of some consecutive slices along a dimension. Copied into memory of its own.
 
-    ``narrow(Tensor(a) self, int dim, int start, int length) -> Tensor(a)``
+    ``narrow(Tensor(a) self, dim dim, int start, int length) -> Tensor(a)``
 
     Parameters:
     input : Tensor

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_of, as_int, as_int_tuple, as_tensor_list, as_view_list, begin_op, begin_replaceable_op,
-    carry_tangents, check_input, collect_edge_list, connect_1, copies_of, dtype_of, end_op, ended, give_out, gradient,
-    has_tangent_1, has_tangent_list, Node, Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_list,
-    saved_value, set_grad_input, set_grad_inputs, set_history, set_history_list, set_value, shape_of, shapes_of,
-    take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
+    along_slices, array_of, arrays_of, as_int, as_int_tuple, as_tensor_list, as_view_list, BatchRule, begin_op,
+    begin_replaceable_op, carry_tangents, check_input, collect_edge_list, connect_1, copies_of, dtype_of, end_op, ended,
+    give_out, gradient, has_tangent_1, has_tangent_list, Node, Overloads, replayed_arrays, replayed_tensor, replays,
+    requires_grad_1, requires_grad_list, saved_value, set_grad_input, set_grad_inputs, set_history, set_history_list,
+    set_value, shape_of, shapes_of, take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport cat_backward, filled_parts, filled_slices
@@ -20,7 +20,7 @@ import numpy as np
 from gradsmith.runtime.calls.overloads import Overload
 
 
-# ---- cat(Tensor[] tensors, int dim=0) -> Tensor
+# ---- cat(Tensor[] tensors, dim dim=0) -> Tensor
 
 cdef class CatBackward0(Node):
     """Backward of ``cat``."""
@@ -41,7 +41,7 @@ cdef object tangents_cat(tuple tangents, tuple given):    # auto_linear
     return op_cat(tensors_t, dim)
 
 cdef TensorBase op_cat(list tensors, object dim):
-    cdef int depth = begin_replaceable_op("cat", (tensors, dim)) if watching else 0
+    cdef int depth = begin_replaceable_op("cat", (tensors, dim), &batched_cat) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.cat_of(arrays_of(tensors), dim))
     cdef Node node
     if requires_grad_list(tensors):
@@ -55,13 +55,19 @@ cdef TensorBase op_cat(list tensors, object dim):
         carry_tangents(result, (tensors,), tangents_cat, (dim,))
     return ended(depth, result)
 
+cdef object packed_cat(tuple operands):
+    return op_cat(<list>operands[0], operands[1])
+
+cdef BatchRule batched_cat
+batched_cat = BatchRule(b"cat", along_slices, b"bd", packed_cat, NULL)
+
 cdef object call_cat(tensors, dim):
     return op_cat(as_tensor_list(tensors, "cat", "tensors", 1), as_int(dim, "cat", "dim", 2))
 
 def cat(tensors, dim=0, *, out=None):
     """Tensors joined along a dimension they have.
 
-    ``cat(Tensor[] tensors, int dim=0) -> Tensor``
+    ``cat(Tensor[] tensors, dim dim=0) -> Tensor``
 
     Parameters:
     tensors : sequence of Tensor
@@ -80,7 +86,7 @@ concat = cat
 concatenate = cat
 
 
-# ---- stack(Tensor[] tensors, int dim=0) -> Tensor
+# ---- stack(Tensor[] tensors, new_dim dim=0) -> Tensor
 
 cdef class StackBackward0(Node):
     """Backward of ``stack``."""
@@ -98,7 +104,7 @@ cdef object tangents_stack(tuple tangents, tuple given):    # auto_linear
     return op_stack(tensors_t, dim)
 
 cdef TensorBase op_stack(list tensors, object dim):
-    cdef int depth = begin_replaceable_op("stack", (tensors, dim)) if watching else 0
+    cdef int depth = begin_replaceable_op("stack", (tensors, dim), &batched_stack) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.stack_of(arrays_of(tensors), dim))
     cdef Node node
     if requires_grad_list(tensors):
@@ -111,13 +117,19 @@ cdef TensorBase op_stack(list tensors, object dim):
         carry_tangents(result, (tensors,), tangents_stack, (dim,))
     return ended(depth, result)
 
+cdef object packed_stack(tuple operands):
+    return op_stack(<list>operands[0], operands[1])
+
+cdef BatchRule batched_stack
+batched_stack = BatchRule(b"stack", along_slices, b"bi", packed_stack, NULL)
+
 cdef object call_stack(tensors, dim):
     return op_stack(as_tensor_list(tensors, "stack", "tensors", 1), as_int(dim, "stack", "dim", 2))
 
 def stack(tensors, dim=0, *, out=None):
     """Tensors of one shape joined along a new dimension.
 
-    ``stack(Tensor[] tensors, int dim=0) -> Tensor``
+    ``stack(Tensor[] tensors, new_dim dim=0) -> Tensor``
 
     Parameters:
     tensors : sequence of Tensor
@@ -132,7 +144,7 @@ def stack(tensors, dim=0, *, out=None):
     return give_out("stack", out, call_stack(tensors, dim))
 
 
-# ---- split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]
+# ---- split(Tensor(a) self, int split_size, dim dim=0) -> Tensor(a)[]
 
 cdef class SplitBackward0(Node):
     """Backward of ``split``."""
@@ -162,8 +174,10 @@ cdef object tangents_split(tuple tangents, tuple given):    # auto_linear
     return op_split(self_t, split_size, dim)
 
 cdef list op_split(TensorBase self, object split_size, object dim):
-    cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
-    cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
+    cdef int depth = begin_op("split", (self, split_size, dim), &batched_split) if watching else 0
+    cdef list result = as_view_list(
+        self, replayed_arrays() if replays(depth) else shapes.split_of(array_of(self), split_size, dim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SplitBackward0.__new__(SplitBackward0)
@@ -177,8 +191,14 @@ cdef list op_split(TensorBase self, object split_size, object dim):
         end_op(depth, result)
     return result
 
+cdef object packed_split(tuple operands):
+    return op_split(<TensorBase>operands[0], operands[1], operands[2])
 
-# ---- split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]
+cdef BatchRule batched_split
+batched_split = BatchRule(b"split", along_slices, b"b.d", packed_split, NULL)
+
+
+# ---- split.sizes(Tensor(a) self, int[] split_size, dim dim=0) -> Tensor(a)[]
 
 cdef class SplitBackward1(Node):
     """Backward of ``split.sizes``."""
@@ -204,8 +224,10 @@ cdef object tangents_split_sizes(tuple tangents, tuple given):    # auto_linear
     return op_split_sizes(self_t, split_size, dim)
 
 cdef list op_split_sizes(TensorBase self, object split_size, object dim):
-    cdef int depth = begin_op("split", (self, split_size, dim)) if watching else 0
-    cdef list result = as_view_list(self, shapes.split_of(array_of(self), split_size, dim))
+    cdef int depth = begin_op("split", (self, split_size, dim), &batched_split_sizes) if watching else 0
+    cdef list result = as_view_list(
+        self, replayed_arrays() if replays(depth) else shapes.split_of(array_of(self), split_size, dim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SplitBackward1.__new__(SplitBackward1)
@@ -218,6 +240,12 @@ cdef list op_split_sizes(TensorBase self, object split_size, object dim):
     if depth:
         end_op(depth, result)
     return result
+
+cdef object packed_split_sizes(tuple operands):
+    return op_split_sizes(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_split_sizes
+batched_split_sizes = BatchRule(b"split", along_slices, b"b.d", packed_split_sizes, NULL)
 
 cdef object call_split(self, split_size, dim):
     return tuple(
@@ -284,9 +312,9 @@ cdef object bind_split_copy(tuple args, dict kwargs):
 def split(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter.
 
-    ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
+    ``split(Tensor(a) self, int split_size, dim dim=0) -> Tensor(a)[]``
         Views of equal length along a dimension; the last one may be shorter.
-    ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
+    ``split.sizes(Tensor(a) self, int[] split_size, dim dim=0) -> Tensor(a)[]``
         Views of the given lengths along a dimension.
 
     Returns:
@@ -305,9 +333,9 @@ def split(*args, **kwargs):
 def split_copy(*args, **kwargs):
     """Views of equal length along a dimension; the last one may be shorter. Copied into memory of its own.
 
-    ``split(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]``
+    ``split(Tensor(a) self, int split_size, dim dim=0) -> Tensor(a)[]``
         Views of equal length along a dimension; the last one may be shorter.
-    ``split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]``
+    ``split.sizes(Tensor(a) self, int[] split_size, dim dim=0) -> Tensor(a)[]``
         Views of the given lengths along a dimension.
 
     Returns:
@@ -324,10 +352,10 @@ def split_copy(*args, **kwargs):
     return bind_split_copy(args, kwargs)
 
 
-# ---- chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]
+# ---- chunk(Tensor(a) self, int chunks, dim dim=0) -> Tensor(a)[]
 
 cdef list op_chunk(TensorBase self, object chunks, object dim):
-    cdef int depth = begin_op("chunk", (self, chunks, dim)) if watching else 0
+    cdef int depth = begin_op("chunk", (self, chunks, dim), NULL) if watching else 0
     cdef list result = op_split_sizes(self, chunk_sizes(shape_of(self), chunks, dim), dim)
     if depth:
         end_op(depth, result)
@@ -341,7 +369,7 @@ cdef object call_chunk(self, chunks, dim):
 def chunk(input, chunks, dim=0):
     """A number of views along a dimension, of equal length as far as possible.
 
-    ``chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]``
+    ``chunk(Tensor(a) self, int chunks, dim dim=0) -> Tensor(a)[]``
 
     Parameters:
     input : Tensor
@@ -355,7 +383,7 @@ def chunk(input, chunks, dim=0):
     return call_chunk(input, chunks, dim)
 
 
-# ---- unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]
+# ---- unbind(Tensor(a) self, dim dim=0) -> Tensor(a)[]
 
 cdef class UnbindBackward0(Node):
     """Backward of ``unbind``."""
@@ -379,8 +407,10 @@ cdef object tangents_unbind(tuple tangents, tuple given):    # auto_linear
     return op_unbind(self_t, dim)
 
 cdef list op_unbind(TensorBase self, object dim):
-    cdef int depth = begin_op("unbind", (self, dim)) if watching else 0
-    cdef list result = as_view_list(self, shapes.unbind_of(array_of(self), dim))
+    cdef int depth = begin_op("unbind", (self, dim), &batched_unbind) if watching else 0
+    cdef list result = as_view_list(
+        self, replayed_arrays() if replays(depth) else shapes.unbind_of(array_of(self), dim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>UnbindBackward0.__new__(UnbindBackward0)
@@ -393,6 +423,12 @@ cdef list op_unbind(TensorBase self, object dim):
         end_op(depth, result)
     return result
 
+cdef object packed_unbind(tuple operands):
+    return op_unbind(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_unbind
+batched_unbind = BatchRule(b"unbind", along_slices, b"bd", packed_unbind, NULL)
+
 cdef object call_unbind(self, dim):
     return tuple(op_unbind(check_input(self, "unbind"), as_int(dim, "unbind", "dim", 2)))
 
@@ -402,7 +438,7 @@ cdef object call_unbind_copy(self, dim):
 def unbind(input, dim=0):
     """The slices along a dimension, as views.
 
-    ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
+    ``unbind(Tensor(a) self, dim dim=0) -> Tensor(a)[]``
 
     Parameters:
     input : Tensor
@@ -421,7 +457,7 @@ def unbind(input, dim=0):
 def unbind_copy(input, dim=0):
     """The slices along a dimension, as views. Copied into memory of its own.
 
-    ``unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]``
+    ``unbind(Tensor(a) self, dim dim=0) -> Tensor(a)[]``
 
     Parameters:
     input : Tensor
@@ -438,7 +474,7 @@ def unbind_copy(input, dim=0):
     return call_unbind_copy(input, dim)
 
 
-# ---- flip(Tensor self, int[] dims) -> Tensor
+# ---- flip(Tensor self, dim[] dims) -> Tensor
 
 cdef class FlipBackward0(Node):
     """Backward of ``flip``."""
@@ -456,7 +492,7 @@ cdef object tangents_flip(tuple tangents, tuple given):    # auto_linear
     return op_flip(self_t, dims)
 
 cdef TensorBase op_flip(TensorBase self, object dims):
-    cdef int depth = begin_replaceable_op("flip", (self, dims)) if watching else 0
+    cdef int depth = begin_replaceable_op("flip", (self, dims), &batched_flip) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(joining.flip_of(array_of(self), dims))
     cdef Node node
     if requires_grad_1(self):
@@ -468,13 +504,19 @@ cdef TensorBase op_flip(TensorBase self, object dims):
         carry_tangents(result, (self,), tangents_flip, (dims,))
     return ended(depth, result)
 
+cdef object packed_flip(tuple operands):
+    return op_flip(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_flip
+batched_flip = BatchRule(b"flip", along_slices, b"bF", packed_flip, NULL)
+
 cdef object call_flip(self, dims):
     return op_flip(check_input(self, "flip"), as_int_tuple(dims, "flip", "dims", 2))
 
 def flip(input, dims):
     """Copy with the order along dimensions reversed.
 
-    ``flip(Tensor self, int[] dims) -> Tensor``
+    ``flip(Tensor self, dim[] dims) -> Tensor``
 
     Parameters:
     input : Tensor

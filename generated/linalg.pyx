@@ -4,19 +4,19 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, begin_op, begin_replaceable_op, carry_tangents,
-    check_input, check_tensor, check_tensor_or_none, connect_2, connect_3, dtype_of, ended, give_out, gradient,
-    has_tangent_2, has_tangent_3, ndim_of, Node, plus, replayed_tensor, replays, requires_grad_2, requires_grad_3,
-    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, spread, take_second_names,
-    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    by_parts, carry_tangents, check_input, check_tensor, check_tensor_or_none, connect_2, connect_3, dtype_of, ended,
+    give_out, gradient, has_tangent_2, has_tangent_3, ndim_of, Node, of_cores, plus, replayed_tensor, replays,
+    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, spread, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_mul_tensor
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor
 from gradsmith.generated.copy cimport op_to
 from gradsmith.runtime.formulas.formulas cimport (
     einsum_of_products, linear_backward_weight, matmul_backward_other, matmul_backward_self, outer_backward,
 )
-from gradsmith.generated.shape cimport op_mT
+from gradsmith.generated.shape cimport op_mT, op_t, op_transpose, op_unsqueeze
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.arrays.functions cimport linalg
 
@@ -77,7 +77,7 @@ cdef object tangents_matmul(tuple tangents, tuple given):    # auto_linear_in_ea
     return result_t
 
 cdef TensorBase op_matmul(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("matmul", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("matmul", (self, other), &batched_matmul) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.matmul_of(array_of(self), array_of(other))
     )
@@ -97,6 +97,12 @@ cdef TensorBase op_matmul(TensorBase self, TensorBase other):
     if has_tangent_2(self, other):
         carry_tangents(result, (self, other), tangents_matmul, (self, other))
     return ended(depth, result)
+
+cdef object packed_matmul(tuple operands):
+    return op_matmul(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_matmul
+batched_matmul = BatchRule(b"matmul", of_cores, b"<>", packed_matmul, NULL)
 
 cdef object call_matmul(self, other):
     return op_matmul(as_tensor_operand(self, "matmul", "input", 1), as_tensor_operand(other, "matmul", "other", 2))
@@ -154,7 +160,7 @@ cdef object tangents_mm(tuple tangents, tuple given):    # auto_linear_in_each
     return result_t
 
 cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
-    cdef int depth = begin_replaceable_op("mm", (self, mat2)) if watching else 0
+    cdef int depth = begin_replaceable_op("mm", (self, mat2), &batched_mm) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mm_of(array_of(self), array_of(mat2)))
     cdef Node node
     if requires_grad_2(self, mat2):
@@ -168,6 +174,16 @@ cdef TensorBase op_mm(TensorBase self, TensorBase mat2):
     if has_tangent_2(self, mat2):
         carry_tangents(result, (self, mat2), tangents_mm, (self, mat2))
     return ended(depth, result)
+
+cdef object packed_mm(tuple operands):
+    return op_mm(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_mm(tuple operands):
+    self, mat2 = operands
+    return op_matmul(self, mat2)
+
+cdef BatchRule batched_mm
+batched_mm = BatchRule(b"mm", by_parts, b"..", packed_mm, parts_of_mm)
 
 cdef object call_mm(self, mat2):
     return op_mm(check_input(self, "mm"), check_tensor(mat2, "mm", "mat2", 2))
@@ -223,7 +239,9 @@ cdef object tangents_matmul_of_transpose(tuple tangents, tuple given):    # auto
     return result_t
 
 cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
-    cdef int depth = begin_replaceable_op("matmul_of_transpose", (self, mat2)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "matmul_of_transpose", (self, mat2), &batched_matmul_of_transpose
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.matmul_of_transpose_of(array_of(self), array_of(mat2))
     )
@@ -239,6 +257,18 @@ cdef TensorBase op_matmul_of_transpose(TensorBase self, TensorBase mat2):
     if has_tangent_2(self, mat2):
         carry_tangents(result, (self, mat2), tangents_matmul_of_transpose, (self, mat2))
     return ended(depth, result)
+
+cdef object packed_matmul_of_transpose(tuple operands):
+    return op_matmul_of_transpose(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_matmul_of_transpose(tuple operands):
+    self, mat2 = operands
+    return op_matmul(op_transpose(self, 0, 1), mat2)
+
+cdef BatchRule batched_matmul_of_transpose
+batched_matmul_of_transpose = BatchRule(
+    b"matmul_of_transpose", by_parts, b"..", packed_matmul_of_transpose, parts_of_matmul_of_transpose
+)
 
 cdef object call_matmul_of_transpose(self, mat2):
     return op_matmul_of_transpose(
@@ -295,7 +325,7 @@ cdef object tangents_bmm(tuple tangents, tuple given):    # auto_linear_in_each
     return result_t
 
 cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
-    cdef int depth = begin_replaceable_op("bmm", (self, mat2)) if watching else 0
+    cdef int depth = begin_replaceable_op("bmm", (self, mat2), &batched_bmm) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.bmm_of(array_of(self), array_of(mat2))
     )
@@ -311,6 +341,16 @@ cdef TensorBase op_bmm(TensorBase self, TensorBase mat2):
     if has_tangent_2(self, mat2):
         carry_tangents(result, (self, mat2), tangents_bmm, (self, mat2))
     return ended(depth, result)
+
+cdef object packed_bmm(tuple operands):
+    return op_bmm(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_bmm(tuple operands):
+    self, mat2 = operands
+    return op_matmul(self, mat2)
+
+cdef BatchRule batched_bmm
+batched_bmm = BatchRule(b"bmm", by_parts, b"..", packed_bmm, parts_of_bmm)
 
 cdef object call_bmm(self, mat2):
     return op_bmm(check_input(self, "bmm"), check_tensor(mat2, "bmm", "mat2", 2))
@@ -366,7 +406,7 @@ cdef object tangents_mv(tuple tangents, tuple given):    # auto_linear_in_each
     return result_t
 
 cdef TensorBase op_mv(TensorBase self, TensorBase vec):
-    cdef int depth = begin_replaceable_op("mv", (self, vec)) if watching else 0
+    cdef int depth = begin_replaceable_op("mv", (self, vec), &batched_mv) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(linalg.mv_of(array_of(self), array_of(vec)))
     cdef Node node
     if requires_grad_2(self, vec):
@@ -380,6 +420,16 @@ cdef TensorBase op_mv(TensorBase self, TensorBase vec):
     if has_tangent_2(self, vec):
         carry_tangents(result, (self, vec), tangents_mv, (self, vec))
     return ended(depth, result)
+
+cdef object packed_mv(tuple operands):
+    return op_mv(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_mv(tuple operands):
+    self, vec = operands
+    return op_matmul(self, vec)
+
+cdef BatchRule batched_mv
+batched_mv = BatchRule(b"mv", by_parts, b"..", packed_mv, parts_of_mv)
 
 cdef object call_mv(self, vec):
     return op_mv(check_input(self, "mv"), check_tensor(vec, "mv", "vec", 2))
@@ -435,7 +485,7 @@ cdef object tangents_dot(tuple tangents, tuple given):    # auto_linear_in_each
     return result_t
 
 cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
-    cdef int depth = begin_replaceable_op("dot", (self, tensor)) if watching else 0
+    cdef int depth = begin_replaceable_op("dot", (self, tensor), &batched_dot) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.dot_of(array_of(self), array_of(tensor))
     )
@@ -451,6 +501,16 @@ cdef TensorBase op_dot(TensorBase self, TensorBase tensor):
     if has_tangent_2(self, tensor):
         carry_tangents(result, (self, tensor), tangents_dot, (self, tensor))
     return ended(depth, result)
+
+cdef object packed_dot(tuple operands):
+    return op_dot(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_dot(tuple operands):
+    self, tensor = operands
+    return op_matmul(self, tensor)
+
+cdef BatchRule batched_dot
+batched_dot = BatchRule(b"dot", by_parts, b"..", packed_dot, parts_of_dot)
 
 cdef object call_dot(self, tensor):
     return op_dot(check_input(self, "dot"), check_tensor(tensor, "dot", "tensor", 2))
@@ -506,7 +566,7 @@ cdef object tangents_outer(tuple tangents, tuple given):    # auto_linear_in_eac
     return result_t
 
 cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
-    cdef int depth = begin_replaceable_op("outer", (self, vec2)) if watching else 0
+    cdef int depth = begin_replaceable_op("outer", (self, vec2), &batched_outer) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.outer_of(array_of(self), array_of(vec2))
     )
@@ -522,6 +582,16 @@ cdef TensorBase op_outer(TensorBase self, TensorBase vec2):
     if has_tangent_2(self, vec2):
         carry_tangents(result, (self, vec2), tangents_outer, (self, vec2))
     return ended(depth, result)
+
+cdef object packed_outer(tuple operands):
+    return op_outer(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_outer(tuple operands):
+    self, vec2 = operands
+    return op_mul_tensor(op_unsqueeze(self, 1), vec2)
+
+cdef BatchRule batched_outer
+batched_outer = BatchRule(b"outer", by_parts, b"..", packed_outer, parts_of_outer)
 
 cdef object call_outer(self, vec2):
     return op_outer(check_input(self, "outer"), check_tensor(vec2, "outer", "vec2", 2))
@@ -595,7 +665,7 @@ cdef object tangents_linear(tuple tangents, tuple given):    # linear(self_t, we
     return result_t
 
 cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
-    cdef int depth = begin_replaceable_op("linear", (self, weight, bias)) if watching else 0
+    cdef int depth = begin_replaceable_op("linear", (self, weight, bias), &batched_linear) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         linalg.linear_of(array_of(self), array_of(weight), array_or_none(bias))
     )
@@ -613,6 +683,16 @@ cdef TensorBase op_linear(TensorBase self, TensorBase weight, TensorBase bias):
     if has_tangent_3(self, weight, bias):
         carry_tangents(result, (self, weight, bias), tangents_linear, (self, weight))
     return ended(depth, result)
+
+cdef object packed_linear(tuple operands):
+    return op_linear(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef object parts_of_linear(tuple operands):
+    self, weight, bias = operands
+    return op_matmul(self, op_t(weight)) if bias is None else op_add_tensor(op_matmul(self, op_t(weight)), bias)
+
+cdef BatchRule batched_linear
+batched_linear = BatchRule(b"linear", by_parts, b"...", packed_linear, parts_of_linear)
 
 cdef object call_linear(self, weight, bias):
     return op_linear(
@@ -647,7 +727,7 @@ def linear(input, weight, bias=None, *, out=None):
 # ---- einsum(str equation, Tensor[] operands) -> Tensor
 
 cdef TensorBase op_einsum(object equation, list operands):
-    cdef int depth = begin_op("einsum", (equation, operands)) if watching else 0
+    cdef int depth = begin_op("einsum", (equation, operands), NULL) if watching else 0
     cdef TensorBase result = einsum_of_products(equation, operands)
     return ended(depth, result)
 

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, array_or_none, as_float, as_int, as_number, as_promoted, as_str, begin_op,
-    begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_input, check_real, check_tensor,
-    check_tensor_or_none, connect_2, connect_3, device_of, dtype_of, ended, fused_forward, FusedKernel, gradient,
-    has_tangent_2, has_tangent_3, ndim_of, Node, numel_of, plus, prepare_compared, replayed_tensor, replays,
+    apply_fused, array_of, array_or_none, as_float, as_int, as_number, as_promoted, as_str, BatchRule, begin_op,
+    begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_input, check_real, check_tensor,
+    check_tensor_or_none, connect_2, connect_3, device_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
+    gradient, has_tangent_2, has_tangent_3, ndim_of, Node, numel_of, plus, prepare_compared, replayed_tensor, replays,
     requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
     shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -16,6 +16,7 @@ from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub
 from gradsmith.runtime.formulas.formulas cimport (
     class_dim, has_class_indices, mse_scale, nll_backward_weight, soft_cross_entropy, zeros_like, zeros_like_info,
 )
+from gradsmith.runtime.formulas.parts cimport mse_by_parts, nll_backward_by_parts, nll_by_parts
 from gradsmith.generated.probability cimport op_log_softmax
 from gradsmith.generated.unary cimport op_neg
 from gradsmith.runtime.arrays.functions cimport losses
@@ -84,7 +85,7 @@ cdef tuple tangents_mse_loss(list gradients, tuple tangents, tuple given):    # 
     )
 
 cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction):
-    cdef int depth = begin_replaceable_op("mse_loss", (self, target, reduction)) if watching else 0
+    cdef int depth = begin_replaceable_op("mse_loss", (self, target, reduction), &batched_mse_loss) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         losses.mse_loss_of(array_of(self), array_of(target), reduction)
     )
@@ -101,6 +102,16 @@ cdef TensorBase op_mse_loss(TensorBase self, TensorBase target, object reduction
     if has_tangent_2(self, target):
         carry_transposed((result,), (self, target), tangents_mse_loss, (self, target, reduction))
     return ended(depth, result)
+
+cdef object packed_mse_loss(tuple operands):
+    return op_mse_loss(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object parts_of_mse_loss(tuple operands):
+    self, target, reduction = operands
+    return mse_by_parts(self, target, reduction)
+
+cdef BatchRule batched_mse_loss
+batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss)
 
 cdef object call_mse_loss(self, target, reduction):
     self = check_input(self, "mse_loss")
@@ -184,7 +195,9 @@ cdef object mse_loss_backward_by_ops(tuple given):
     return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(one, other), scale))
 
 cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase other, object scale):
-    cdef int depth = begin_replaceable_op("mse_loss_backward", (self, one, other, scale)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "mse_loss_backward", (self, one, other, scale), &batched_mse_loss_backward
+    ) if watching else 0
     cdef PyObject *operands[3]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>one
@@ -208,6 +221,12 @@ cdef TensorBase op_mse_loss_backward(TensorBase self, TensorBase one, TensorBase
     if has_tangent_3(self, one, other):
         carry_tangents(result, (self, one, other), tangents_mse_loss_backward, (self, one, other, scale))
     return ended(depth, result)
+
+cdef object packed_mse_loss_backward(tuple operands):
+    return op_mse_loss_backward(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_mse_loss_backward
+batched_mse_loss_backward = BatchRule(b"mse_loss_backward", elementwise, b"eee.", packed_mse_loss_backward, NULL)
 
 cdef object call_mse_loss_backward(self, one, other, scale):
     self = check_input(self, "mse_loss_backward")
@@ -289,7 +308,7 @@ cdef TensorBase op_nll_loss(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction
 ):
     cdef int depth = begin_replaceable_op(
-        "nll_loss", (self, target, weight, ignore_index, reduction)
+        "nll_loss", (self, target, weight, ignore_index, reduction), &batched_nll_loss
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         losses.nll_loss_of(array_of(self), array_of(target), array_or_none(weight), ignore_index, reduction)
@@ -307,6 +326,18 @@ cdef TensorBase op_nll_loss(
     if has_tangent_2(self, weight):
         carry_transposed((result,), (self, weight), tangents_nll_loss, (self, target, weight, ignore_index, reduction))
     return ended(depth, result)
+
+cdef object packed_nll_loss(tuple operands):
+    return op_nll_loss(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3], operands[4]
+    )
+
+cdef object parts_of_nll_loss(tuple operands):
+    self, target, weight, ignore_index, reduction = operands
+    return nll_by_parts(self, target, weight, ignore_index, reduction)
+
+cdef BatchRule batched_nll_loss
+batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss)
 
 cdef object call_nll_loss(self, target, weight, ignore_index, reduction):
     self = check_input(self, "nll_loss")
@@ -408,7 +439,7 @@ cdef TensorBase op_nll_loss_backward(
     TensorBase self, TensorBase log_probs, TensorBase target, TensorBase weight, object ignore_index, object reduction
 ):
     cdef int depth = begin_replaceable_op(
-        "nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction)
+        "nll_loss_backward", (self, log_probs, target, weight, ignore_index, reduction), &batched_nll_loss_backward
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         losses.nll_loss_backward_of(
@@ -440,6 +471,25 @@ cdef TensorBase op_nll_loss_backward(
             (self, log_probs, target, weight, ignore_index, reduction),
         )
     return ended(depth, result)
+
+cdef object packed_nll_loss_backward(tuple operands):
+    return op_nll_loss_backward(
+        <TensorBase>operands[0],
+        <TensorBase>operands[1],
+        <TensorBase>operands[2],
+        <TensorBase>operands[3],
+        operands[4],
+        operands[5],
+    )
+
+cdef object parts_of_nll_loss_backward(tuple operands):
+    self, log_probs, target, weight, ignore_index, reduction = operands
+    return nll_backward_by_parts(self, shape_of(log_probs), target, weight, ignore_index, reduction)
+
+cdef BatchRule batched_nll_loss_backward
+batched_nll_loss_backward = BatchRule(
+    b"nll_loss_backward", by_parts, b"......", packed_nll_loss_backward, parts_of_nll_loss_backward
+)
 
 cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
     self = check_input(self, "nll_loss_backward")
@@ -487,7 +537,7 @@ cdef TensorBase op_cross_entropy(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
 ):
     cdef int depth = begin_op(
-        "cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing)
+        "cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing), NULL
     ) if watching else 0
     cdef TensorBase result = op_nll_loss(
         op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction

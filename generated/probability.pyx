@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, begin_replaceable_op, carry_tangents, carry_transposed,
-    check_input, check_real, check_tensor, connect_1, connect_2, dtype_of, dtype_of_out, ended, give_out, gradient,
-    has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
-    unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, BatchRule, begin_replaceable_op,
+    carry_tangents, carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2, dtype_of,
+    dtype_of_out, ended, give_out, gradient, has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
@@ -22,7 +22,7 @@ from gradsmith.runtime.arrays.functions cimport reductions
 import numpy as np
 
 
-# ---- logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor
+# ---- logsumexp(Tensor self, dim[] dim, bool keepdim=False) -> Tensor
 
 cdef class LogsumexpBackward0(Node):
     """Backward of ``logsumexp``."""
@@ -47,7 +47,7 @@ cdef tuple tangents_logsumexp(list gradients, tuple tangents, tuple given):    #
     return (logsumexp_backward(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("logsumexp", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("logsumexp", (self, dim, keepdim), &batched_logsumexp) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.logsumexp_of(array_of(self), dim, keepdim)
     )
@@ -64,6 +64,12 @@ cdef TensorBase op_logsumexp(TensorBase self, object dim, bint keepdim):
         carry_transposed((result,), (self,), tangents_logsumexp, (result, self, dim, keepdim))
     return ended(depth, result)
 
+cdef object packed_logsumexp(tuple operands):
+    return op_logsumexp(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_logsumexp
+batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsumexp, NULL)
+
 cdef object call_logsumexp(self, dim, keepdim):
     return op_logsumexp(
         check_input(self, "logsumexp"),
@@ -74,7 +80,7 @@ cdef object call_logsumexp(self, dim, keepdim):
 def logsumexp(input, dim, keepdim=False, *, out=None):
     """Logarithm of the sum of exponentials along dimensions, without overflow.
 
-    ``logsumexp(Tensor self, int[] dim, bool keepdim=False) -> Tensor``
+    ``logsumexp(Tensor self, dim[] dim, bool keepdim=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -91,7 +97,7 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
     return give_out("logsumexp", out, call_logsumexp(input, dim, keepdim))
 
 
-# ---- softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
+# ---- softmax(Tensor self, dim dim, dtype? dtype=None) -> Tensor
 
 cdef class SoftmaxBackward0(Node):
     """Backward of ``softmax``."""
@@ -113,7 +119,7 @@ cdef object tangents_softmax(tuple tangents, tuple given):
     return op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim)
 
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
-    cdef int depth = begin_replaceable_op("softmax", (self, dim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("softmax", (self, dim, dtype), &batched_softmax) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.softmax_of(array_of(self), dim, dtype)
     )
@@ -128,6 +134,12 @@ cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
         carry_tangents(result, (self,), tangents_softmax, (result, dim))
     return ended(depth, result)
 
+cdef object packed_softmax(tuple operands):
+    return op_softmax(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_softmax
+batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NULL)
+
 cdef object call_softmax(self, dim, dtype):
     self = check_input(self, "softmax")
     dim = as_int(dim, "softmax", "dim", 2)
@@ -139,7 +151,7 @@ cdef object call_softmax(self, dim, dtype):
 def softmax(input, dim, dtype=None, *, out=None):
     """Exponentials divided by their sum along a dimension.
 
-    ``softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
+    ``softmax(Tensor self, dim dim, dtype? dtype=None) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -157,7 +169,7 @@ def softmax(input, dim, dtype=None, *, out=None):
     return give_out("softmax", out, call_softmax(input, dim, dtype))
 
 
-# ---- softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
+# ---- softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor
 
 cdef class SoftmaxBackwardBackward0(Node):
     """Backward of ``softmax_backward``."""
@@ -214,7 +226,9 @@ cdef object tangents_softmax_backward(tuple tangents, tuple given):
     return result_t
 
 cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object dim):
-    cdef int depth = begin_replaceable_op("softmax_backward", (self, output, dim)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "softmax_backward", (self, output, dim), &batched_softmax_backward
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.softmax_backward_of(array_of(self), array_of(output), dim)
     )
@@ -231,6 +245,12 @@ cdef TensorBase op_softmax_backward(TensorBase self, TensorBase output, object d
         carry_tangents(result, (self, output), tangents_softmax_backward, (self, output, dim))
     return ended(depth, result)
 
+cdef object packed_softmax_backward(tuple operands):
+    return op_softmax_backward(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_softmax_backward
+batched_softmax_backward = BatchRule(b"softmax_backward", along_slices, b"bbd", packed_softmax_backward, NULL)
+
 cdef object call_softmax_backward(self, output, dim):
     self = check_input(self, "softmax_backward")
     output = check_tensor(output, "softmax_backward", "output", 2)
@@ -242,7 +262,7 @@ cdef object call_softmax_backward(self, output, dim):
 def softmax_backward(input, output, dim):
     """Gradient through a softmax, given its result.
 
-    ``softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
+    ``softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -261,7 +281,7 @@ def softmax_backward(input, output, dim):
     return call_softmax_backward(input, output, dim)
 
 
-# ---- log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor
+# ---- log_softmax(Tensor self, dim dim, dtype? dtype=None) -> Tensor
 
 cdef class LogSoftmaxBackward0(Node):
     """Backward of ``log_softmax``."""
@@ -295,7 +315,7 @@ cdef object tangents_log_softmax(tuple tangents, tuple given):
     return result_t
 
 cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
-    cdef int depth = begin_replaceable_op("log_softmax", (self, dim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("log_softmax", (self, dim, dtype), &batched_log_softmax) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.log_softmax_of(array_of(self), dim, dtype)
     )
@@ -310,6 +330,12 @@ cdef TensorBase op_log_softmax(TensorBase self, object dim, object dtype):
         carry_tangents(result, (self,), tangents_log_softmax, (result, dim))
     return ended(depth, result)
 
+cdef object packed_log_softmax(tuple operands):
+    return op_log_softmax(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_log_softmax
+batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log_softmax, NULL)
+
 cdef object call_log_softmax(self, dim, dtype):
     self = check_input(self, "log_softmax")
     dim = as_int(dim, "log_softmax", "dim", 2)
@@ -321,7 +347,7 @@ cdef object call_log_softmax(self, dim, dtype):
 def log_softmax(input, dim, dtype=None, *, out=None):
     """Logarithm of the softmax along a dimension, without overflow.
 
-    ``log_softmax(Tensor self, int dim, dtype? dtype=None) -> Tensor``
+    ``log_softmax(Tensor self, dim dim, dtype? dtype=None) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -339,7 +365,7 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
 
 
-# ---- log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor
+# ---- log_softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor
 
 cdef class LogSoftmaxBackwardBackward0(Node):
     """Backward of ``log_softmax_backward``."""
@@ -387,7 +413,9 @@ cdef object tangents_log_softmax_backward(tuple tangents, tuple given):
     return result_t
 
 cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, object dim):
-    cdef int depth = begin_replaceable_op("log_softmax_backward", (self, output, dim)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "log_softmax_backward", (self, output, dim), &batched_log_softmax_backward
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.log_softmax_backward_of(array_of(self), array_of(output), dim)
     )
@@ -404,6 +432,14 @@ cdef TensorBase op_log_softmax_backward(TensorBase self, TensorBase output, obje
         carry_tangents(result, (self, output), tangents_log_softmax_backward, (self, output, dim))
     return ended(depth, result)
 
+cdef object packed_log_softmax_backward(tuple operands):
+    return op_log_softmax_backward(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_log_softmax_backward
+batched_log_softmax_backward = BatchRule(
+    b"log_softmax_backward", along_slices, b"bbd", packed_log_softmax_backward, NULL
+)
+
 cdef object call_log_softmax_backward(self, output, dim):
     self = check_input(self, "log_softmax_backward")
     output = check_tensor(output, "log_softmax_backward", "output", 2)
@@ -415,7 +451,7 @@ cdef object call_log_softmax_backward(self, output, dim):
 def log_softmax_backward(input, output, dim):
     """Gradient through a log_softmax, given its result.
 
-    ``log_softmax_backward(Tensor self, Tensor output, int dim) -> Tensor``
+    ``log_softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor``
 
     Parameters:
     input : Tensor

@@ -4,18 +4,20 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, as_int_tuple_or_none, as_number_or_none, as_view,
-    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_inplace, check_input, connect_1, copy_into,
-    dtype_of_out, ended, finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads,
-    prepare_history, prepare_own_dtype, replayed_tensor, replays, requires_grad_1, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    value_of, watching, wrap, write_inplace, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, as_int_tuple_or_none, as_number_or_none,
+    as_view, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_inplace,
+    check_input, connect_1, copy_into, dtype_of_out, ended, finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW,
+    ndim_of, Node, numel_of, Overloads, prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays,
+    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
 from gradsmith.generated.joining cimport op_flip
 from gradsmith.runtime.formulas.numbers cimport count_of
+from gradsmith.runtime.formulas.parts cimport restored_sizes, summed_to
 from gradsmith.generated.shape cimport op_expand, op_reshape
 from gradsmith.runtime.arrays.functions cimport reductions, shapes
 
@@ -43,7 +45,7 @@ cdef object tangents_sum(tuple tangents, tuple given):    # auto_linear
     return op_sum(self_t, dtype)
 
 cdef TensorBase op_sum(TensorBase self, object dtype):
-    cdef int depth = begin_replaceable_op("sum", (self, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("sum", (self, dtype), &batched_sum) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.sum_of(array_of(self), None, False, dtype)
     )
@@ -57,8 +59,18 @@ cdef TensorBase op_sum(TensorBase self, object dtype):
         carry_tangents(result, (self,), tangents_sum, (dtype,))
     return ended(depth, result)
 
+cdef object packed_sum(tuple operands):
+    return op_sum(<TensorBase>operands[0], operands[1])
 
-# ---- sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
+cdef object parts_of_sum(tuple operands):
+    self, dtype = operands
+    return op_sum_dim(self, None, False, dtype)
+
+cdef BatchRule batched_sum
+batched_sum = BatchRule(b"sum", by_parts, b"..", packed_sum, parts_of_sum)
+
+
+# ---- sum.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
 
 cdef class SumBackward1(Node):
     """Backward of ``sum.dim``."""
@@ -83,7 +95,7 @@ cdef object tangents_sum_dim(tuple tangents, tuple given):    # auto_linear
     return op_sum_dim(self_t, dim, keepdim, dtype)
 
 cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int depth = begin_replaceable_op("sum", (self, dim, keepdim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("sum", (self, dim, keepdim, dtype), &batched_sum_dim) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.sum_of(array_of(self), dim, keepdim, dtype)
     )
@@ -99,6 +111,12 @@ cdef TensorBase op_sum_dim(TensorBase self, object dim, bint keepdim, object dty
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_sum_dim, (dim, keepdim, dtype))
     return ended(depth, result)
+
+cdef object packed_sum_dim(tuple operands):
+    return op_sum_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_sum_dim
+batched_sum_dim = BatchRule(b"sum", along_slices, b"bD..", packed_sum_dim, NULL)
 
 cdef object call_sum(self, dtype):
     return op_sum(check_input(self, "sum"), as_dtype_or_none(dtype, "sum", "dtype", 2))
@@ -116,7 +134,7 @@ def sum(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
     ``sum(Tensor self, *, dtype? dtype=None) -> Tensor``
         Sum of all elements.
-    ``sum.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+    ``sum.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
         Sum along dimensions.
 
     Parameters:
@@ -164,7 +182,7 @@ cdef object tangents_mean(tuple tangents, tuple given):    # auto_linear
     return op_mean(self_t, dtype)
 
 cdef TensorBase op_mean(TensorBase self, object dtype):
-    cdef int depth = begin_replaceable_op("mean", (self, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("mean", (self, dtype), &batched_mean) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.mean_of(array_of(self), None, False, dtype)
     )
@@ -179,8 +197,18 @@ cdef TensorBase op_mean(TensorBase self, object dtype):
         carry_tangents(result, (self,), tangents_mean, (dtype,))
     return ended(depth, result)
 
+cdef object packed_mean(tuple operands):
+    return op_mean(<TensorBase>operands[0], operands[1])
 
-# ---- mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
+cdef object parts_of_mean(tuple operands):
+    self, dtype = operands
+    return op_mean_dim(self, None, False, dtype)
+
+cdef BatchRule batched_mean
+batched_mean = BatchRule(b"mean", by_parts, b"..", packed_mean, parts_of_mean)
+
+
+# ---- mean.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
 
 cdef class MeanBackward1(Node):
     """Backward of ``mean.dim``."""
@@ -212,7 +240,7 @@ cdef object tangents_mean_dim(tuple tangents, tuple given):    # auto_linear
     return op_mean_dim(self_t, dim, keepdim, dtype)
 
 cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int depth = begin_replaceable_op("mean", (self, dim, keepdim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("mean", (self, dim, keepdim, dtype), &batched_mean_dim) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.mean_of(array_of(self), dim, keepdim, dtype)
     )
@@ -228,6 +256,12 @@ cdef TensorBase op_mean_dim(TensorBase self, object dim, bint keepdim, object dt
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_mean_dim, (dim, keepdim, dtype))
     return ended(depth, result)
+
+cdef object packed_mean_dim(tuple operands):
+    return op_mean_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_mean_dim
+batched_mean_dim = BatchRule(b"mean", along_slices, b"bD..", packed_mean_dim, NULL)
 
 cdef object call_mean(self, dtype):
     return op_mean(check_input(self, "mean"), as_dtype_or_none(dtype, "mean", "dtype", 2))
@@ -245,7 +279,7 @@ def mean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
     ``mean(Tensor self, *, dtype? dtype=None) -> Tensor``
         Mean of all elements.
-    ``mean.dim(Tensor self, int[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+    ``mean.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
         Mean along dimensions.
 
     Parameters:
@@ -293,7 +327,7 @@ cdef tuple tangents_prod(list gradients, tuple tangents, tuple given):    # tran
     return (prod_backward(grad, self, result),)
 
 cdef TensorBase op_prod(TensorBase self, object dtype):
-    cdef int depth = begin_replaceable_op("prod", (self, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("prod", (self, dtype), &batched_prod) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.prod_of(array_of(self), None, False, dtype)
     )
@@ -308,8 +342,18 @@ cdef TensorBase op_prod(TensorBase self, object dtype):
         carry_transposed((result,), (self,), tangents_prod, (result, self))
     return ended(depth, result)
 
+cdef object packed_prod(tuple operands):
+    return op_prod(<TensorBase>operands[0], operands[1])
 
-# ---- prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
+cdef object parts_of_prod(tuple operands):
+    self, dtype = operands
+    return op_prod_dim(op_reshape(self, (-1,)), 0, False, dtype)
+
+cdef BatchRule batched_prod
+batched_prod = BatchRule(b"prod", by_parts, b"..", packed_prod, parts_of_prod)
+
+
+# ---- prod.dim(Tensor self, dim dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
 
 cdef class ProdBackward1(Node):
     """Backward of ``prod.dim``."""
@@ -334,7 +378,7 @@ cdef tuple tangents_prod_dim(list gradients, tuple tangents, tuple given):    # 
     return (prod_backward_dim(grad, self, result, dim, keepdim),)
 
 cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dtype):
-    cdef int depth = begin_replaceable_op("prod", (self, dim, keepdim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("prod", (self, dim, keepdim, dtype), &batched_prod_dim) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.prod_of(array_of(self), dim, keepdim, dtype)
     )
@@ -350,6 +394,12 @@ cdef TensorBase op_prod_dim(TensorBase self, object dim, bint keepdim, object dt
     if has_tangent_1(self):
         carry_transposed((result,), (self,), tangents_prod_dim, (result, self, dim, keepdim))
     return ended(depth, result)
+
+cdef object packed_prod_dim(tuple operands):
+    return op_prod_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_prod_dim
+batched_prod_dim = BatchRule(b"prod", along_slices, b"bd..", packed_prod_dim, NULL)
 
 cdef object call_prod(self, dtype):
     return op_prod(check_input(self, "prod"), as_dtype_or_none(dtype, "prod", "dtype", 2))
@@ -367,7 +417,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
 
     ``prod(Tensor self, *, dtype? dtype=None) -> Tensor``
         Product of all elements.
-    ``prod.dim(Tensor self, int dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+    ``prod.dim(Tensor self, dim dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
         Product along a dimension.
 
     Parameters:
@@ -394,7 +444,7 @@ def prod(input, dim=None, keepdim=False, *, dtype=None, out=None):
     return give_out("prod", out, call_prod(input, dtype))
 
 
-# ---- var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
+# ---- var(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
 
 cdef class VarBackward0(Node):
     """Backward of ``var``."""
@@ -419,7 +469,7 @@ cdef tuple tangents_var(list gradients, tuple tangents, tuple given):    # trans
     return (var_backward(grad, self, dim, correction, keepdim),)
 
 cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keepdim):
-    cdef int depth = begin_replaceable_op("var", (self, dim, correction, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("var", (self, dim, correction, keepdim), &batched_var) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.var_of(array_of(self), dim, correction, keepdim)
     )
@@ -436,19 +486,25 @@ cdef TensorBase op_var(TensorBase self, object dim, object correction, bint keep
         carry_transposed((result,), (self,), tangents_var, (self, dim, correction, keepdim))
     return ended(depth, result)
 
+cdef object packed_var(tuple operands):
+    return op_var(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_var
+batched_var = BatchRule(b"var", along_slices, b"bD..", packed_var, NULL)
+
 
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
-    cdef int depth = begin_op("var", (self, unbiased)) if watching else 0
+    cdef int depth = begin_op("var", (self, unbiased), NULL) if watching else 0
     cdef TensorBase result = op_var(self, None, int(unbiased), False)
     return ended(depth, result)
 
 
-# ---- var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
+# ---- var.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    cdef int depth = begin_op("var", (self, dim, unbiased, keepdim)) if watching else 0
+    cdef int depth = begin_op("var", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_var(self, dim, int(unbiased), keepdim)
     return ended(depth, result)
 
@@ -514,11 +570,11 @@ cdef object method_bind_var(tuple args, dict kwargs):
 def var(*args, **kwargs):
     """Variance along dimensions, divided by the count minus `correction`.
 
-    ``var(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
+    ``var(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
         Variance along dimensions, divided by the count minus `correction`.
     ``var.all(Tensor self, bool unbiased) -> Tensor``
         Variance of all elements; `unbiased` divides by the count minus one.
-    ``var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
+    ``var.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
         Variance along dimensions; `unbiased` divides by the count minus one.
 
     Gradients:
@@ -529,7 +585,7 @@ def var(*args, **kwargs):
     return bind_var(args, kwargs)
 
 
-# ---- std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
+# ---- std(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor
 
 cdef class StdBackward0(Node):
     """Backward of ``std``."""
@@ -556,7 +612,7 @@ cdef tuple tangents_std(list gradients, tuple tangents, tuple given):    # trans
     return (std_backward(grad, self, result, dim, correction, keepdim),)
 
 cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keepdim):
-    cdef int depth = begin_replaceable_op("std", (self, dim, correction, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("std", (self, dim, correction, keepdim), &batched_std) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.std_of(array_of(self), dim, correction, keepdim)
     )
@@ -574,19 +630,25 @@ cdef TensorBase op_std(TensorBase self, object dim, object correction, bint keep
         carry_transposed((result,), (self,), tangents_std, (result, self, dim, correction, keepdim))
     return ended(depth, result)
 
+cdef object packed_std(tuple operands):
+    return op_std(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_std
+batched_std = BatchRule(b"std", along_slices, b"bD..", packed_std, NULL)
+
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
 
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
-    cdef int depth = begin_op("std", (self, unbiased)) if watching else 0
+    cdef int depth = begin_op("std", (self, unbiased), NULL) if watching else 0
     cdef TensorBase result = op_std(self, None, int(unbiased), False)
     return ended(depth, result)
 
 
-# ---- std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor
+# ---- std.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor
 
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
-    cdef int depth = begin_op("std", (self, dim, unbiased, keepdim)) if watching else 0
+    cdef int depth = begin_op("std", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_std(self, dim, int(unbiased), keepdim)
     return ended(depth, result)
 
@@ -652,11 +714,11 @@ cdef object method_bind_std(tuple args, dict kwargs):
 def std(*args, **kwargs):
     """Standard deviation along dimensions; `correction` is subtracted from the count.
 
-    ``std(Tensor self, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
+    ``std(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor``
         Standard deviation along dimensions; `correction` is subtracted from the count.
     ``std.all(Tensor self, bool unbiased) -> Tensor``
         Standard deviation of all elements; `unbiased` divides by the count minus one.
-    ``std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
+    ``std.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor``
         Standard deviation along dimensions; `unbiased` divides by the count minus one.
 
     Gradients:
@@ -667,7 +729,7 @@ def std(*args, **kwargs):
     return bind_std(args, kwargs)
 
 
-# ---- cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor
+# ---- cumsum(Tensor self, dim dim, *, dtype? dtype=None) -> Tensor
 
 cdef class CumsumBackward0(Node):
     """Backward of ``cumsum``."""
@@ -685,7 +747,7 @@ cdef object tangents_cumsum(tuple tangents, tuple given):    # auto_linear
     return op_cumsum(self_t, dim, dtype)
 
 cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
-    cdef int depth = begin_replaceable_op("cumsum", (self, dim, dtype)) if watching else 0
+    cdef int depth = begin_replaceable_op("cumsum", (self, dim, dtype), &batched_cumsum) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         reductions.cumsum_of(array_of(self), dim, dtype)
     )
@@ -701,7 +763,7 @@ cdef TensorBase op_cumsum(TensorBase self, object dim, object dtype):
 
 cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
     check_inplace("cumsum_", self)
-    cdef int depth = begin_op("cumsum_", (self, dim, dtype)) if watching else 0
+    cdef int depth = begin_op("cumsum_", (self, dim, dtype), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("cumsum_", self, op_cumsum(self, dim, dtype)))
     cdef Node node, history = None
@@ -710,9 +772,21 @@ cdef TensorBase inplace_cumsum(TensorBase self, object dim, object dtype):
         connect_1(node, 0, 1, self)
         set_value(node, 0, dim)
         history = prepare_history("cumsum_", self, node)
-    write_inplace("cumsum_", self, reductions.cumsum_of(array_of(self), dim, dtype))
+    if not (watching and written_batched(&batched_inplace_cumsum, (self, dim, dtype))):
+        write_inplace("cumsum_", self, reductions.cumsum_of(array_of(self), dim, dtype))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_cumsum(tuple operands):
+    return op_cumsum(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef object packed_inplace_cumsum(tuple operands):
+    return inplace_cumsum(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_cumsum
+batched_cumsum = BatchRule(b"cumsum", along_slices, b"bd.", packed_cumsum, NULL)
+cdef BatchRule batched_inplace_cumsum
+batched_inplace_cumsum = BatchRule(b"cumsum_", along_slices, b"bd.", packed_inplace_cumsum, NULL)
 
 cdef object call_cumsum(self, dim, dtype):
     self = check_input(self, "cumsum")
@@ -730,7 +804,7 @@ cdef object call_cumsum_(TensorBase self, dim, dtype):
 def cumsum(input, dim, *, dtype=None, out=None):
     """Running sum along a dimension.
 
-    ``cumsum(Tensor self, int dim, *, dtype? dtype=None) -> Tensor``
+    ``cumsum(Tensor self, dim dim, *, dtype? dtype=None) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -767,7 +841,7 @@ cdef object tangents_sum_to(tuple tangents, tuple given):    # auto_linear
     return op_sum_to(self_t, size)
 
 cdef TensorBase op_sum_to(TensorBase self, object size):
-    cdef int depth = begin_replaceable_op("sum_to", (self, size)) if watching else 0
+    cdef int depth = begin_replaceable_op("sum_to", (self, size), &batched_sum_to) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(reductions.sum_to_of(array_of(self), size))
     cdef Node node
     if requires_grad_1(self):
@@ -778,6 +852,16 @@ cdef TensorBase op_sum_to(TensorBase self, object size):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_sum_to, (size,))
     return ended(depth, result)
+
+cdef object packed_sum_to(tuple operands):
+    return op_sum_to(<TensorBase>operands[0], operands[1])
+
+cdef object parts_of_sum_to(tuple operands):
+    self, size = operands
+    return summed_to(self, size)
+
+cdef BatchRule batched_sum_to
+batched_sum_to = BatchRule(b"sum_to", by_parts, b"..", packed_sum_to, parts_of_sum_to)
 
 cdef object call_sum_to(self, size):
     return op_sum_to(check_input(self, "sum_to"), as_int_tuple(size, "sum_to", "size", 2))
@@ -817,8 +901,10 @@ cdef object tangents_restore_dims(tuple tangents, tuple given):    # auto_linear
     return op_restore_dims(self_t, ndim, dim, keepdim)
 
 cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint keepdim):
-    cdef int depth = begin_op("restore_dims", (self, ndim, dim, keepdim)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.restore_dims_of(array_of(self), ndim, dim, keepdim))
+    cdef int depth = begin_op("restore_dims", (self, ndim, dim, keepdim), &batched_restore_dims) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.restore_dims_of(array_of(self), ndim, dim, keepdim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>RestoreDimsBackward0.__new__(RestoreDimsBackward0)
@@ -828,6 +914,16 @@ cdef TensorBase op_restore_dims(TensorBase self, object ndim, object dim, bint k
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_restore_dims, (ndim, dim, keepdim))
     return ended(depth, result)
+
+cdef object packed_restore_dims(tuple operands):
+    return op_restore_dims(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef object parts_of_restore_dims(tuple operands):
+    self, ndim, dim, keepdim = operands
+    return op_reshape(self, restored_sizes(shape_of(self), ndim, dim, keepdim))
+
+cdef BatchRule batched_restore_dims
+batched_restore_dims = BatchRule(b"restore_dims", by_parts, b"....", packed_restore_dims, parts_of_restore_dims)
 
 cdef object call_restore_dims(self, ndim, dim, keepdim):
     return op_restore_dims(

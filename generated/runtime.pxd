@@ -10,6 +10,18 @@ from gradsmith.runtime.arrays.array cimport (
     unary,
     unary_into,
 )
+from gradsmith.runtime.batching.rules cimport (
+    BatchRule,
+    along_slices,
+    by_copy,
+    by_indexing,
+    by_parts,
+    by_values,
+    elementwise,
+    of_cores,
+    slice_by_slice,
+    written_batched,
+)
 from gradsmith.runtime.calls.arguments cimport (
     BOOL_ITEMS,
     FLOAT_ITEMS,
@@ -155,6 +167,7 @@ from gradsmith.runtime.history.observers cimport (
     begin_replaceable_op,
     end_op,
     ended,
+    replayed_arrays,
     replayed_result,
     replayed_tensor,
     replays,

@@ -4,12 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_int, as_number, as_operand, as_str, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_into, ended, finish_inplace,
-    give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads,
-    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
-    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
-    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    along_slices, array_of, arrays_in, as_bool, as_int, as_number, as_operand, as_str, BatchRule, begin_op,
+    begin_replaceable_op, by_copy, by_parts, by_values, carry_tangents, carry_transposed, check_inplace, check_input,
+    check_tensor, connect_1, connect_2, copy_into, elementwise, ended, finish_inplace, give_out, grad_enabled, gradient,
+    has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
+    unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -18,6 +19,7 @@ from gradsmith.runtime.formulas.formulas cimport (
     gather_backward, index_select_backward, is_sum, masked_select_backward, not_implemented, scatter_backward_src,
 )
 from gradsmith.runtime.formulas.numbers cimport conj_number
+from gradsmith.runtime.formulas.parts cimport index_added, index_selected
 from gradsmith.runtime.arrays.functions cimport indexing, view_places
 
 import numpy as np
@@ -25,7 +27,7 @@ import numpy as np
 from gradsmith.runtime.calls.overloads import Overload
 
 
-# ---- gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor
+# ---- gather(Tensor self, dim dim, Tensor index, *, bool sparse_grad=False) -> Tensor
 
 cdef class GatherBackward0(Node):
     """Backward of ``gather``."""
@@ -48,7 +50,7 @@ cdef object tangents_gather(tuple tangents, tuple given):    # auto_linear
     return op_gather(self_t, dim, index, sparse_grad)
 
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sparse_grad):
-    cdef int depth = begin_replaceable_op("gather", (self, dim, index, sparse_grad)) if watching else 0
+    cdef int depth = begin_replaceable_op("gather", (self, dim, index, sparse_grad), &batched_gather) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad)
     )
@@ -64,6 +66,12 @@ cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sp
         carry_tangents(result, (self,), tangents_gather, (dim, index, sparse_grad))
     return ended(depth, result)
 
+cdef object packed_gather(tuple operands):
+    return op_gather(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_gather
+batched_gather = BatchRule(b"gather", along_slices, b"bdb.", packed_gather, NULL)
+
 cdef object call_gather(self, dim, index, sparse_grad):
     return op_gather(
         check_input(self, "gather"),
@@ -75,7 +83,7 @@ cdef object call_gather(self, dim, index, sparse_grad):
 def gather(input, dim, index, *, sparse_grad=False, out=None):
     """One element along a dimension for each element of an index tensor.
 
-    ``gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor``
+    ``gather(Tensor self, dim dim, Tensor index, *, bool sparse_grad=False) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -94,10 +102,10 @@ def gather(input, dim, index, *, sparse_grad=False, out=None):
     return give_out("gather", out, call_gather(input, dim, index, sparse_grad))
 
 
-# ---- scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor
+# ---- scatter(Tensor self, dim dim, Tensor index, Tensor|Scalar src) -> Tensor
 
 cdef class ScatterBackward0(Node):
-    """Backward of ``scatter(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``."""
+    """Backward of ``scatter(Tensor self, dim dim, Tensor index, Tensor src) -> Tensor``."""
 
     # Saves index: every gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -128,7 +136,9 @@ cdef object tangents_scatter_tensor(tuple tangents, tuple given):    # auto_line
     return op_scatter_tensor(self_t, dim, index, src_t)
 
 cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
-    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "scatter", (self, dim, index, src), &batched_scatter_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src))
     )
@@ -147,7 +157,7 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
 
 cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_", self)
-    cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_op("scatter_", (self, dim, index, src), NULL) if watching else 0
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_", self, op_scatter_tensor(self, dim, index, src)))
     cdef Node node, history = None
@@ -159,12 +169,26 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
         if node.edges[1].node != NULL:
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_", self, node)
-    write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+    if not (watching and written_batched(&batched_inplace_scatter_tensor, (self, dim, index, src))):
+        write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     return ended(depth, self)
 
+cdef object packed_scatter_tensor(tuple operands):
+    return op_scatter_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
+
+cdef object packed_inplace_scatter_tensor(tuple operands):
+    return inplace_scatter_tensor(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3]
+    )
+
+cdef BatchRule batched_scatter_tensor
+batched_scatter_tensor = BatchRule(b"scatter", along_slices, b"bdbb", packed_scatter_tensor, NULL)
+cdef BatchRule batched_inplace_scatter_tensor
+batched_inplace_scatter_tensor = BatchRule(b"scatter_", along_slices, b"bdbb", packed_inplace_scatter_tensor, NULL)
+
 cdef class ScatterScalarBackward0(Node):
-    """Backward of ``scatter(Tensor self, int dim, Tensor index, Scalar src) -> Tensor``."""
+    """Backward of ``scatter(Tensor self, dim dim, Tensor index, Scalar src) -> Tensor``."""
 
     # Saves index: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -185,7 +209,9 @@ cdef object tangents_scatter_scalar(tuple tangents, tuple given):    # auto_line
     return op_scatter_scalar(self_t, dim, index, 0)
 
 cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
-    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "scatter", (self, dim, index, src), &batched_scatter_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_of(array_of(self), dim, array_of(index), src)
     )
@@ -202,7 +228,7 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
 
 cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase index, object src):
     check_inplace("scatter_", self)
-    cdef int depth = begin_op("scatter_", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_op("scatter_", (self, dim, index, src), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("scatter_", self, op_scatter_scalar(self, dim, index, src)))
     cdef Node node, history = None
@@ -212,15 +238,27 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         save_input(node, 0, index)
         set_value(node, 0, dim)
         history = prepare_history("scatter_", self, node)
-    write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
+    if not (watching and written_batched(&batched_inplace_scatter_scalar, (self, dim, index, src))):
+        write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, history)
     return ended(depth, self)
 
+cdef object packed_scatter_scalar(tuple operands):
+    return op_scatter_scalar(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
-# ---- scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor
+cdef object packed_inplace_scatter_scalar(tuple operands):
+    return inplace_scatter_scalar(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_scatter_scalar
+batched_scatter_scalar = BatchRule(b"scatter", along_slices, b"bdb.", packed_scatter_scalar, NULL)
+cdef BatchRule batched_inplace_scatter_scalar
+batched_inplace_scatter_scalar = BatchRule(b"scatter_", along_slices, b"bdb.", packed_inplace_scatter_scalar, NULL)
+
+
+# ---- scatter.value(Tensor self, dim dim, Tensor index, Scalar value) -> Tensor
 
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
-    cdef int depth = begin_op("scatter", (self, dim, index, value)) if watching else 0
+    cdef int depth = begin_op("scatter", (self, dim, index, value), NULL) if watching else 0
     cdef TensorBase result = op_scatter_scalar(self, dim, index, value)
     return ended(depth, result)
 
@@ -230,10 +268,10 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
     return copy_into("scatter_", self, op_scatter_scalar(original, dim, index, value))
 
 
-# ---- scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
+# ---- scatter.reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
 
 cdef class ScatterBackward1(Node):
-    """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
+    """Backward of ``scatter.reduce(Tensor self, dim dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
 
     # Saves index for the gradient of src.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -276,7 +314,9 @@ cdef tuple tangents_scatter_reduce_tensor(list gradients, tuple tangents, tuple 
     )
 
 cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
-    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "scatter", (self, dim, index, src, reduce), &batched_scatter_reduce_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
     )
@@ -298,7 +338,7 @@ cdef TensorBase inplace_scatter_reduce_tensor(
     TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
 ):
     check_inplace("scatter_", self)
-    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
+    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce), NULL) if watching else 0
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce)))
     cdef Node node, history = None
@@ -311,14 +351,32 @@ cdef TensorBase inplace_scatter_reduce_tensor(
             set_value(node, 1, shape_of(src))
         set_value(node, 2, reduce)
         history = prepare_history("scatter_", self, node)
-    write_inplace(
-        "scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
-    )
+    if not (watching and written_batched(&batched_inplace_scatter_reduce_tensor, (self, dim, index, src, reduce))):
+        write_inplace(
+            "scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
+        )
     finish_inplace(self, history)
     return ended(depth, self)
 
+cdef object packed_scatter_reduce_tensor(tuple operands):
+    return op_scatter_reduce_tensor(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef object packed_inplace_scatter_reduce_tensor(tuple operands):
+    return inplace_scatter_reduce_tensor(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef BatchRule batched_scatter_reduce_tensor
+batched_scatter_reduce_tensor = BatchRule(b"scatter", along_slices, b"bdbb.", packed_scatter_reduce_tensor, NULL)
+cdef BatchRule batched_inplace_scatter_reduce_tensor
+batched_inplace_scatter_reduce_tensor = BatchRule(
+    b"scatter_", along_slices, b"bdbb.", packed_inplace_scatter_reduce_tensor, NULL
+)
+
 cdef class ScatterScalarBackward1(Node):
-    """Backward of ``scatter.reduce(Tensor self, int dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
+    """Backward of ``scatter.reduce(Tensor self, dim dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
@@ -336,7 +394,9 @@ cdef tuple tangents_scatter_reduce_scalar(list gradients, tuple tangents, tuple 
     return (grad if is_sum(reduce) else not_implemented("scatter with reduce: self"),)
 
 cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
-    cdef int depth = begin_replaceable_op("scatter", (self, dim, index, src, reduce)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "scatter", (self, dim, index, src, reduce), &batched_scatter_reduce_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
     )
@@ -352,7 +412,7 @@ cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase
 
 cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
     check_inplace("scatter_", self)
-    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce)) if watching else 0
+    cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce)))
     cdef Node node, history = None
@@ -361,15 +421,33 @@ cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, Tenso
         connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         history = prepare_history("scatter_", self, node)
-    write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    if not (watching and written_batched(&batched_inplace_scatter_reduce_scalar, (self, dim, index, src, reduce))):
+        write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
     finish_inplace(self, history)
     return ended(depth, self)
 
+cdef object packed_scatter_reduce_scalar(tuple operands):
+    return op_scatter_reduce_scalar(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3], operands[4]
+    )
 
-# ---- scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor
+cdef object packed_inplace_scatter_reduce_scalar(tuple operands):
+    return inplace_scatter_reduce_scalar(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3], operands[4]
+    )
+
+cdef BatchRule batched_scatter_reduce_scalar
+batched_scatter_reduce_scalar = BatchRule(b"scatter", along_slices, b"bdb..", packed_scatter_reduce_scalar, NULL)
+cdef BatchRule batched_inplace_scatter_reduce_scalar
+batched_inplace_scatter_reduce_scalar = BatchRule(
+    b"scatter_", along_slices, b"bdb..", packed_inplace_scatter_reduce_scalar, NULL
+)
+
+
+# ---- scatter.value_reduce(Tensor self, dim dim, Tensor index, Scalar value, *, str reduce) -> Tensor
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
-    cdef int depth = begin_op("scatter", (self, dim, index, value, reduce)) if watching else 0
+    cdef int depth = begin_op("scatter", (self, dim, index, value, reduce), NULL) if watching else 0
     cdef TensorBase result = op_scatter_reduce_scalar(self, dim, index, value, reduce)
     return ended(depth, result)
 
@@ -509,13 +587,13 @@ cdef object bind_scatter_(tuple args, dict kwargs):
 def scatter(*args, **kwargs):
     """Copy in which elements along a dimension are replaced where an index tensor says.
 
-    ``scatter(Tensor self, int dim, Tensor index, Tensor|Scalar src) -> Tensor``
+    ``scatter(Tensor self, dim dim, Tensor index, Tensor|Scalar src) -> Tensor``
         Copy in which elements along a dimension are replaced where an index tensor says.
-    ``scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor``
+    ``scatter.value(Tensor self, dim dim, Tensor index, Scalar value) -> Tensor``
         Copy in which elements along a dimension have one value where an index tensor says.
-    ``scatter.reduce(Tensor self, int dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
+    ``scatter.reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
         Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
-    ``scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
+    ``scatter.value_reduce(Tensor self, dim dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
         The same with one value for all.
 
     Raises: TypeError, RuntimeError
@@ -534,7 +612,7 @@ def scatter(*args, **kwargs):
     return bind_scatter(args, kwargs)
 
 
-# ---- scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor
+# ---- scatter_add(Tensor self, dim dim, Tensor index, Tensor src) -> Tensor
 
 cdef class ScatterAddBackward0(Node):
     """Backward of ``scatter_add``."""
@@ -565,7 +643,9 @@ cdef object tangents_scatter_add(tuple tangents, tuple given):    # auto_linear
     return op_scatter_add(self_t, dim, index, src_t)
 
 cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
-    cdef int depth = begin_replaceable_op("scatter_add", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "scatter_add", (self, dim, index, src), &batched_scatter_add
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
     )
@@ -584,7 +664,7 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
 
 cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase index, TensorBase src):
     check_inplace("scatter_add_", self)
-    cdef int depth = begin_op("scatter_add_", (self, dim, index, src)) if watching else 0
+    cdef int depth = begin_op("scatter_add_", (self, dim, index, src), NULL) if watching else 0
     if has_tangent_2(self, src):
         return ended(depth, copy_into("scatter_add_", self, op_scatter_add(self, dim, index, src)))
     cdef Node node, history = None
@@ -596,9 +676,23 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             set_value(node, 0, dim)
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_add_", self, node)
-    write_inplace("scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
+    if not (watching and written_batched(&batched_inplace_scatter_add, (self, dim, index, src))):
+        write_inplace(
+            "scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
+        )
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_scatter_add(tuple operands):
+    return op_scatter_add(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
+
+cdef object packed_inplace_scatter_add(tuple operands):
+    return inplace_scatter_add(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
+
+cdef BatchRule batched_scatter_add
+batched_scatter_add = BatchRule(b"scatter_add", along_slices, b"bdbb", packed_scatter_add, NULL)
+cdef BatchRule batched_inplace_scatter_add
+batched_inplace_scatter_add = BatchRule(b"scatter_add_", along_slices, b"bdbb", packed_inplace_scatter_add, NULL)
 
 cdef object call_scatter_add(self, dim, index, src):
     self = check_input(self, "scatter_add")
@@ -618,7 +712,7 @@ cdef object call_scatter_add_(TensorBase self, dim, index, src):
 def scatter_add(input, dim, index, src, *, out=None):
     """Copy in which elements along a dimension are increased where an index tensor says.
 
-    ``scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor``
+    ``scatter_add(Tensor self, dim dim, Tensor index, Tensor src) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -638,7 +732,7 @@ def scatter_add(input, dim, index, src, *, out=None):
     return give_out("scatter_add", out, call_scatter_add(input, dim, index, src))
 
 
-# ---- index_select(Tensor self, int dim, Tensor index) -> Tensor
+# ---- index_select(Tensor self, dim dim, Tensor index) -> Tensor
 
 cdef class IndexSelectBackward0(Node):
     """Backward of ``index_select``."""
@@ -661,7 +755,7 @@ cdef object tangents_index_select(tuple tangents, tuple given):    # auto_linear
     return op_index_select(self_t, dim, index)
 
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
-    cdef int depth = begin_replaceable_op("index_select", (self, dim, index)) if watching else 0
+    cdef int depth = begin_replaceable_op("index_select", (self, dim, index), &batched_index_select) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_select_of(array_of(self), dim, array_of(index))
     )
@@ -677,6 +771,16 @@ cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
         carry_tangents(result, (self,), tangents_index_select, (dim, index))
     return ended(depth, result)
 
+cdef object packed_index_select(tuple operands):
+    return op_index_select(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
+
+cdef object parts_of_index_select(tuple operands):
+    self, dim, index = operands
+    return index_selected(self, dim, index)
+
+cdef BatchRule batched_index_select
+batched_index_select = BatchRule(b"index_select", by_parts, b"...", packed_index_select, parts_of_index_select)
+
 cdef object call_index_select(self, dim, index):
     return op_index_select(
         check_input(self, "index_select"),
@@ -687,7 +791,7 @@ cdef object call_index_select(self, dim, index):
 def index_select(input, dim, index, *, out=None):
     """Slices along a dimension, in the order of an index.
 
-    ``index_select(Tensor self, int dim, Tensor index) -> Tensor``
+    ``index_select(Tensor self, dim dim, Tensor index) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -705,7 +809,7 @@ def index_select(input, dim, index, *, out=None):
     return give_out("index_select", out, call_index_select(input, dim, index))
 
 
-# ---- index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
+# ---- index_add(Tensor self, dim dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor
 
 cdef class IndexAddBackward0(Node):
     """Backward of ``index_add``."""
@@ -736,7 +840,9 @@ cdef object tangents_index_add(tuple tangents, tuple given):    # auto_linear
     return op_index_add(self_t, dim, index, source_t, alpha)
 
 cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
-    cdef int depth = begin_replaceable_op("index_add", (self, dim, index, source, alpha)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "index_add", (self, dim, index, source, alpha), &batched_index_add
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
     )
@@ -755,7 +861,7 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
 
 cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index, TensorBase source, object alpha):
     check_inplace("index_add_", self)
-    cdef int depth = begin_op("index_add_", (self, dim, index, source, alpha)) if watching else 0
+    cdef int depth = begin_op("index_add_", (self, dim, index, source, alpha), NULL) if watching else 0
     if has_tangent_2(self, source):
         return ended(depth, copy_into("index_add_", self, op_index_add(self, dim, index, source, alpha)))
     cdef Node node, history = None
@@ -767,11 +873,31 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             set_value(node, 0, dim)
             set_value(node, 1, alpha)
         history = prepare_history("index_add_", self, node)
-    write_inplace(
-        "index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
-    )
+    if not (watching and written_batched(&batched_inplace_index_add, (self, dim, index, source, alpha))):
+        write_inplace(
+            "index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+        )
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_index_add(tuple operands):
+    return op_index_add(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef object packed_inplace_index_add(tuple operands):
+    return inplace_index_add(
+        <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef object parts_of_index_add(tuple operands):
+    self, dim, index, source, alpha = operands
+    return index_added(self, dim, index, source, alpha)
+
+cdef BatchRule batched_index_add
+batched_index_add = BatchRule(b"index_add", by_parts, b".....", packed_index_add, parts_of_index_add)
+cdef BatchRule batched_inplace_index_add
+batched_inplace_index_add = BatchRule(b"index_add_", by_copy, b".....", packed_inplace_index_add, packed_index_add)
 
 cdef object call_index_add(self, dim, index, source, alpha):
     self = check_input(self, "index_add")
@@ -793,7 +919,7 @@ cdef object call_index_add_(TensorBase self, dim, index, source, alpha):
 def index_add(input, dim, index, source, *, alpha=1, out=None):
     """Copy in which slices along a dimension are increased, in the order of an index.
 
-    ``index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``
+    ``index_add(Tensor self, dim dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -842,7 +968,9 @@ cdef object tangents_masked_fill_tensor(tuple tangents, tuple given):    # auto_
     return op_masked_fill_tensor(self_t, mask, value_t)
 
 cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
-    cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "masked_fill", (self, mask, value), &batched_masked_fill_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value))
     )
@@ -858,7 +986,7 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
 
 cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBase value):
     check_inplace("masked_fill_", self)
-    cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
+    cdef int depth = begin_op("masked_fill_", (self, mask, value), NULL) if watching else 0
     if has_tangent_2(self, value):
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_tensor(self, mask, value)))
     cdef Node node, history = None
@@ -867,9 +995,23 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         connect_2(node, 1, 0, self, value)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
-    write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+    if not (watching and written_batched(&batched_inplace_masked_fill_tensor, (self, mask, value))):
+        write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_masked_fill_tensor(tuple operands):
+    return op_masked_fill_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef object packed_inplace_masked_fill_tensor(tuple operands):
+    return inplace_masked_fill_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_masked_fill_tensor
+batched_masked_fill_tensor = BatchRule(b"masked_fill", elementwise, b"ccc", packed_masked_fill_tensor, NULL)
+cdef BatchRule batched_inplace_masked_fill_tensor
+batched_inplace_masked_fill_tensor = BatchRule(
+    b"masked_fill_", elementwise, b"wcc", packed_inplace_masked_fill_tensor, NULL
+)
 
 cdef class MaskedFillScalarBackward0(Node):
     """Backward of ``masked_fill(Tensor self, Tensor mask, Scalar value) -> Tensor``."""
@@ -891,7 +1033,9 @@ cdef object tangents_masked_fill_scalar(tuple tangents, tuple given):    # auto_
     return op_masked_fill_scalar(self_t, mask, 0)
 
 cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
-    cdef int depth = begin_replaceable_op("masked_fill", (self, mask, value)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "masked_fill", (self, mask, value), &batched_masked_fill_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_fill_of(array_of(self), array_of(mask), value)
     )
@@ -907,7 +1051,7 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
 
 cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, object value):
     check_inplace("masked_fill_", self)
-    cdef int depth = begin_op("masked_fill_", (self, mask, value)) if watching else 0
+    cdef int depth = begin_op("masked_fill_", (self, mask, value), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("masked_fill_", self, op_masked_fill_scalar(self, mask, value)))
     cdef Node node, history = None
@@ -916,9 +1060,23 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         connect_1(node, 1, 0, self)
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
-    write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
+    if not (watching and written_batched(&batched_inplace_masked_fill_scalar, (self, mask, value))):
+        write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_masked_fill_scalar(tuple operands):
+    return op_masked_fill_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object packed_inplace_masked_fill_scalar(tuple operands):
+    return inplace_masked_fill_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_masked_fill_scalar
+batched_masked_fill_scalar = BatchRule(b"masked_fill", elementwise, b"cc.", packed_masked_fill_scalar, NULL)
+cdef BatchRule batched_inplace_masked_fill_scalar
+batched_inplace_masked_fill_scalar = BatchRule(
+    b"masked_fill_", elementwise, b"wc.", packed_inplace_masked_fill_scalar, NULL
+)
 
 cdef object call_masked_fill(self, mask, value):
     self = check_input(self, "masked_fill")
@@ -976,7 +1134,7 @@ cdef object tangents_masked_select(tuple tangents, tuple given):    # auto_linea
     return op_masked_select(self_t, mask)
 
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
-    cdef int depth = begin_replaceable_op("masked_select", (self, mask)) if watching else 0
+    cdef int depth = begin_replaceable_op("masked_select", (self, mask), &batched_masked_select) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         indexing.masked_select_of(array_of(self), array_of(mask))
     )
@@ -990,6 +1148,12 @@ cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_masked_select, (mask,))
     return ended(depth, result)
+
+cdef object packed_masked_select(tuple operands):
+    return op_masked_select(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_masked_select
+batched_masked_select = BatchRule(b"masked_select", by_values, b"..", packed_masked_select, NULL)
 
 cdef object call_masked_select(self, mask):
     return op_masked_select(check_input(self, "masked_select"), check_tensor(mask, "masked_select", "mask", 2))
@@ -1031,7 +1195,9 @@ cdef object tangents_geometry_slice(tuple tangents, tuple given):    # auto_line
     return op_geometry_slice(self_t, geometry)
 
 cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
-    cdef int depth = begin_replaceable_op("geometry_slice", (self, geometry)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "geometry_slice", (self, geometry), &batched_geometry_slice
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         view_places.geometry_slice_of(array_of(self), arrays_in(geometry))
     )
@@ -1044,6 +1210,12 @@ cdef TensorBase op_geometry_slice(TensorBase self, object geometry):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_geometry_slice, (geometry,))
     return ended(depth, result)
+
+cdef object packed_geometry_slice(tuple operands):
+    return op_geometry_slice(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_geometry_slice
+batched_geometry_slice = BatchRule(b"geometry_slice", slice_by_slice, b"..", packed_geometry_slice, NULL)
 
 cdef object call_geometry_slice(self, geometry):
     return op_geometry_slice(check_input(self, "geometry_slice"), geometry)
@@ -1082,7 +1254,9 @@ cdef object tangents_geometry_scatter(tuple tangents, tuple given):    # auto_li
     return op_geometry_scatter(self_t, geometry)
 
 cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
-    cdef int depth = begin_replaceable_op("geometry_scatter", (self, geometry)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "geometry_scatter", (self, geometry), &batched_geometry_scatter
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         view_places.geometry_scatter_of(array_of(self), arrays_in(geometry))
     )
@@ -1095,6 +1269,12 @@ cdef TensorBase op_geometry_scatter(TensorBase self, object geometry):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_geometry_scatter, (geometry,))
     return ended(depth, result)
+
+cdef object packed_geometry_scatter(tuple operands):
+    return op_geometry_scatter(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_geometry_scatter
+batched_geometry_scatter = BatchRule(b"geometry_scatter", slice_by_slice, b"..", packed_geometry_scatter, NULL)
 
 cdef object call_geometry_scatter(self, geometry):
     return op_geometry_scatter(check_input(self, "geometry_scatter"), geometry)

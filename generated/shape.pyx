@@ -4,21 +4,23 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_int, as_int_or_none, as_int_tuple, as_view, become_view, begin_op, carry_tangents,
-    check_change, check_input, check_tensor, connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW,
-    ndim_of, Node, requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
+    along_slices, array_of, arrays_in, as_int, as_int_or_none, as_int_tuple, as_view, BatchRule, become_view, begin_op,
+    by_parts, carry_tangents, check_change, check_input, check_tensor, connect_1, copy_of, ended, give_out, gradient,
+    has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays, requires_grad_1, save_object, saved_object,
+    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
+    unpack_object, value_of, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_contiguous
 from gradsmith.runtime.formulas.formulas cimport flattened, strided_geometry, strided_view_backward
 from gradsmith.runtime.formulas.numbers cimport inverse_permutation, moved_dims
+from gradsmith.runtime.formulas.parts cimport reversed_dims, unit_dims
 from gradsmith.runtime.arrays.functions cimport shapes
 
 import numpy as np
 
 
-# ---- reshape(Tensor(a) self, int[] shape) -> Tensor(a)
+# ---- reshape(Tensor(a) self, shape shape) -> Tensor(a)
 
 cdef class ReshapeBackward0(Node):
     """Backward of ``reshape``."""
@@ -37,8 +39,10 @@ cdef object tangents_reshape(tuple tangents, tuple given):    # auto_linear
     return op_reshape(self_t, shape)
 
 cdef TensorBase op_reshape(TensorBase self, object shape):
-    cdef int depth = begin_op("reshape", (self, shape)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.reshape_of(array_of(self), shape))
+    cdef int depth = begin_op("reshape", (self, shape), &batched_reshape) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.reshape_of(array_of(self), shape)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ReshapeBackward0.__new__(ReshapeBackward0)
@@ -49,13 +53,19 @@ cdef TensorBase op_reshape(TensorBase self, object shape):
         carry_tangents(result, (self,), tangents_reshape, (shape,))
     return ended(depth, result)
 
+cdef object packed_reshape(tuple operands):
+    return op_reshape(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_reshape
+batched_reshape = BatchRule(b"reshape", along_slices, b"br", packed_reshape, NULL)
+
 cdef object call_reshape(self, shape):
     return op_reshape(check_input(self, "reshape"), as_int_tuple(shape, "reshape", "shape", 2))
 
 def reshape(input, shape):
     """The same elements in another shape; a view when the memory allows it, else a copy.
 
-    ``reshape(Tensor(a) self, int[] shape) -> Tensor(a)``
+    ``reshape(Tensor(a) self, shape shape) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -72,7 +82,7 @@ def reshape(input, shape):
     return call_reshape(input, shape)
 
 
-# ---- view(Tensor(a) self, int[] size) -> Tensor(a)
+# ---- view(Tensor(a) self, shape size) -> Tensor(a)
 
 cdef class ViewBackward0(Node):
     """Backward of ``view``."""
@@ -92,8 +102,10 @@ cdef object tangents_view(tuple tangents, tuple given):    # auto_linear
     return op_view(self_t, size)
 
 cdef TensorBase op_view(TensorBase self, object size):
-    cdef int depth = begin_op("view", (self, size)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.view_of(array_of(self), size))
+    cdef int depth = begin_op("view", (self, size), &batched_view) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.view_of(array_of(self), size)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ViewBackward0.__new__(ViewBackward0)
@@ -104,6 +116,12 @@ cdef TensorBase op_view(TensorBase self, object size):
         carry_tangents(result, (self,), tangents_view, (size,))
     return ended(depth, result)
 
+cdef object packed_view(tuple operands):
+    return op_view(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_view
+batched_view = BatchRule(b"view", along_slices, b"br", packed_view, NULL)
+
 cdef object call_view(self, size):
     return op_view(check_input(self, "view"), as_int_tuple(size, "view", "size", 2))
 
@@ -113,7 +131,7 @@ cdef object call_view_copy(self, size):
 def view_copy(input, size, *, out=None):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
 
-    ``view(Tensor(a) self, int[] size) -> Tensor(a)``
+    ``view(Tensor(a) self, shape size) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -130,7 +148,7 @@ def view_copy(input, size, *, out=None):
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)
 
 cdef TensorBase op_view_as(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("view_as", (self, other)) if watching else 0
+    cdef int depth = begin_op("view_as", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_view(self, shape_of(other))
     return ended(depth, result)
 
@@ -141,7 +159,7 @@ cdef object call_view_as(self, other):
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
 
 cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("reshape_as", (self, other)) if watching else 0
+    cdef int depth = begin_op("reshape_as", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_reshape(self, shape_of(other))
     return ended(depth, result)
 
@@ -149,10 +167,10 @@ cdef object call_reshape_as(self, other):
     return op_reshape_as(check_input(self, "reshape_as"), check_tensor(other, "reshape_as", "other", 2))
 
 
-# ---- flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)
+# ---- flatten(Tensor(a) self, dim start_dim=0, dim end_dim=-1) -> Tensor(a)
 
 cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
-    cdef int depth = begin_op("flatten", (self, start_dim, end_dim)) if watching else 0
+    cdef int depth = begin_op("flatten", (self, start_dim, end_dim), NULL) if watching else 0
     cdef TensorBase result = flattened(self, start_dim, end_dim)
     return ended(depth, result)
 
@@ -166,7 +184,7 @@ cdef object call_flatten(self, start_dim, end_dim):
 def flatten(input, start_dim=0, end_dim=-1):
     """Consecutive dimensions made one; the tensor itself when there is nothing to do.
 
-    ``flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)``
+    ``flatten(Tensor(a) self, dim start_dim=0, dim end_dim=-1) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -183,7 +201,7 @@ def flatten(input, start_dim=0, end_dim=-1):
 # ---- ravel(Tensor(a) self) -> Tensor(a)
 
 cdef TensorBase op_ravel(TensorBase self):
-    cdef int depth = begin_op("ravel", (self,)) if watching else 0
+    cdef int depth = begin_op("ravel", (self,), NULL) if watching else 0
     cdef TensorBase result = op_view(op_contiguous(self), (-1,))
     return ended(depth, result)
 
@@ -205,7 +223,7 @@ def ravel(input):
     return call_ravel(input)
 
 
-# ---- transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)
+# ---- transpose(Tensor(a) self, dim dim0, dim dim1) -> Tensor(a)
 
 cdef class TransposeBackward0(Node):
     """Backward of ``transpose``."""
@@ -225,8 +243,10 @@ cdef object tangents_transpose(tuple tangents, tuple given):    # auto_linear
     return op_transpose(self_t, dim0, dim1)
 
 cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
-    cdef int depth = begin_op("transpose", (self, dim0, dim1)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.transpose_of(array_of(self), dim0, dim1))
+    cdef int depth = begin_op("transpose", (self, dim0, dim1), &batched_transpose) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.transpose_of(array_of(self), dim0, dim1)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>TransposeBackward0.__new__(TransposeBackward0)
@@ -240,9 +260,15 @@ cdef TensorBase op_transpose(TensorBase self, object dim0, object dim1):
 
 cdef TensorBase inplace_transpose(TensorBase self, object dim0, object dim1):
     check_change("transpose_", self)
-    cdef int depth = begin_op("transpose_", (self, dim0, dim1)) if watching else 0
+    cdef int depth = begin_op("transpose_", (self, dim0, dim1), NULL) if watching else 0
     become_view(self, op_transpose(self, dim0, dim1))
     return ended(depth, self)
+
+cdef object packed_transpose(tuple operands):
+    return op_transpose(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_transpose
+batched_transpose = BatchRule(b"transpose", along_slices, b"bdd", packed_transpose, NULL)
 
 cdef object call_transpose(self, dim0, dim1):
     return op_transpose(
@@ -264,7 +290,7 @@ cdef object call_transpose_copy(self, dim0, dim1):
 def transpose(input, dim0, dim1):
     """View with two dimensions exchanged.
 
-    ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
+    ``transpose(Tensor(a) self, dim dim0, dim dim1) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -284,7 +310,7 @@ def transpose(input, dim0, dim1):
 def transpose_copy(input, dim0, dim1, *, out=None):
     """View with two dimensions exchanged. Copied into memory of its own.
 
-    ``transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)``
+    ``transpose(Tensor(a) self, dim dim0, dim dim1) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -303,16 +329,16 @@ swapdims = transpose
 swapdims_copy = transpose_copy
 
 
-# ---- swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)
+# ---- swapaxes(Tensor(a) self, dim axis0, dim axis1) -> Tensor(a)
 
 cdef TensorBase op_swapaxes(TensorBase self, object axis0, object axis1):
-    cdef int depth = begin_op("swapaxes", (self, axis0, axis1)) if watching else 0
+    cdef int depth = begin_op("swapaxes", (self, axis0, axis1), NULL) if watching else 0
     cdef TensorBase result = op_transpose(self, axis0, axis1)
     return ended(depth, result)
 
 cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
     check_change("swapaxes_", self)
-    cdef int depth = begin_op("swapaxes_", (self, axis0, axis1)) if watching else 0
+    cdef int depth = begin_op("swapaxes_", (self, axis0, axis1), NULL) if watching else 0
     become_view(self, op_swapaxes(self, axis0, axis1))
     return ended(depth, self)
 
@@ -327,7 +353,7 @@ cdef object call_swapaxes_(TensorBase self, axis0, axis1):
 def swapaxes(input, axis0, axis1):
     """View with two dimensions exchanged.
 
-    ``swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)``
+    ``swapaxes(Tensor(a) self, dim axis0, dim axis1) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -341,10 +367,10 @@ def swapaxes(input, axis0, axis1):
     return call_swapaxes(input, axis0, axis1)
 
 
-# ---- movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)
+# ---- movedim(Tensor(a) self, dim[] source, dim[] destination) -> Tensor(a)
 
 cdef TensorBase op_movedim(TensorBase self, object source, object destination):
-    cdef int depth = begin_op("movedim", (self, source, destination)) if watching else 0
+    cdef int depth = begin_op("movedim", (self, source, destination), NULL) if watching else 0
     cdef TensorBase result = op_permute(self, moved_dims(ndim_of(self), source, destination))
     return ended(depth, result)
 
@@ -358,7 +384,7 @@ cdef object call_movedim(self, source, destination):
 def movedim(input, source, destination):
     """View with some dimensions moved to other places; the rest keep their order.
 
-    ``movedim(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)``
+    ``movedim(Tensor(a) self, dim[] source, dim[] destination) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -374,7 +400,7 @@ def movedim(input, source, destination):
 moveaxis = movedim
 
 
-# ---- permute(Tensor(a) self, int[] dims) -> Tensor(a)
+# ---- permute(Tensor(a) self, order dims) -> Tensor(a)
 
 cdef class PermuteBackward0(Node):
     """Backward of ``permute``."""
@@ -392,8 +418,10 @@ cdef object tangents_permute(tuple tangents, tuple given):    # auto_linear
     return op_permute(self_t, dims)
 
 cdef TensorBase op_permute(TensorBase self, object dims):
-    cdef int depth = begin_op("permute", (self, dims)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.permute_of(array_of(self), dims))
+    cdef int depth = begin_op("permute", (self, dims), &batched_permute) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.permute_of(array_of(self), dims)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>PermuteBackward0.__new__(PermuteBackward0)
@@ -404,6 +432,12 @@ cdef TensorBase op_permute(TensorBase self, object dims):
         carry_tangents(result, (self,), tangents_permute, (dims,))
     return ended(depth, result)
 
+cdef object packed_permute(tuple operands):
+    return op_permute(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_permute
+batched_permute = BatchRule(b"permute", along_slices, b"bP", packed_permute, NULL)
+
 cdef object call_permute(self, dims):
     return op_permute(check_input(self, "permute"), as_int_tuple(dims, "permute", "dims", 2))
 
@@ -413,7 +447,7 @@ cdef object call_permute_copy(self, dims):
 def permute(input, dims):
     """View with the dimensions in another order.
 
-    ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
+    ``permute(Tensor(a) self, order dims) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -432,7 +466,7 @@ def permute(input, dims):
 def permute_copy(input, dims, *, out=None):
     """View with the dimensions in another order. Copied into memory of its own.
 
-    ``permute(Tensor(a) self, int[] dims) -> Tensor(a)``
+    ``permute(Tensor(a) self, order dims) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -464,8 +498,8 @@ cdef object tangents_t(tuple tangents, tuple given):    # auto_linear
     return op_t(self_t)
 
 cdef TensorBase op_t(TensorBase self):
-    cdef int depth = begin_op("t", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.t_of(array_of(self)))
+    cdef int depth = begin_op("t", (self,), &batched_t) if watching else 0
+    cdef TensorBase result = as_view(self, replayed_arrays() if replays(depth) else shapes.t_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>TBackward0.__new__(TBackward0)
@@ -477,9 +511,19 @@ cdef TensorBase op_t(TensorBase self):
 
 cdef TensorBase inplace_t(TensorBase self):
     check_change("t_", self)
-    cdef int depth = begin_op("t_", (self,)) if watching else 0
+    cdef int depth = begin_op("t_", (self,), NULL) if watching else 0
     become_view(self, op_t(self))
     return ended(depth, self)
+
+cdef object packed_t(tuple operands):
+    return op_t(<TensorBase>operands[0])
+
+cdef object parts_of_t(tuple operands):
+    self, = operands
+    return op_transpose(self, 0, 1) if ndim_of(self) == 2 else self
+
+cdef BatchRule batched_t
+batched_t = BatchRule(b"t", by_parts, b".", packed_t, parts_of_t)
 
 cdef object call_t(self):
     return op_t(check_input(self, "t"))
@@ -536,8 +580,8 @@ cdef object tangents_T(tuple tangents, tuple given):    # auto_linear
     return op_T(self_t)
 
 cdef TensorBase op_T(TensorBase self):
-    cdef int depth = begin_op("T", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.T_of(array_of(self)))
+    cdef int depth = begin_op("T", (self,), &batched_T) if watching else 0
+    cdef TensorBase result = as_view(self, replayed_arrays() if replays(depth) else shapes.T_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>TBackward1.__new__(TBackward1)
@@ -547,6 +591,16 @@ cdef TensorBase op_T(TensorBase self):
         carry_tangents(result, (self,), tangents_T, ())
     return ended(depth, result)
 
+cdef object packed_T(tuple operands):
+    return op_T(<TensorBase>operands[0])
+
+cdef object parts_of_T(tuple operands):
+    self, = operands
+    return op_permute(self, reversed_dims(ndim_of(self)))
+
+cdef BatchRule batched_T
+batched_T = BatchRule(b"T", by_parts, b".", packed_T, parts_of_T)
+
 cdef object call_T(self):
     return op_T(check_input(self, "T"))
 
@@ -554,7 +608,7 @@ cdef object call_T(self):
 # ---- mT(Tensor(a) self) -> Tensor(a)
 
 cdef TensorBase op_mT(TensorBase self):
-    cdef int depth = begin_op("mT", (self,)) if watching else 0
+    cdef int depth = begin_op("mT", (self,), NULL) if watching else 0
     cdef TensorBase result = op_mT_matrix(self) if ndim_of(self) > 0 else self
     return ended(depth, result)
 
@@ -576,8 +630,8 @@ cdef object tangents_mT_matrix(tuple tangents, tuple given):    # auto_linear
     return op_mT_matrix(self_t)
 
 cdef TensorBase op_mT_matrix(TensorBase self):
-    cdef int depth = begin_op("mT_matrix", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.mT_of(array_of(self)))
+    cdef int depth = begin_op("mT_matrix", (self,), &batched_mT_matrix) if watching else 0
+    cdef TensorBase result = as_view(self, replayed_arrays() if replays(depth) else shapes.mT_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>MTMatrixBackward0.__new__(MTMatrixBackward0)
@@ -586,6 +640,16 @@ cdef TensorBase op_mT_matrix(TensorBase self):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_mT_matrix, ())
     return ended(depth, result)
+
+cdef object packed_mT_matrix(tuple operands):
+    return op_mT_matrix(<TensorBase>operands[0])
+
+cdef object parts_of_mT_matrix(tuple operands):
+    self, = operands
+    return op_transpose(self, -2, -1)
+
+cdef BatchRule batched_mT_matrix
+batched_mT_matrix = BatchRule(b"mT_matrix", by_parts, b".", packed_mT_matrix, parts_of_mT_matrix)
 
 cdef object call_mT_matrix(self):
     return op_mT_matrix(check_input(self, "mT_matrix"))
@@ -627,8 +691,10 @@ cdef object tangents_squeeze(tuple tangents, tuple given):    # auto_linear
     return op_squeeze(self_t)
 
 cdef TensorBase op_squeeze(TensorBase self):
-    cdef int depth = begin_op("squeeze", (self,)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), None))
+    cdef int depth = begin_op("squeeze", (self,), &batched_squeeze) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.squeeze_of(array_of(self), None)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SqueezeBackward0.__new__(SqueezeBackward0)
@@ -641,12 +707,22 @@ cdef TensorBase op_squeeze(TensorBase self):
 
 cdef TensorBase inplace_squeeze(TensorBase self):
     check_change("squeeze_", self)
-    cdef int depth = begin_op("squeeze_", (self,)) if watching else 0
+    cdef int depth = begin_op("squeeze_", (self,), NULL) if watching else 0
     become_view(self, op_squeeze(self))
     return ended(depth, self)
 
+cdef object packed_squeeze(tuple operands):
+    return op_squeeze(<TensorBase>operands[0])
 
-# ---- squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)
+cdef object parts_of_squeeze(tuple operands):
+    self, = operands
+    return op_squeeze_dim(self, unit_dims(shape_of(self)))
+
+cdef BatchRule batched_squeeze
+batched_squeeze = BatchRule(b"squeeze", by_parts, b".", packed_squeeze, parts_of_squeeze)
+
+
+# ---- squeeze.dim(Tensor(a) self, dim[] dim) -> Tensor(a)
 
 cdef class SqueezeBackward1(Node):
     """Backward of ``squeeze.dim``."""
@@ -665,8 +741,10 @@ cdef object tangents_squeeze_dim(tuple tangents, tuple given):    # auto_linear
     return op_squeeze_dim(self_t, dim)
 
 cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
-    cdef int depth = begin_op("squeeze", (self, dim)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.squeeze_of(array_of(self), dim))
+    cdef int depth = begin_op("squeeze", (self, dim), &batched_squeeze_dim) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.squeeze_of(array_of(self), dim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>SqueezeBackward1.__new__(SqueezeBackward1)
@@ -679,9 +757,15 @@ cdef TensorBase op_squeeze_dim(TensorBase self, object dim):
 
 cdef TensorBase inplace_squeeze_dim(TensorBase self, object dim):
     check_change("squeeze_", self)
-    cdef int depth = begin_op("squeeze_", (self, dim)) if watching else 0
+    cdef int depth = begin_op("squeeze_", (self, dim), NULL) if watching else 0
     become_view(self, op_squeeze_dim(self, dim))
     return ended(depth, self)
+
+cdef object packed_squeeze_dim(tuple operands):
+    return op_squeeze_dim(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_squeeze_dim
+batched_squeeze_dim = BatchRule(b"squeeze", along_slices, b"bF", packed_squeeze_dim, NULL)
 
 cdef object call_squeeze(self):
     return op_squeeze(check_input(self, "squeeze"))
@@ -703,7 +787,7 @@ def squeeze(input, dim=None):
 
     ``squeeze(Tensor(a) self) -> Tensor(a)``
         View without the dimensions of size one.
-    ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``
+    ``squeeze.dim(Tensor(a) self, dim[] dim) -> Tensor(a)``
         View without those of the given dimensions that have size one.
 
     Parameters:
@@ -732,7 +816,7 @@ def squeeze_copy(input, dim=None, *, out=None):
 
     ``squeeze(Tensor(a) self) -> Tensor(a)``
         View without the dimensions of size one.
-    ``squeeze.dim(Tensor(a) self, int[] dim) -> Tensor(a)``
+    ``squeeze.dim(Tensor(a) self, dim[] dim) -> Tensor(a)``
         View without those of the given dimensions that have size one.
 
     Parameters:
@@ -754,7 +838,7 @@ def squeeze_copy(input, dim=None, *, out=None):
     return give_out("squeeze_copy", out, call_squeeze_copy(input))
 
 
-# ---- unsqueeze(Tensor(a) self, int dim) -> Tensor(a)
+# ---- unsqueeze(Tensor(a) self, new_dim dim) -> Tensor(a)
 
 cdef class UnsqueezeBackward0(Node):
     """Backward of ``unsqueeze``."""
@@ -773,8 +857,10 @@ cdef object tangents_unsqueeze(tuple tangents, tuple given):    # auto_linear
     return op_unsqueeze(self_t, dim)
 
 cdef TensorBase op_unsqueeze(TensorBase self, object dim):
-    cdef int depth = begin_op("unsqueeze", (self, dim)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.unsqueeze_of(array_of(self), dim))
+    cdef int depth = begin_op("unsqueeze", (self, dim), &batched_unsqueeze) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.unsqueeze_of(array_of(self), dim)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>UnsqueezeBackward0.__new__(UnsqueezeBackward0)
@@ -787,9 +873,15 @@ cdef TensorBase op_unsqueeze(TensorBase self, object dim):
 
 cdef TensorBase inplace_unsqueeze(TensorBase self, object dim):
     check_change("unsqueeze_", self)
-    cdef int depth = begin_op("unsqueeze_", (self, dim)) if watching else 0
+    cdef int depth = begin_op("unsqueeze_", (self, dim), NULL) if watching else 0
     become_view(self, op_unsqueeze(self, dim))
     return ended(depth, self)
+
+cdef object packed_unsqueeze(tuple operands):
+    return op_unsqueeze(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_unsqueeze
+batched_unsqueeze = BatchRule(b"unsqueeze", along_slices, b"bi", packed_unsqueeze, NULL)
 
 cdef object call_unsqueeze(self, dim):
     return op_unsqueeze(check_input(self, "unsqueeze"), as_int(dim, "unsqueeze", "dim", 2))
@@ -803,7 +895,7 @@ cdef object call_unsqueeze_copy(self, dim):
 def unsqueeze(input, dim):
     """View with a dimension of size one more.
 
-    ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
+    ``unsqueeze(Tensor(a) self, new_dim dim) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -823,7 +915,7 @@ def unsqueeze(input, dim):
 def unsqueeze_copy(input, dim, *, out=None):
     """View with a dimension of size one more. Copied into memory of its own.
 
-    ``unsqueeze(Tensor(a) self, int dim) -> Tensor(a)``
+    ``unsqueeze(Tensor(a) self, new_dim dim) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -838,7 +930,7 @@ def unsqueeze_copy(input, dim, *, out=None):
     return give_out("unsqueeze_copy", out, call_unsqueeze_copy(input, dim))
 
 
-# ---- expand(Tensor(a) self, int[] size) -> Tensor(a)
+# ---- expand(Tensor(a) self, sizes size) -> Tensor(a)
 
 cdef class ExpandBackward0(Node):
     """Backward of ``expand``."""
@@ -854,8 +946,10 @@ cdef object tangents_expand(tuple tangents, tuple given):    # auto_linear
     return op_expand(self_t, size)
 
 cdef TensorBase op_expand(TensorBase self, object size):
-    cdef int depth = begin_op("expand", (self, size)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.expand_of(array_of(self), size))
+    cdef int depth = begin_op("expand", (self, size), &batched_expand) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.expand_of(array_of(self), size)
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ExpandBackward0.__new__(ExpandBackward0)
@@ -864,6 +958,12 @@ cdef TensorBase op_expand(TensorBase self, object size):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_expand, (size,))
     return ended(depth, result)
+
+cdef object packed_expand(tuple operands):
+    return op_expand(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_expand
+batched_expand = BatchRule(b"expand", along_slices, b"xs", packed_expand, NULL)
 
 cdef object call_expand(self, size):
     return op_expand(check_input(self, "expand"), as_int_tuple(size, "expand", "size", 2))
@@ -874,7 +974,7 @@ cdef object call_expand_copy(self, size):
 def expand_copy(input, size, *, out=None):
     """View in which dimensions of size one are repeated. Copied into memory of its own.
 
-    ``expand(Tensor(a) self, int[] size) -> Tensor(a)``
+    ``expand(Tensor(a) self, sizes size) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -888,10 +988,10 @@ def expand_copy(input, size, *, out=None):
     return give_out("expand_copy", out, call_expand_copy(input, size))
 
 
-# ---- broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)
+# ---- broadcast_to(Tensor(a) self, sizes size) -> Tensor(a)
 
 cdef TensorBase op_broadcast_to(TensorBase self, object size):
-    cdef int depth = begin_op("broadcast_to", (self, size)) if watching else 0
+    cdef int depth = begin_op("broadcast_to", (self, size), NULL) if watching else 0
     cdef TensorBase result = op_expand(self, size)
     return ended(depth, result)
 
@@ -901,7 +1001,7 @@ cdef object call_broadcast_to(self, size):
 def broadcast_to(input, size):
     """View in which dimensions of size one are repeated.
 
-    ``broadcast_to(Tensor(a) self, int[] size) -> Tensor(a)``
+    ``broadcast_to(Tensor(a) self, sizes size) -> Tensor(a)``
 
     Parameters:
     input : Tensor
@@ -917,7 +1017,7 @@ def broadcast_to(input, size):
 # ---- expand_as(Tensor(a) self, Tensor other) -> Tensor(a)
 
 cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("expand_as", (self, other)) if watching else 0
+    cdef int depth = begin_op("expand_as", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_expand(self, shape_of(other))
     return ended(depth, result)
 
@@ -928,13 +1028,13 @@ cdef object call_expand_as(self, other):
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
 
 cdef TensorBase op_as_strided(TensorBase self, object size, object stride, object storage_offset):
-    cdef int depth = begin_op("as_strided", (self, size, stride, storage_offset)) if watching else 0
+    cdef int depth = begin_op("as_strided", (self, size, stride, storage_offset), NULL) if watching else 0
     cdef TensorBase result = op_strided_view(self, strided_geometry(self, size, stride, storage_offset))
     return ended(depth, result)
 
 cdef TensorBase inplace_as_strided(TensorBase self, object size, object stride, object storage_offset):
     check_change("as_strided_", self)
-    cdef int depth = begin_op("as_strided_", (self, size, stride, storage_offset)) if watching else 0
+    cdef int depth = begin_op("as_strided_", (self, size, stride, storage_offset), NULL) if watching else 0
     become_view(self, op_as_strided(self, size, stride, storage_offset))
     return ended(depth, self)
 
@@ -1014,8 +1114,10 @@ cdef object tangents_strided_view(tuple tangents, tuple given):    # auto_linear
     return op_strided_view(self_t, geometry)
 
 cdef TensorBase op_strided_view(TensorBase self, object geometry):
-    cdef int depth = begin_op("strided_view", (self, geometry)) if watching else 0
-    cdef TensorBase result = as_view(self, shapes.strided_view_of(array_of(self), arrays_in(geometry)))
+    cdef int depth = begin_op("strided_view", (self, geometry), &batched_strided_view) if watching else 0
+    cdef TensorBase result = as_view(
+        self, replayed_arrays() if replays(depth) else shapes.strided_view_of(array_of(self), arrays_in(geometry))
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>StridedViewBackward0.__new__(StridedViewBackward0)
@@ -1025,6 +1127,12 @@ cdef TensorBase op_strided_view(TensorBase self, object geometry):
     if has_tangent_1(self) and not result.flags & IS_VIEW:
         carry_tangents(result, (self,), tangents_strided_view, (geometry,))
     return ended(depth, result)
+
+cdef object packed_strided_view(tuple operands):
+    return op_strided_view(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_strided_view
+batched_strided_view = BatchRule(b"strided_view", slice_by_slice, b"..", packed_strided_view, NULL)
 
 cdef object call_strided_view(self, geometry):
     return op_strided_view(check_input(self, "strided_view"), geometry)

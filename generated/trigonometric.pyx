@@ -4,10 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, connect_1, copy_into,
-    ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
-    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
-    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned, write_out_docstrings,
+    apply_fused, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, connect_1,
+    copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node,
+    original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
+    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching,
+    wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH
 
@@ -47,7 +48,7 @@ cdef object tangents_sin(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_cos(self))
 
 cdef TensorBase op_sin(TensorBase self):
-    cdef int depth = begin_replaceable_op("sin", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sin", (self,), &batched_sin) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIN, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -61,7 +62,7 @@ cdef TensorBase op_sin(TensorBase self):
 
 cdef TensorBase inplace_sin(TensorBase self):
     check_inplace("sin_", self)
-    cdef int depth = begin_op("sin_", (self,)) if watching else 0
+    cdef int depth = begin_op("sin_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sin_", self, op_sin(original_of(self))))
     cdef Node node, history = None
@@ -70,9 +71,21 @@ cdef TensorBase inplace_sin(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sin_", self, node)
-    unary_into(SIN, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sin, (self,))):
+        unary_into(SIN, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sin(tuple operands):
+    return op_sin(<TensorBase>operands[0])
+
+cdef object packed_inplace_sin(tuple operands):
+    return inplace_sin(<TensorBase>operands[0])
+
+cdef BatchRule batched_sin
+batched_sin = BatchRule(b"sin", elementwise, b"e", packed_sin, NULL)
+cdef BatchRule batched_inplace_sin
+batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL)
 
 cdef object call_sin(self):
     return op_sin(check_input(self, "sin"))
@@ -114,7 +127,7 @@ cdef object tangents_cos(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(op_neg(self_t), op_sin(self))
 
 cdef TensorBase op_cos(TensorBase self):
-    cdef int depth = begin_replaceable_op("cos", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("cos", (self,), &batched_cos) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COS, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -128,7 +141,7 @@ cdef TensorBase op_cos(TensorBase self):
 
 cdef TensorBase inplace_cos(TensorBase self):
     check_inplace("cos_", self)
-    cdef int depth = begin_op("cos_", (self,)) if watching else 0
+    cdef int depth = begin_op("cos_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("cos_", self, op_cos(original_of(self))))
     cdef Node node, history = None
@@ -137,9 +150,21 @@ cdef TensorBase inplace_cos(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cos_", self, node)
-    unary_into(COS, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_cos, (self,))):
+        unary_into(COS, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_cos(tuple operands):
+    return op_cos(<TensorBase>operands[0])
+
+cdef object packed_inplace_cos(tuple operands):
+    return inplace_cos(<TensorBase>operands[0])
+
+cdef BatchRule batched_cos
+batched_cos = BatchRule(b"cos", elementwise, b"e", packed_cos, NULL)
+cdef BatchRule batched_inplace_cos
+batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL)
 
 cdef object call_cos(self):
     return op_cos(check_input(self, "cos"))
@@ -181,7 +206,7 @@ cdef object tangents_tan(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_add_scalar(op_mul_tensor(result, result), 1))
 
 cdef TensorBase op_tan(TensorBase self):
-    cdef int depth = begin_replaceable_op("tan", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("tan", (self,), &batched_tan) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TAN, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -195,7 +220,7 @@ cdef TensorBase op_tan(TensorBase self):
 
 cdef TensorBase inplace_tan(TensorBase self):
     check_inplace("tan_", self)
-    cdef int depth = begin_op("tan_", (self,)) if watching else 0
+    cdef int depth = begin_op("tan_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("tan_", self, op_tan(self)))
     cdef Node node = None, history = None
@@ -203,11 +228,23 @@ cdef TensorBase inplace_tan(TensorBase self):
         node = <Node>TanBackward0.__new__(TanBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tan_", self, node)
-    unary_into(TAN, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_tan, (self,))):
+        unary_into(TAN, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_tan(tuple operands):
+    return op_tan(<TensorBase>operands[0])
+
+cdef object packed_inplace_tan(tuple operands):
+    return inplace_tan(<TensorBase>operands[0])
+
+cdef BatchRule batched_tan
+batched_tan = BatchRule(b"tan", elementwise, b"e", packed_tan, NULL)
+cdef BatchRule batched_inplace_tan
+batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL)
 
 cdef object call_tan(self):
     return op_tan(check_input(self, "tan"))
@@ -249,7 +286,7 @@ cdef object tangents_sinh(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_cosh(self))
 
 cdef TensorBase op_sinh(TensorBase self):
-    cdef int depth = begin_replaceable_op("sinh", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sinh", (self,), &batched_sinh) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SINH, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -263,7 +300,7 @@ cdef TensorBase op_sinh(TensorBase self):
 
 cdef TensorBase inplace_sinh(TensorBase self):
     check_inplace("sinh_", self)
-    cdef int depth = begin_op("sinh_", (self,)) if watching else 0
+    cdef int depth = begin_op("sinh_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sinh_", self, op_sinh(original_of(self))))
     cdef Node node, history = None
@@ -272,9 +309,21 @@ cdef TensorBase inplace_sinh(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sinh_", self, node)
-    unary_into(SINH, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sinh, (self,))):
+        unary_into(SINH, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sinh(tuple operands):
+    return op_sinh(<TensorBase>operands[0])
+
+cdef object packed_inplace_sinh(tuple operands):
+    return inplace_sinh(<TensorBase>operands[0])
+
+cdef BatchRule batched_sinh
+batched_sinh = BatchRule(b"sinh", elementwise, b"e", packed_sinh, NULL)
+cdef BatchRule batched_inplace_sinh
+batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL)
 
 cdef object call_sinh(self):
     return op_sinh(check_input(self, "sinh"))
@@ -316,7 +365,7 @@ cdef object tangents_cosh(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_sinh(self))
 
 cdef TensorBase op_cosh(TensorBase self):
-    cdef int depth = begin_replaceable_op("cosh", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("cosh", (self,), &batched_cosh) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(COSH, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -330,7 +379,7 @@ cdef TensorBase op_cosh(TensorBase self):
 
 cdef TensorBase inplace_cosh(TensorBase self):
     check_inplace("cosh_", self)
-    cdef int depth = begin_op("cosh_", (self,)) if watching else 0
+    cdef int depth = begin_op("cosh_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("cosh_", self, op_cosh(original_of(self))))
     cdef Node node, history = None
@@ -339,9 +388,21 @@ cdef TensorBase inplace_cosh(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("cosh_", self, node)
-    unary_into(COSH, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_cosh, (self,))):
+        unary_into(COSH, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_cosh(tuple operands):
+    return op_cosh(<TensorBase>operands[0])
+
+cdef object packed_inplace_cosh(tuple operands):
+    return inplace_cosh(<TensorBase>operands[0])
+
+cdef BatchRule batched_cosh
+batched_cosh = BatchRule(b"cosh", elementwise, b"e", packed_cosh, NULL)
+cdef BatchRule batched_inplace_cosh
+batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL)
 
 cdef object call_cosh(self):
     return op_cosh(check_input(self, "cosh"))
@@ -385,7 +446,7 @@ cdef object tangents_tanh(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result)))
 
 cdef TensorBase op_tanh(TensorBase self):
-    cdef int depth = begin_replaceable_op("tanh", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("tanh", (self,), &batched_tanh) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -399,7 +460,7 @@ cdef TensorBase op_tanh(TensorBase self):
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
-    cdef int depth = begin_op("tanh_", (self,)) if watching else 0
+    cdef int depth = begin_op("tanh_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("tanh_", self, op_tanh(self)))
     cdef Node node = None, history = None
@@ -407,11 +468,23 @@ cdef TensorBase inplace_tanh(TensorBase self):
         node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tanh_", self, node)
-    unary_into(TANH, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_tanh, (self,))):
+        unary_into(TANH, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_tanh(tuple operands):
+    return op_tanh(<TensorBase>operands[0])
+
+cdef object packed_inplace_tanh(tuple operands):
+    return inplace_tanh(<TensorBase>operands[0])
+
+cdef BatchRule batched_tanh
+batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
+cdef BatchRule batched_inplace_tanh
+batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
 cdef object call_tanh(self):
     return op_tanh(check_input(self, "tanh"))

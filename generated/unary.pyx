@@ -4,11 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, check_real, connect_1,
-    copy_into, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, is_complex, IS_VIEW,
-    Node, original_of, prepare_history, prepare_magnitude, prepare_numeric, replayed_tensor, replays, requires_grad_1,
-    save_input, save_mode, save_output, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
-    unary_into, unpack, watching, wrap_owned, write_out_docstrings,
+    apply_fused, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, check_real,
+    connect_1, copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient,
+    has_tangent_1, is_complex, IS_VIEW, Node, original_of, prepare_history, prepare_magnitude, prepare_numeric,
+    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
+    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned, write_out_docstrings,
+    written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ABSOLUTE, CONJUGATE, NEGATIVE, RECIPROCAL, SIGN, SQUARE
 
@@ -43,7 +44,7 @@ cdef object tangents_neg(tuple tangents, tuple given):    # auto_element_wise
     return op_neg(self_t)
 
 cdef TensorBase op_neg(TensorBase self):
-    cdef int depth = begin_replaceable_op("neg", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("neg", (self,), &batched_neg) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(NEGATIVE, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -56,7 +57,7 @@ cdef TensorBase op_neg(TensorBase self):
 
 cdef TensorBase inplace_neg(TensorBase self):
     check_inplace("neg_", self)
-    cdef int depth = begin_op("neg_", (self,)) if watching else 0
+    cdef int depth = begin_op("neg_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("neg_", self, op_neg(self)))
     cdef Node node, history = None
@@ -64,9 +65,21 @@ cdef TensorBase inplace_neg(TensorBase self):
         node = <Node>NegBackward0.__new__(NegBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("neg_", self, node)
-    unary_into(NEGATIVE, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_neg, (self,))):
+        unary_into(NEGATIVE, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_neg(tuple operands):
+    return op_neg(<TensorBase>operands[0])
+
+cdef object packed_inplace_neg(tuple operands):
+    return inplace_neg(<TensorBase>operands[0])
+
+cdef BatchRule batched_neg
+batched_neg = BatchRule(b"neg", elementwise, b"e", packed_neg, NULL)
+cdef BatchRule batched_inplace_neg
+batched_inplace_neg = BatchRule(b"neg_", elementwise, b"w", packed_inplace_neg, NULL)
 
 cdef object call_neg(self):
     return op_neg(check_input(self, "neg"))
@@ -92,7 +105,7 @@ negative = neg
 # ---- positive(Tensor self) -> Tensor
 
 cdef TensorBase op_positive(TensorBase self):
-    cdef int depth = begin_op("positive", (self,)) if watching else 0
+    cdef int depth = begin_op("positive", (self,), NULL) if watching else 0
     cdef TensorBase result = self
     return ended(depth, result)
 
@@ -133,7 +146,7 @@ cdef object tangents_abs(tuple tangents, tuple given):    # real(conj(self_t) * 
     return op_real(op_mul_tensor(op_conj(self_t), op_sgn(self)))
 
 cdef TensorBase op_abs(TensorBase self):
-    cdef int depth = begin_replaceable_op("abs", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("abs", (self,), &batched_abs) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(ABSOLUTE, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -147,7 +160,7 @@ cdef TensorBase op_abs(TensorBase self):
 
 cdef TensorBase inplace_abs(TensorBase self):
     check_inplace("abs_", self)
-    cdef int depth = begin_op("abs_", (self,)) if watching else 0
+    cdef int depth = begin_op("abs_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("abs_", self, op_abs(original_of(self))))
     cdef Node node, history = None
@@ -156,9 +169,21 @@ cdef TensorBase inplace_abs(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("abs_", self, node)
-    unary_into(ABSOLUTE, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_abs, (self,))):
+        unary_into(ABSOLUTE, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_abs(tuple operands):
+    return op_abs(<TensorBase>operands[0])
+
+cdef object packed_inplace_abs(tuple operands):
+    return inplace_abs(<TensorBase>operands[0])
+
+cdef BatchRule batched_abs
+batched_abs = BatchRule(b"abs", elementwise, b"e", packed_abs, NULL)
+cdef BatchRule batched_inplace_abs
+batched_inplace_abs = BatchRule(b"abs_", elementwise, b"w", packed_inplace_abs, NULL)
 
 cdef object call_abs(self):
     self = check_input(self, "abs")
@@ -201,7 +226,7 @@ cdef object tangents_sign(tuple tangents, tuple given):    # auto_element_wise
     return zeros_like(self_t)
 
 cdef TensorBase op_sign(TensorBase self):
-    cdef int depth = begin_replaceable_op("sign", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sign", (self,), &batched_sign) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -214,7 +239,7 @@ cdef TensorBase op_sign(TensorBase self):
 
 cdef TensorBase inplace_sign(TensorBase self):
     check_inplace("sign_", self)
-    cdef int depth = begin_op("sign_", (self,)) if watching else 0
+    cdef int depth = begin_op("sign_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sign_", self, op_sign(self)))
     cdef Node node, history = None
@@ -222,9 +247,21 @@ cdef TensorBase inplace_sign(TensorBase self):
         node = <Node>SignBackward0.__new__(SignBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("sign_", self, node)
-    unary_into(SIGN, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sign, (self,))):
+        unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sign(tuple operands):
+    return op_sign(<TensorBase>operands[0])
+
+cdef object packed_inplace_sign(tuple operands):
+    return inplace_sign(<TensorBase>operands[0])
+
+cdef BatchRule batched_sign
+batched_sign = BatchRule(b"sign", elementwise, b"e", packed_sign, NULL)
+cdef BatchRule batched_inplace_sign
+batched_inplace_sign = BatchRule(b"sign_", elementwise, b"w", packed_inplace_sign, NULL)
 
 cdef object call_sign(self):
     self = check_input(self, "sign")
@@ -270,7 +307,7 @@ cdef object tangents_sgn(tuple tangents, tuple given):    # sgn_backward(self_t,
     return sgn_backward(self_t, self, result)
 
 cdef TensorBase op_sgn(TensorBase self):
-    cdef int depth = begin_replaceable_op("sgn", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("sgn", (self,), &batched_sgn) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SIGN, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -284,7 +321,7 @@ cdef TensorBase op_sgn(TensorBase self):
 
 cdef TensorBase inplace_sgn(TensorBase self):
     check_inplace("sgn_", self)
-    cdef int depth = begin_op("sgn_", (self,)) if watching else 0
+    cdef int depth = begin_op("sgn_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("sgn_", self, op_sgn(original_of(self))))
     cdef Node node, history = None
@@ -293,9 +330,21 @@ cdef TensorBase inplace_sgn(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("sgn_", self, node)
-    unary_into(SIGN, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_sgn, (self,))):
+        unary_into(SIGN, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_sgn(tuple operands):
+    return op_sgn(<TensorBase>operands[0])
+
+cdef object packed_inplace_sgn(tuple operands):
+    return inplace_sgn(<TensorBase>operands[0])
+
+cdef BatchRule batched_sgn
+batched_sgn = BatchRule(b"sgn", elementwise, b"e", packed_sgn, NULL)
+cdef BatchRule batched_inplace_sgn
+batched_inplace_sgn = BatchRule(b"sgn_", elementwise, b"w", packed_inplace_sgn, NULL)
 
 cdef object call_sgn(self):
     return op_sgn(check_input(self, "sgn"))
@@ -337,7 +386,7 @@ cdef object tangents_square(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_mul_scalar(self, 2))
 
 cdef TensorBase op_square(TensorBase self):
-    cdef int depth = begin_replaceable_op("square", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("square", (self,), &batched_square) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(SQUARE, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -351,7 +400,7 @@ cdef TensorBase op_square(TensorBase self):
 
 cdef TensorBase inplace_square(TensorBase self):
     check_inplace("square_", self)
-    cdef int depth = begin_op("square_", (self,)) if watching else 0
+    cdef int depth = begin_op("square_", (self,), NULL) if watching else 0
     if has_tangent_1(self):
         return ended(depth, copy_into("square_", self, op_square(original_of(self))))
     cdef Node node, history = None
@@ -360,9 +409,21 @@ cdef TensorBase inplace_square(TensorBase self):
         connect_1(node, 1, 0, self)
         save_input(node, 0, original_of(self))
         history = prepare_history("square_", self, node)
-    unary_into(SQUARE, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_square, (self,))):
+        unary_into(SQUARE, self.array, self.array)
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_square(tuple operands):
+    return op_square(<TensorBase>operands[0])
+
+cdef object packed_inplace_square(tuple operands):
+    return inplace_square(<TensorBase>operands[0])
+
+cdef BatchRule batched_square
+batched_square = BatchRule(b"square", elementwise, b"e", packed_square, NULL)
+cdef BatchRule batched_inplace_square
+batched_inplace_square = BatchRule(b"square_", elementwise, b"w", packed_inplace_square, NULL)
 
 cdef object call_square(self):
     return op_square(check_input(self, "square"))
@@ -404,7 +465,7 @@ cdef object tangents_reciprocal(tuple tangents, tuple given):    # auto_element_
     return op_mul_tensor(op_neg(self_t), op_mul_tensor(result, result))
 
 cdef TensorBase op_reciprocal(TensorBase self):
-    cdef int depth = begin_replaceable_op("reciprocal", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("reciprocal", (self,), &batched_reciprocal) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(RECIPROCAL, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -418,7 +479,7 @@ cdef TensorBase op_reciprocal(TensorBase self):
 
 cdef TensorBase inplace_reciprocal(TensorBase self):
     check_inplace("reciprocal_", self)
-    cdef int depth = begin_op("reciprocal_", (self,)) if watching else 0
+    cdef int depth = begin_op("reciprocal_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("reciprocal_", self, op_reciprocal(self)))
     cdef Node node = None, history = None
@@ -426,11 +487,23 @@ cdef TensorBase inplace_reciprocal(TensorBase self):
         node = <Node>ReciprocalBackward0.__new__(ReciprocalBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("reciprocal_", self, node)
-    unary_into(RECIPROCAL, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_reciprocal, (self,))):
+        unary_into(RECIPROCAL, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_reciprocal(tuple operands):
+    return op_reciprocal(<TensorBase>operands[0])
+
+cdef object packed_inplace_reciprocal(tuple operands):
+    return inplace_reciprocal(<TensorBase>operands[0])
+
+cdef BatchRule batched_reciprocal
+batched_reciprocal = BatchRule(b"reciprocal", elementwise, b"e", packed_reciprocal, NULL)
+cdef BatchRule batched_inplace_reciprocal
+batched_inplace_reciprocal = BatchRule(b"reciprocal_", elementwise, b"w", packed_inplace_reciprocal, NULL)
 
 cdef object call_reciprocal(self):
     return op_reciprocal(check_input(self, "reciprocal"))
@@ -454,7 +527,7 @@ def reciprocal(input, *, out=None):
 # ---- conj(Tensor self) -> Tensor
 
 cdef TensorBase op_conj(TensorBase self):
-    cdef int depth = begin_op("conj", (self,)) if watching else 0
+    cdef int depth = begin_op("conj", (self,), NULL) if watching else 0
     cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
     return ended(depth, result)
 
@@ -475,7 +548,7 @@ def conj(input):
 # ---- conj_physical(Tensor self) -> Tensor
 
 cdef TensorBase op_conj_physical(TensorBase self):
-    cdef int depth = begin_op("conj_physical", (self,)) if watching else 0
+    cdef int depth = begin_op("conj_physical", (self,), NULL) if watching else 0
     cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
     return ended(depth, result)
 
@@ -515,7 +588,7 @@ cdef object tangents_conj_complex(tuple tangents, tuple given):    # auto_elemen
     return op_conj(op_conj_complex(op_conj(self_t)))
 
 cdef TensorBase op_conj_complex(TensorBase self):
-    cdef int depth = begin_replaceable_op("conj_complex", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("conj_complex", (self,), &batched_conj_complex) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(CONJUGATE, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -525,6 +598,12 @@ cdef TensorBase op_conj_complex(TensorBase self):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_conj_complex, ())
     return ended(depth, result)
+
+cdef object packed_conj_complex(tuple operands):
+    return op_conj_complex(<TensorBase>operands[0])
+
+cdef BatchRule batched_conj_complex
+batched_conj_complex = BatchRule(b"conj_complex", elementwise, b"e", packed_conj_complex, NULL)
 
 cdef object call_conj_complex(self):
     return op_conj_complex(check_input(self, "conj_complex"))

@@ -109,6 +109,7 @@ if TYPE_CHECKING:
     from gradsmith.extension.loading import load as load
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
+    from gradsmith.func import vmap as vmap
 
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -144,7 +145,7 @@ __all__ = [
     "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
     "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
     "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils",
-    "value_and_grad", "zeros", "zeros_like",
+    "value_and_grad", "vmap", "zeros", "zeros_like",
     *_ops,
 ]  # fmt: skip
 
@@ -153,7 +154,7 @@ def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
     if name in ("func", "profiler"):
         return importlib.import_module(f"gradsmith.{name}")
-    if name in ("grad", "value_and_grad"):
+    if name in ("grad", "value_and_grad", "vmap"):
         return getattr(importlib.import_module("gradsmith.func"), name)
     if name == "load":
         return importlib.import_module("gradsmith.extension.loading").load

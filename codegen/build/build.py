@@ -31,6 +31,7 @@ from ..spec.usual_operators import operator_names
 from ..spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
 from .agreement import verify_agreement
 from .backward import BackwardBuilder
+from .batching import expect_batching
 from .complex_support import refusing_complex
 from .derive import Deriver
 from .library import library_callees, library_returns
@@ -330,6 +331,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         tangents = TangentBuilder(declaration, index, backward, context).expect_tangents()
         if tangents is None:
             return None
+    batching = expect_batching(declaration, signature, forward, tangents, context)
     returned = signature.returns[0].type
     is_view = len(signature.returns) == 1 and bool(returned.alias) and not returned.written
     return Variant(
@@ -344,6 +346,7 @@ def _expect_variant(declaration: Declaration, index: int, number: int, context: 
         refused=_refused(declaration, signature, backward),
         condition=condition,
         requirements=required,
+        batching=batching,
     )
 
 

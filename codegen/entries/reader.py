@@ -24,7 +24,7 @@ from ..spec.vocabulary import FAMILIES, TAKEN_MODULES
 TEXT_KEYS = (
     "name", "function", "forward", "variadic", "doc", "complex", "nondifferentiable", "subgradient", "latex",
     "reference", "resets_accumulator", "out_of_place", "depends_on_layout", "stops_gradient", "takes_numbers",
-    "takes_inplace", "assignable", "surrogate", "cancellation",
+    "takes_inplace", "assignable", "surrogate", "cancellation", "batch", "core",
 )  # fmt: skip
 LIST_KEYS = ("variants", "aliases", "output_differentiability", "saves")
 SCALAR_LISTS = ("variants", "aliases")  # of which one text needs no brackets

@@ -73,6 +73,20 @@ def tangents_name(stem: str) -> str:
     return f"tangents_{stem}"
 
 
+def packed_name(stem: str) -> str:
+    """The op as it is called with a tuple of its arguments."""
+    return f"packed_{stem}"
+
+
+def parts_name(stem: str) -> str:
+    """The ops that take the place of the op where it is batched."""
+    return f"parts_of_{stem}"
+
+
+def batch_rule_name(stem: str) -> str:
+    return f"batched_{stem}"
+
+
 def forward_kernel_name(stem: str) -> str:
     return f"{stem.upper()}_FORWARD"
 

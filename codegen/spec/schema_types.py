@@ -1,4 +1,4 @@
-"""Types of the signature language: ``Tensor``, ``Tensor|Scalar``, ``int[2]``, ``Tensor(a!)``."""
+"""Types of the signature language: ``Tensor``, ``Tensor|Scalar``, ``int[2]``, ``dim[]``, ``Tensor(a!)``."""
 
 from __future__ import annotations
 
@@ -14,6 +14,16 @@ EXPRESSION_TYPES = (*SCHEMA_TYPES, "None")
 LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
 SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
 OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "Generator")
+
+# Ints that say something of a tensor's dimensions: how they are called -> whether they are several. To formulas they are
+# ints like others; the batching rule of the op follows from them.
+ROLES = {
+    "dim": False,  # one that the first tensor has
+    "new_dim": False,  # the place of one that the result has
+    "order": True,  # all of them, in another order
+    "shape": True,  # sizes of the result, one of which may be -1, to be worked out
+    "sizes": True,  # sizes to which the tensor is broadcast
+}
 
 # Python values a default of each type may have; an optional one may also be None.
 _DEFAULT_VALUES: dict[str, tuple[type, ...]] = {
@@ -39,6 +49,7 @@ class Type:
     length: int = field(default=0, compare=False)
     alias: str = ""  # Tensor(a): shares memory with the argument of the same letter
     written: bool = False  # Tensor(a!): changed in place
+    role: str = field(default="", compare=False)  # dim: see ROLES
 
     def __post_init__(self) -> None:
         assert self.name in EXPRESSION_TYPES, self.name
@@ -54,11 +65,13 @@ class Type:
         return parsed
 
     def __str__(self) -> str:
+        if self.role and ROLES[self.role]:
+            return f"{self.role}{'?' if self.optional else ''}"
         union = "|Scalar" if self.union_scalar else ""
         alias = f"({self.alias}{'!' if self.written else ''})" if self.alias else ""
         items = "?" if self.optional_items else ""
         brackets = f"{items}[{self.length or ''}]" if self.is_list else ""
-        return f"{self.name}{union}{alias}{brackets}{'?' if self.optional else ''}"
+        return f"{self.role or self.name}{union}{alias}{brackets}{'?' if self.optional else ''}"
 
     @property
     def is_tensor(self) -> bool:
@@ -86,8 +99,8 @@ class Type:
 
     @property
     def plain(self) -> Type:
-        """The same type without its memory annotation."""
-        return replace(self, alias="", written=False)
+        """The same type without its memory annotation, and without what an int says of dimensions."""
+        return replace(self, alias="", written=False, role="")
 
     @property
     def required(self) -> Type:
@@ -134,9 +147,11 @@ def scan_type(scanner: Scanner) -> Type:
     scanner.skip_space()
     start = scanner.at
     name = scanner.word("a type")
+    if name in ROLES:
+        return _scan_role(scanner, name, start)
     if name not in SCHEMA_TYPES:
         meant = FOREIGN_TYPES.get(name)
-        hint = f"Write {meant}." if meant else hint_from("Types", name, SCHEMA_TYPES)
+        hint = f"Write {meant}." if meant else hint_from("Types", name, (*SCHEMA_TYPES, *ROLES))
         raise Problem(f"unknown type '{name}'", start, hint)
     union = scanner.accept("|")
     if union and (name != "Tensor" or scanner.word("a type") != "Scalar"):
@@ -152,6 +167,17 @@ def scan_type(scanner: Scanner) -> Type:
     declared = _Declared(name, union, alias, is_list, length, optional_items, optional)
     declared.verify(start)
     return Type(name, union, optional, is_list, optional_items, length, alias, written)
+
+
+def _scan_role(scanner: Scanner, role: str, start: int) -> Type:
+    """``dim``, ``dim[]?``, ``shape``."""
+    is_list = ROLES[role]
+    if role == "dim" and scanner.accept("["):
+        scanner.expect("]", "'dim['")
+        is_list = True
+    if scanner.accept("["):
+        raise Problem(f"there is no list type {role}[]", start, f"Write {role}.")
+    return Type("int", is_list=is_list, optional=scanner.accept("?"), role=role)
 
 
 def _scan_length(scanner: Scanner) -> int:

@@ -97,7 +97,7 @@ INTRINSICS = """
 # ---- helpers
 
 # Modules of the helpers that formulas may call; `helpers.py` reads what is in them.
-HELPER_MODULES = ("formulas", "numbers", "builtins")
+HELPER_MODULES = ("formulas", "numbers", "parts", "builtins")
 
 # Helpers that a loop leaves out (identities on the real numbers that loops compute with) or writes
 # in its own way.

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from ..formula.formula import BINDING, Call, Formula, Name
+from ..formula.formula import BINDING, Call, Expr, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
 from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
-from ..spec.names import array_name, by_ops_name, forward_kernel_name, inplace_name, scipy_name
+from ..spec.names import (
+    array_name,
+    batch_rule_name,
+    by_ops_name,
+    forward_kernel_name,
+    inplace_name,
+    packed_name,
+    parts_name,
+    scipy_name,
+)
 from ..spec.schema import Argument, Return
 from ..spec.syntax import called, is_bare_tuple, parse_python
 from .model import (
+    BatchingView,
     ByCopy,
     ComputeView,
     EdgeView,
@@ -66,7 +76,30 @@ def _entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
         written=bool(variant.written),
         is_replaceable=_is_replaceable(variant),
         inplace=_inplace_view(op, variant),
+        batching=_batching_view(variant),
     )
+
+
+def _batching_view(variant: Variant) -> BatchingView | None:
+    batching = variant.batching
+    if batching is None:
+        return None
+    parts = batching.parts
+    inplace = inplace_name(variant.stem)
+    return BatchingView(
+        rule=batch_rule_name(variant.stem),
+        packed=packed_name(variant.stem),
+        method=batching.method,
+        kinds=batching.kinds,
+        parts=parts_name(variant.stem) if parts else "NULL",
+        text=_parts_text(variant, parts.expr) if parts else "",
+        of_inplace=(batch_rule_name(inplace), packed_name(inplace)),
+    )
+
+
+def _parts_text(variant: Variant, expr: Expr) -> str:
+    printer = _printer(variant, {})
+    return printer.parts(expr) if len(variant.signature.returns) > 1 else printer.text(expr)
 
 
 def _refused(op: Op, argument: Argument) -> Refused:

@@ -10,6 +10,7 @@ from ..formula.formula import Call, Expr
 from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
+from .batching_lines import rules
 from .entry import entry_view
 from .kernels import kernel_of
 from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
@@ -58,7 +59,7 @@ def _op_view(op: Op, table: Table) -> OpView:
 
 
 def _entry_text(entry: EntryView) -> EntryText:
-    return EntryText((node_class(entry.node),) if entry.node else (), tuple(c_functions(entry)))
+    return EntryText((node_class(entry.node),) if entry.node else (), tuple(c_functions(entry)), tuple(rules(entry)))
 
 
 def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTable]:
@@ -106,6 +107,8 @@ def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
     for variant in (variant for op in ops for variant in op.variants):
         if variant.forward.formula is not None:
             yield variant.forward.formula.expr
+        if variant.batching is not None and variant.batching.parts is not None:
+            yield variant.batching.parts.expr
         if variant.condition is not None:
             yield variant.condition.expr
         yield from (requirement.condition.expr for requirement in variant.requirements)

@@ -323,6 +323,19 @@ class CFunction:
 
 
 @dataclass(frozen=True)
+class BatchingView:
+    """``BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL)``"""
+
+    rule: str  # its name: batched_mul_tensor
+    packed: str  # the op that takes a tuple
+    method: str
+    kinds: str
+    parts: str  # name of the function of its parts, or "NULL"
+    text: str  # the parts
+    of_inplace: tuple[str, str]  # rule and packed op of the in-place form
+
+
+@dataclass(frozen=True)
 class EntryView:
     name: str  # op_mul_tensor
     op: str  # mul
@@ -344,6 +357,7 @@ class EntryView:
     is_replaceable: bool  # it only computes: an observer may have its result already
     inplace: InplaceView | None
     several: tuple[str, ...] = ()  # the arguments that it changes, where these are more than one
+    batching: BatchingView | None = None
 
     @property
     def declared(self) -> str:
@@ -367,6 +381,7 @@ class EntryText:
 
     node_classes: tuple[NodeClass, ...]
     functions: tuple[CFunction, ...]
+    rules: tuple[str, ...]  # of batching
 
 
 @dataclass(frozen=True)

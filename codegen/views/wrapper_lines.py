@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from .batching_lines import has_written_rule, packed_functions
 from .lines import indented
 from .model import CFunction, EntryView, InplaceView, RecordView, Save, Saves, TangentView, tuple_text
 
@@ -22,6 +23,7 @@ def c_functions(entry: EntryView) -> Iterator[CFunction]:
         yield CFunction(f"{entry.returns} {entry.name}({entry.declared})", tuple(body(entry)))
     if entry.inplace:
         yield CFunction(f"TensorBase {entry.inplace.name}({entry.declared})", tuple(_inplace(entry, entry.inplace)))
+    yield from packed_functions(entry)
 
 
 def _tangents(rule: TangentView) -> CFunction:
@@ -95,7 +97,8 @@ def _refused(entry: EntryView) -> Iterator[str]:
 def _begun(entry: EntryView, op: str) -> str:
     """An observer of the thread sees the op. It may have the result of a replaceable one already."""
     begin = "begin_replaceable_op" if entry.is_replaceable and op == entry.op else "begin_op"
-    return f'cdef int depth = {begin}("{op}", {entry.operands}) if watching else 0'
+    rule = f"&{entry.batching.rule}" if entry.batching and op == entry.op and not entry.written else "NULL"
+    return f'cdef int depth = {begin}("{op}", {entry.operands}, {rule}) if watching else 0'
 
 
 def _ended(entry: EntryView, result: str) -> Iterator[str]:
@@ -119,11 +122,16 @@ def _value(entry: EntryView) -> str:
         return f"wrap_owned({compute.function}({', '.join(compute.arguments)}))"
     if compute.kind == "pointwise":
         return f"by_ops({compute.fallback}, {entry.operands})"
-    return f"{entry.view_function}({entry.view_of}, {compute.text})" if entry.view_of else f"wrap({compute.text})"
+    return f"{entry.view_function}({entry.view_of}, {_shown(entry)})" if entry.view_of else f"wrap({compute.text})"
+
+
+def _shown(entry: EntryView) -> str:
+    """The array of a view, or those of a list of views, unless a batching rule has them."""
+    return f"replayed_arrays() if replays(depth) else {entry.compute.text}"
 
 
 def _replayed(entry: EntryView, value: str) -> str:
-    """What a replaceable op computes, unless an observer has it."""
+    """What a replaceable op computes, unless an observer or a batching rule has it."""
     if not entry.is_replaceable:
         return value
     given = "replayed_tensor()" if entry.shape == "single" else f"<{entry.returns}>replayed_result()"
@@ -160,14 +168,19 @@ def _results(entry: EntryView) -> Iterator[str]:
 
 
 def _made(entry: EntryView) -> Iterator[str]:
-    yield f"{', '.join(output.array for output in entry.outputs)} = {entry.compute.text}"
+    shown = (
+        entry.compute.text
+        if entry.is_replaceable
+        else f"replayed_arrays() if replays(depth) else ({entry.compute.text})"
+    )
+    yield f"{', '.join(output.array for output in entry.outputs)} = {shown}"
     yield from (f"{output.name} = {output.value}" for output in entry.outputs)
 
 
 def _list_of_results(entry: EntryView) -> Iterator[str]:
     text = entry.compute.text
     made = f"[wrap(array) for array in {text}]"
-    value = f"as_view_list({entry.view_of}, {text})" if entry.view_of else _replayed(entry, made)
+    value = f"as_view_list({entry.view_of}, {_shown(entry)})" if entry.view_of else _replayed(entry, made)
     yield f"cdef list {entry.outputs[0].name} = {value}"
 
 
@@ -298,11 +311,21 @@ def _kept(rule: TangentView, form: InplaceView) -> Iterator[str]:
 
 
 def _write(entry: EntryView, op: str) -> Iterator[str]:
+    if not has_written_rule(entry):
+        yield from _write_values(entry, op)
+        return
+    assert entry.batching is not None
+    if entry.compute.kernel:
+        yield from _operands(entry)
+    yield f"if not (watching and written_batched(&{entry.batching.of_inplace[0]}, {entry.operands})):"
+    yield from indented(_write_values(entry, op))
+
+
+def _write_values(entry: EntryView, op: str) -> Iterator[str]:
     compute = entry.compute
     if compute.kind == "ufunc":
         yield f"{compute.function}_into({', '.join(compute.arguments)}, self.array)"
     elif compute.kernel:
-        yield from _operands(entry)
         yield f"if not fused_into(&{compute.kernel}, operands, {compute.packed_scalars}, self):"
         yield f'    write_inplace("{op}", self, array_of({_value(entry)}))'
     elif compute.kind == "pointwise":

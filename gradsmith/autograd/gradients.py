@@ -10,6 +10,7 @@ import numpy as np
 
 from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
 from gradsmith.runtime.graph.gc_tracking import track_everything
+from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.graph.tensor import TensorBase, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors import entry_points
@@ -176,10 +177,9 @@ def _zeros_like(wanted: Any, create_graph: bool) -> Any:
 
 
 def _batched(product: Any, roots: list[Any], vectors: list[Any], keep_graph: bool) -> list[Any]:
-    """One product after the other, the results stacked."""
-    count = _batch_size(roots, vectors)
-    rows = [product([vector[i] for vector in vectors], keep_graph or i < count - 1) for i in range(count)]
-    return [_stacked(column) for column in zip(*rows)]
+    """One product for all vectors at once."""
+    caller = Caller("grad(is_grads_batched=True)")
+    return at_once(caller, lambda slices: product(slices, keep_graph), vectors, _batch_size(roots, vectors))
 
 
 def _batch_size(roots: list[Any], vectors: list[Any]) -> int:
@@ -203,18 +203,6 @@ def _batch_size(roots: list[Any], vectors: list[Any]) -> int:
     if not sizes or sizes[0] == 0:
         raise IndexError("is_grads_batched=True needs at least one vector in the batch")
     return sizes[0]
-
-
-def _stacked(column: Sequence[Any]) -> Any:
-    from gradsmith.generated import stack
-
-    missing = [gradient for gradient in column if gradient is None]
-    if len(missing) == len(column):
-        return None
-    if missing:
-        zeros = zeros_like(next(gradient for gradient in column if gradient is not None).detach())
-        column = [zeros if gradient is None else gradient for gradient in column]
-    return stack(list(column))
 
 
 # ---- arguments

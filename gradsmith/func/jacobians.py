@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,8 @@ from gradsmith.func.arguments import (
 )
 from gradsmith.func.forward import Pushforward, jvp
 from gradsmith.func.reverse import Pullback, grad_and_value
-from gradsmith.generated import stack
+from gradsmith.runtime.batching.levels import at_once, in_chunks
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.creation import zeros, zeros_like
-from gradsmith.runtime.tensors.random import get_rng_state, set_rng_state
 from gradsmith.utils import pytree
 
 RANDOMNESS = ("error", "different", "same")
@@ -35,7 +33,7 @@ def jacrev(
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
 ) -> Any:
-    """Function that gives the Jacobian of `func`, row by row in reverse mode.
+    """Function that gives the Jacobian of `func`, all rows at once in reverse mode.
 
     Parameters
     ----------
@@ -83,7 +81,7 @@ def jacrev(
         require_real(call, leaves, "inputs")
         pullback = Pullback(call, args, positions, has_aux)
         require_real(call, pullback.outputs, "outputs")
-        found = _by_argument(pullback.spec, pullback.primals_spec, _rows(pullback), argnums)
+        found = _by_argument(pullback.spec, pullback.primals_spec, _rows(pullback, chunk_size), argnums)
         return (found, pullback.aux) if has_aux else found
 
     return jacobian
@@ -94,36 +92,32 @@ def require_chunk_size(transform: str, chunk_size: Any) -> None:
         raise ValueError(f"{transform}: `chunk_size` should be greater than 0, got {chunk_size!r}")
 
 
-def _rows(pullback: Pullback) -> list[list[Any]]:
-    """The Jacobian of each output by each primal, from one product for each element of the outputs."""
-    blocks = []
-    for output, units in zip(pullback.outputs, _units(pullback.outputs)):
-        rows = [pullback.product(vectors) for vectors in units]
-        blocks.append(
-            [
-                _stacked([row[i] for row in rows], 0, (*output.shape, *primal.shape), primal)
-                for i, primal in enumerate(pullback.tensors)
-            ]
-        )
-    return blocks
+def _rows(pullback: Pullback, chunk_size: int | None) -> list[list[Any]]:
+    """The Jacobian of each output by each primal: products with all unit vectors at once, or in chunks."""
+    sizes = [output.numel() for output in pullback.outputs]
+    products = in_chunks(pullback.call, pullback.product, _units(pullback.outputs), sum(sizes), chunk_size)
+    return [
+        [
+            product.narrow(0, start, size).reshape((*output.shape, *primal.shape))
+            for product, primal in zip(products, pullback.tensors)
+        ]
+        for output, start, size in zip(pullback.outputs, _starts(sizes), sizes)
+    ]
 
 
-def _units(tensors: Sequence[Any]) -> Iterator[Iterator[list[Any]]]:
-    """For each tensor, its unit vectors: beside each, zeros like the other tensors."""
-    zeros = [zeros_like(tensor.detach()) for tensor in tensors]
-    for index, tensor in enumerate(tensors):
-        yield ([*zeros[:index], unit, *zeros[index + 1 :]] for unit in _unit_vectors(tensor))
+def _units(tensors: Sequence[Any]) -> list[Any]:
+    """The unit vectors of the space of all tensors: for each tensor its part of all of them, stacked."""
+    sizes = [tensor.numel() for tensor in tensors]
+    found = []
+    for tensor, start, size in zip(tensors, _starts(sizes), sizes):
+        part = np.zeros((sum(sizes), size), tensor.dtype)
+        part[range(start, start + size), range(size)] = 1
+        found.append(from_array(part.reshape((sum(sizes), *tensor.shape))))
+    return found
 
 
-def _unit_vectors(tensor: Any) -> Iterator[Any]:
-    for place in np.ndindex(tensor.shape):
-        unit = np.zeros(tensor.shape, tensor.dtype)
-        unit[place] = 1
-        yield from_array(unit)
-
-
-def _stacked(parts: list[Any], dim: int, shape: tuple[int, ...], like: Any) -> Any:
-    return stack(parts, dim).reshape(shape) if parts else zeros(shape, dtype=like.dtype)
+def _starts(sizes: Sequence[int]) -> list[int]:
+    return [sum(sizes[:n]) for n in range(len(sizes))]
 
 
 def _by_argument(
@@ -137,7 +131,7 @@ def _by_argument(
 def jacfwd(
     func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Any:
-    """Function that gives the Jacobian of `func`, column by column in forward mode.
+    """Function that gives the Jacobian of `func`, all columns at once in forward mode.
 
     Parameters
     ----------
@@ -174,7 +168,7 @@ def jacfwd(
         leaves, primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)
         require_real(call, leaves, "inputs")
         push = Pushforward(call, args, positions, has_aux)
-        spec, blocks, aux = _columns(push, leaves, primals_spec, Draws(call, randomness))
+        spec, blocks, aux = _columns(push, leaves, primals_spec, randomness)
         found = _by_argument(spec, primals_spec, blocks, argnums)
         return (found, aux) if has_aux else found
 
@@ -189,49 +183,33 @@ def require_randomness(transform: str, randomness: Any) -> None:
 
 
 def _columns(
-    push: Pushforward, leaves: list[Any], spec: pytree.TreeSpec, draws: Draws
+    push: Pushforward, leaves: list[Any], spec: pytree.TreeSpec, randomness: str
 ) -> tuple[pytree.TreeSpec, list[list[Any]], Any]:
-    """Structure of the outputs, the Jacobian of each by each primal from one product for each element, and the aux."""
-    with draws:
-        output, _, aux = push(leaves, spec, [zeros_like(leaf.detach()) for leaf in leaves])
-    outputs, out_spec = pytree.flatten(output)
-    require_real(push.call, outputs, "outputs")
-    columns: list[list[list[Any]]] = []  # of each primal, for each of its elements a tangent of each output
-    for units in _units(leaves):
-        columns.append([])
-        for vectors in units:
-            with draws:
-                columns[-1].append(pytree.flatten(push(leaves, spec, vectors)[1])[0])
+    """Structure of the outputs, the Jacobian of each by each primal from one run with all unit vectors, and the aux."""
+    run = _Run(push, leaves, spec)
+    sizes = [leaf.numel() for leaf in leaves]
+    columns = at_once(push.call, run, _units(leaves), sum(sizes), randomness)
     blocks = [
         [
-            _stacked([column[i] for column in of_primal], -1, (*output.shape, *primal.shape), output)
-            for of_primal, primal in zip(columns, leaves)
+            column.narrow(0, start, size).movedim(0, -1).reshape((*column.shape[1:], *leaf.shape))
+            for leaf, start, size in zip(leaves, _starts(sizes), sizes)
         ]
-        for i, output in enumerate(outputs)
+        for column in columns
     ]
-    return out_spec, blocks, aux
+    return run.spec, blocks, run.aux
 
 
-class Draws:
-    """Watches over the random numbers of a function that is called more than once for one result."""
+class _Run:
+    """One run of a function in forward mode, which keeps what is the same for all tangents."""
 
-    def __init__(self, call: Call, randomness: str) -> None:
-        self.call = call
-        self.randomness = randomness
-        self.first: Any = None  # state of the generator before the first call
+    def __init__(self, push: Pushforward, leaves: list[Any], spec: pytree.TreeSpec) -> None:
+        self.push, self.leaves, self.primals_spec = push, leaves, spec
 
-    def __enter__(self) -> None:
-        if self.first is None:
-            self.first = get_rng_state()
-        elif self.randomness == "same":
-            set_rng_state(self.first)
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None and self.randomness == "error" and get_rng_state().tolist() != self.first.tolist():
-            raise self.call.error(
-                "f draws random numbers, of which each column of the Jacobian would see others. Give "
-                "randomness='same' for the same numbers in all columns, or 'different' if this is intended"
-            )
+    def __call__(self, vectors: list[Any]) -> list[Any]:
+        _, product, self.aux = self.push(self.leaves, self.primals_spec, vectors)
+        tangents, self.spec = pytree.flatten(product)
+        require_real(self.push.call, tangents, "outputs")
+        return tangents
 
 
 # ---- Hessians

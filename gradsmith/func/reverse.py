@@ -22,6 +22,7 @@ from gradsmith.func.arguments import (
     with_history,
     without_history_of,
 )
+from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.tensors.creation import ones_like, zeros_like
@@ -176,9 +177,10 @@ def _gradients_of(output: Any, tensors: list[Any], recording: bool) -> list[Any]
         return [zeros_like(tensor.detach()) for tensor in tensors]
     with set_grad_enabled(recording):
         vectors = [ones_like(output.detach())]
-        if recording and not all_tangents(output):
+        outside = recording and has_recorded_data()
+        if recording and not outside and not all_tangents(output):
             return _materialized(run_transform([output], vectors, tensors), tensors)
-        create_graph = recording and has_other_history([output], tensors)
+        create_graph = outside or (recording and has_other_history([output], tensors))
         return _materialized(run_grad([output], vectors, create_graph, create_graph, tensors), tensors)
 
 
@@ -256,7 +258,7 @@ class Pullback:
     def product(self, vectors: list[Any], retain_graph: bool = True, create_graph: bool | None = None) -> list[Any]:
         """The same for flat vectors."""
         recording = is_grad_enabled() if create_graph is None else create_graph
-        create_graph = recording and (self.has_history or bool(with_history(vectors)))
+        create_graph = recording and (self.has_history or bool(with_history(vectors)) or has_recorded_data())
         pairs = [(output, vector) for output, vector in zip(self.outputs, vectors) if output.requires_grad]
         if not pairs:
             return _materialized([None] * len(self.tensors), self.tensors)

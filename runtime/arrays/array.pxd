@@ -146,6 +146,10 @@ cdef int accumulate(PyObject **slot, PyObject *value) except -1
 cdef bint is_meta(PyObject *a) noexcept
 cdef bint is_stand_in(PyObject *a) noexcept                # made here, not a view that NumPy made of one
 cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except NULL
+# The same with `batch` for its base: the array of a batched tensor; see runtime/batching.
+cdef PyObject *batched_array(int type_num, int ndim, const npy_intp *dims, object batch) except NULL
+cdef bint is_batched_array(PyObject *a) noexcept
+cdef bint is_on_meta(PyObject *a) noexcept                 # of a tensor on the meta device, which has data nowhere
 # A copy in the same type for those who only read it: of an array without data that is another one.
 cdef object readable_copy(object a)
 ctypedef void (*meta_listener)(int in_use) noexcept

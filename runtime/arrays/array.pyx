@@ -43,6 +43,8 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
     PyObject *gs_meta_new(int type, int nd, const npy_intp *dims) except NULL
     int gs_meta_of_array(PyObject *array) noexcept
     int gs_meta_is_stand_in(PyObject *array) noexcept
+    PyObject *gs_batched_new(int type, int nd, const npy_intp *dims, PyObject *batch) except NULL
+    int gs_batched_of_array(PyObject *array) noexcept
 
     int gs_default_float
     int gs_promote_types(int a, int b) except -1
@@ -228,6 +230,18 @@ cdef bint is_stand_in(PyObject *a) noexcept:
 
 cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except NULL:
     return gs_meta_new(type_num, ndim, dims)
+
+
+cdef PyObject *batched_array(int type_num, int ndim, const npy_intp *dims, object batch) except NULL:
+    return gs_batched_new(type_num, ndim, dims, <PyObject *>batch)
+
+
+cdef bint is_batched_array(PyObject *a) noexcept:
+    return gs_batched_of_array(a)
+
+
+cdef bint is_on_meta(PyObject *a) noexcept:
+    return gs_meta_of_array(a) and not gs_batched_of_array(a)
 
 
 cdef void report_meta_to(meta_listener listener) noexcept:

@@ -14,6 +14,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.batching.batch cimport Batch, VmapLevel, as_batched, batch_of, is_batched, leading, slice_of_array
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.tangent cimport (
@@ -48,6 +49,7 @@ import weakref
 
 import numpy as np
 from numpy.lib.array_utils import byte_bounds
+from numpy.lib.stride_tricks import as_strided
 
 from gradsmith.runtime.switches import upcalls
 
@@ -238,11 +240,13 @@ cdef int make_writable(TensorBase base, Level level, bint needed) except -1:
     return 0
 
 
-cdef bint may_be_written(TensorBase tangent) noexcept:
+cdef bint may_be_written(TensorBase tangent) except -1:
     """Not where `check_inplace` would refuse, as of one that the user wants a gradient of: the value is written already."""
     cdef TensorBase owner = <TensorBase>tangent.base if tangent.flags & IS_VIEW else tangent
     if tangent.flags & INFERENCE and not inference_mode_enabled():
         return False
+    if is_batched(tangent):
+        return can_be_written_at_once(batch_of(tangent.array).physical)
     if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>tangent.array):
         return is_meta(tangent.array)
     if not grad_enabled() or not requires_grad(tangent):
@@ -250,7 +254,18 @@ cdef bint may_be_written(TensorBase tangent) noexcept:
     return owner.grad_fn != NULL and not is_alias(owner) and not tangent.flags & VIEW_RESTRICTIONS
 
 
+cdef bint can_be_written_at_once(TensorBase physical) except -1:
+    """Of the data of a batched tangent: not where the slices lie in one place."""
+    return may_be_written(physical) and not repeats_elements(slice_of_array(<object>physical.array))
+
+
+cdef bint repeats_elements(object array):
+    return any([not step and size > 1 for step, size in zip(array.strides, array.shape)])
+
+
 cdef TensorBase zeros_like(TensorBase t):
+    if is_batched(t):
+        return as_batched(zeros_like(batch_of(t.array).physical), batch_of(t.array).level)
     return wrap(<object>t.array if is_meta(t.array) else np.zeros_like(<object>t.array))
 
 
@@ -280,9 +295,18 @@ cdef bint broadcasts_to(TensorBase value, TensorBase t) noexcept:
 
 cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
     """`value` in memory of its own with the strides of `t`: a view of `t` has to find its part in it."""
-    if value.base == NULL and not value.flags & IS_TANGENT and same_strides(t.array, value.array):
+    if value.base == NULL and not value.flags & IS_TANGENT and lie_in_one_order(t, value):
         return value
     return copied_like(t, value)
+
+
+cdef bint lie_in_one_order(TensorBase t, TensorBase value) except -1:
+    if not is_batched(t) and not is_batched(value):
+        return same_strides(t.array, value.array)
+    if is_batched(t) and not (is_batched(value) and batch_of(value.array).level.number >= batch_of(t.array).level.number):
+        return False
+    layout, other = slice_of_array(<object>t.array), slice_of_array(<object>value.array)
+    return same_strides(<PyObject *>layout, <PyObject *>other)
 
 
 cdef bint same_strides(PyObject *a, PyObject *b) noexcept:
@@ -418,8 +442,10 @@ def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level lev
 
 cdef bint lies_alike(TensorBase tensor, TensorBase tangent) except -1:
     """Is `tangent` itself taken, as in PyTorch: with the strides of `tensor`, and at the same place of as much memory?"""
-    if not same_strides(tensor.array, tangent.array):
+    if not lie_in_one_order(tensor, tangent):
         return False
+    if is_batched(tensor) or is_batched(tangent):
+        return not (tensor.flags | tangent.flags) & IS_VIEW
     if not (tensor.flags | tangent.flags) & IS_VIEW:
         return True
     return place_in_memory(tensor) == place_in_memory(tangent)
@@ -433,9 +459,33 @@ cdef tuple place_in_memory(TensorBase t):
 
 cdef TensorBase copied_like(TensorBase t, TensorBase value):
     """A copy of `value` with the order of dimensions of `t`."""
+    if is_batched(t) or is_batched(value):
+        return batch_copied_like(t, value)
     if is_meta(value.array):
         return upcalls.clone(value)
     return upcalls.copy_(wrap(np.empty_like(<object>t.array)), value)
+
+
+cdef TensorBase batch_copied_like(TensorBase t, TensorBase value):
+    """The same where one of the two is batched: the copy is, at the innermost level of both."""
+    cdef VmapLevel level = inner_level(t, value)
+    cdef TensorBase model = t
+    if is_batched(t) and batch_of(t.array).level is level:
+        model = batch_of(t.array).physical
+        return as_batched(copied_like(model, leading(value, level)), level)
+    shown = slice_of_array(<object>t.array)
+    beside = (max([abs(step) * size for step, size in zip(shown.strides, shown.shape)], default=shown.itemsize),)
+    model = wrap(np.empty_like(as_strided(shown, (level.size, *shown.shape), (*beside, *shown.strides))))
+    return as_batched(copied_like(model, leading(value, level)), level)
+
+
+cdef VmapLevel inner_level(TensorBase t, TensorBase value):
+    if not is_batched(t):
+        return batch_of(value.array).level
+    if not is_batched(value):
+        return batch_of(t.array).level
+    one, other = batch_of(t.array).level, batch_of(value.array).level
+    return one if one.number > other.number else other
 
 
 def tangent_of(TensorBase tensor not None, Level level not None):

@@ -9,7 +9,17 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport FusedKernel, cast, copy_into, fused, fused_over, is_meta, release_array
+from gradsmith.runtime.arrays.array cimport (
+    FusedKernel,
+    cast,
+    copy_into,
+    fused,
+    fused_over,
+    is_batched_array,
+    is_meta,
+    release_array,
+)
+from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
@@ -98,7 +108,7 @@ cdef bint apply_one(
             array = saved_array(node, kernel.inputs[i] & SOURCE_MASK)
         else:
             array = NULL if grads[kernel.inputs[i]] == NULL else (<TensorBase>grads[kernel.inputs[i]]).array
-        if array == NULL:
+        if array == NULL or (living and is_batched_array(array)):
             return False
         inputs[i] = array
     for i in range(kernel.n_scalars):

@@ -8,6 +8,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
+from gradsmith.runtime.batching.batch cimport as_batched, batch_of, is_batched
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
@@ -51,6 +52,7 @@ from gradsmith.runtime.arrays.complex_casts import real_where_kept
 from gradsmith.runtime.arrays.functions.view_geometry import add_differences, differing, overlaps_itself
 from gradsmith.runtime.graph import changes
 from gradsmith.runtime.graph.tensor_api import strides_of
+from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
 
@@ -236,7 +238,7 @@ cdef object alias_error(str op):
 
 cdef TensorBase original_of(TensorBase self):
     """The value and history of `self` before an in-place write, for a formula that reads it."""
-    cdef TensorBase original = wrap(readable_copy(<object>self.array))
+    cdef TensorBase original = copy_without_history(self)
     cdef PyObject *grad_fn = current_grad_fn(self)
     if grad_fn != NULL:
         Py_INCREF_pointer(grad_fn)
@@ -247,6 +249,13 @@ cdef TensorBase original_of(TensorBase self):
         original.flags |= REQUIRES_GRAD
     copy_tangents(self, original)
     return original
+
+
+cdef TensorBase copy_without_history(TensorBase self):
+    """Of a batch the copy has the history of the data, which an outer graph may be about."""
+    if is_batched(self):
+        return as_batched(upcalls.clone(batch_of(self.array).physical), batch_of(self.array).level)
+    return wrap(readable_copy(<object>self.array))
 
 
 cdef object kept_from_write(TensorBase self, object operand):

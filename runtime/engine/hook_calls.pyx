@@ -7,6 +7,7 @@ takes away count from the next time on.
 from cpython.ref cimport Py_DECREF, Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport clone_by_rows, is_meta, readable_copy
+from gradsmith.runtime.batching.batch cimport is_batched
 from gradsmith.runtime.graph.input_metadata cimport fits
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
 from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, metadata_of
@@ -96,7 +97,7 @@ cdef int retain(TensorBase t, TensorBase grad) except -1:
 
 
 cdef TensorBase copy_by_rows(TensorBase grad):
-    if grad_enabled() or has_tangent_1(grad):
+    if grad_enabled() or has_tangent_1(grad) or is_batched(grad):
         return upcalls.clone_by_rows(grad)
     if is_meta(grad.array):
         return wrap(readable_copy(<object>grad.array))

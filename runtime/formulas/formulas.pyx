@@ -12,7 +12,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
 from gradsmith.runtime.formulas import cross_entropy, einsum
@@ -134,7 +134,7 @@ cpdef object is_tanh(object approximate):
 cpdef object fits_loop(object self):
     """Whether compiled loops take the tensor: float32 or float64 of NumPy's own descriptors, aligned."""
     array = values_of(self)
-    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and (array.flags.aligned or self.is_meta)
+    return (array.dtype is FLOAT32 or array.dtype is FLOAT64) and (array.flags.aligned or has_no_data(array))
 
 
 cpdef object where_number(object condition, object self, object other):

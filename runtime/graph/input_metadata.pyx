@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.array cimport is_on_meta
 
 from typing import NamedTuple
 
@@ -39,7 +39,7 @@ cdef void free_metadata(InputMetadata *metadata) noexcept:
 
 
 cdef DeviceNumber device_of_array(PyObject *array) noexcept:
-    return META if is_meta(array) else CPU
+    return META if is_on_meta(array) else CPU
 
 
 cdef object zeros_for(InputMetadata *metadata):

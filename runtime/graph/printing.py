@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
+from gradsmith.runtime.graph.tensor import array_behind
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
@@ -102,11 +104,24 @@ def printoptions(**changes: Any) -> Iterator[None]:
 def tensor_repr(tensor: Any) -> str:
     """The text that ``repr`` gives for a tensor."""
     prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
+    if has_no_data(array_behind(tensor)) and not tensor.is_meta:
+        return _batched_repr(tensor, prefix)
     if tensor.is_meta:
         return _with_suffixes(prefix + "...", _suffixes_without_data(tensor), len(prefix))
     array = tensor.numpy(force=True)
     values = _array_text(array, len(prefix)) if array.size else "[]"
     return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
+
+
+def _batched_repr(tensor: Any, prefix: str) -> str:
+    """The data of all slices, and how many calls of `vmap` are around them."""
+    from gradsmith.runtime.batching.batch import physical
+
+    data, depth = physical(tensor), 1
+    while has_no_data(array_behind(data)) and not data.is_meta:
+        data, depth = physical(data), depth + 1
+    values = "..." if data.is_meta else _array_text(data.numpy(force=True), len(prefix))
+    return _with_suffixes(prefix + values, iter((f"size={tensor.shape}", f"batched={depth}")), len(prefix))
 
 
 def _suffixes(tensor: Any, array: Array) -> Iterator[str]:

@@ -6,7 +6,7 @@ known through `set_tensor_type`, and every tensor the package makes is of that c
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport is_meta, release_array
+from gradsmith.runtime.arrays.array cimport is_batched_array, is_meta, is_on_meta, release_array
 from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
@@ -173,17 +173,17 @@ cdef class TensorBase:
     @property
     def device(self):
         """Device of the data."""
-        return META if is_meta(self.array) else CPU
+        return META if is_on_meta(self.array) else CPU
 
     @property
     def is_cpu(self):
         """True when the data is in main memory."""
-        return not is_meta(self.array)
+        return not is_on_meta(self.array)
 
     @property
     def is_meta(self):
         """True for a tensor without data, of which only shape, dtype and history are known."""
-        return is_meta(self.array)
+        return is_on_meta(self.array)
 
     def get_device(self):
         """Number of the accelerator that has the data; -1, since there is none."""
@@ -239,6 +239,8 @@ cdef class TensorBase:
 
     def is_contiguous(self):
         """True when the elements lie in row-major order without gaps."""
+        if is_batched_array(self.array):
+            return api.data_of(<object>self.array).is_contiguous()
         return is_meta(self.array) or bool((<object>self.array).flags.c_contiguous)
 
     def is_floating_point(self):
@@ -264,6 +266,8 @@ cdef class TensorBase:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
+        if is_batched_array(self.array):
+            raise api.refused(<object>self.array, "numpy()")
         if is_meta(self.array):
             raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
                 "can't convert meta device type tensor to numpy: it has no data"

@@ -11,6 +11,26 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, empty_of, has_no_data
 
 
+# ---- batched tensors, whose arrays have a batch for their base; see runtime/batching
+
+
+def data_of(array: np.ndarray[Any, Any]) -> Any:
+    """The data of the batch."""
+    return array.base.all_slices  # type: ignore[union-attr]
+
+
+def refused(array: np.ndarray[Any, Any], what: str) -> Exception:
+    """The error for what asks for a value, which differs from slice to slice."""
+    return array.base.error(what)  # type: ignore[union-attr, no-any-return]
+
+
+def _is_batched(array: np.ndarray[Any, Any]) -> bool:
+    return hasattr(array.base, "all_slices") and has_no_data(array)
+
+
+# ---- values
+
+
 def item(array: np.ndarray[Any, Any]) -> Any:
     """The only element of `array` as a Python number."""
     if array.size != 1:
@@ -44,6 +64,8 @@ def real_number(array: np.ndarray[Any, Any]) -> Any:
 
 def _value(array: np.ndarray[Any, Any]) -> Any:
     if has_no_data(array):
+        if _is_batched(array):
+            raise refused(array, "the value of a tensor (item(), or bool(), int() and float() of it)")
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     return array.item()
 
@@ -51,6 +73,8 @@ def _value(array: np.ndarray[Any, Any]) -> Any:
 def tolist(array: np.ndarray[Any, Any]) -> Any:
     """Nested lists of Python numbers."""
     if has_no_data(array):
+        if _is_batched(array):
+            raise refused(array, "tolist()")
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     return array.tolist()
 
@@ -65,6 +89,8 @@ def contains(array: np.ndarray[Any, Any], element: Any) -> bool:
         )
     other = element.numpy(force=True) if isinstance(element, TensorBase) else element
     if has_no_data(array):
+        if _is_batched(array):
+            raise refused(array, "`in`")
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
     return bool((array == other).any())
 
@@ -92,6 +118,8 @@ def index(array: np.ndarray[Any, Any]) -> int:
 
 def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """Strides in elements; those of a contiguous tensor where there is no data, or NumPy gives none to no elements."""
+    if _is_batched(array):
+        return data_of(array).stride()[1:]  # type: ignore[no-any-return]
     if has_no_data(array) or (array.size == 0 and not any(array.strides)):
         return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
     return tuple(step // array.itemsize for step in array.strides)

@@ -7,6 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
+from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
 from gradsmith.runtime.graph.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
 from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, SAVED_LEAF
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
@@ -113,8 +114,9 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
+    value = of_all_slices(leaf, value)
     cdef bint is_first = meta.grad is None
-    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad):
+    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad) or is_batched(value) or is_batched(meta.grad):
         meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
     else:
         add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))
@@ -122,6 +124,13 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     if not is_first and not layout_warned and meta.grad is not None and not both_by_rows(leaf, <TensorBase>meta.grad):
         check_layout(leaf, <TensorBase>meta.grad)
     return 0
+
+
+cdef TensorBase of_all_slices(TensorBase leaf, TensorBase value):
+    """The gradient for a leaf that is the same for all slices of a batch: what they give one after the other."""
+    while is_batched(value) and not (is_batched(leaf) and open_batch_of(leaf).level is open_batch_of(value).level):
+        value = open_batch_of(value).physical.sum(0)
+    return value
 
 
 cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is_ours) except -1:

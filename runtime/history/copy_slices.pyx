@@ -7,8 +7,9 @@ from libc.stdint cimport uint32_t
 from libc.string cimport memset
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.array cimport is_on_meta
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
+from gradsmith.runtime.batching.batch cimport is_batched, slice_of_array
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Edge, NODE_TRACKED, Node, wants
@@ -90,7 +91,7 @@ cdef class CopySlices(Node):
 
 
 cdef TensorBase slice_of(TensorBase grad, object geometry):
-    if grad_enabled() or has_tangent_1(grad):
+    if grad_enabled() or has_tangent_1(grad) or is_batched(grad):
         return upcalls.geometry_slice(grad, geometry)
     return wrap(slice_values(<object>grad.array, geometry))
 
@@ -141,7 +142,7 @@ cdef list run_inner(Node function, TensorBase inside, uint32_t wanted):
 
 cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
-    if not (grad_enabled() or has_tangent_2(grad, inside)):
+    if not (grad_enabled() or has_tangent_2(grad, inside) or is_batched(grad) or is_batched(inside)):
         values = 0 if inside is None else <object>inside.array
         return wrap(replaced_values(<object>grad.array, values, geometry))
     outer = outside_of(grad, geometry)
@@ -150,7 +151,7 @@ cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
 
 cdef TensorBase of_winners(TensorBase inside, object winners):
     """The gradient of the view; of several elements in one place that of the last alone, which the write has left."""
-    if winners is None or inside is None or is_meta(inside.array):
+    if winners is None or inside is None or is_on_meta(inside.array):
         return inside
     return upcalls.where(wrap(winners), inside, wrap(np.zeros((), (<object>inside.array).dtype)))
 
@@ -160,7 +161,7 @@ cdef object outside_of(TensorBase grad, object geometry):
     if geometry.in_parts:
         inside = of_winners(upcalls.geometry_slice(grad, geometry), winners_of(geometry))
         return upcalls.add(grad, upcalls.geometry_scatter(-inside, geometry))
-    mask = array_without_data(grad.shape, np.bool_) if is_meta(grad.array) else mask_of(geometry)
+    mask = array_without_data(grad.shape, np.bool_) if is_on_meta(grad.array) else mask_of(geometry)
     return upcalls.where(wrap(mask), wrap(np.zeros((), grad.dtype)), grad)
 
 
@@ -193,7 +194,8 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
 
 cdef bint overlaps(PyObject *array) except -1:
     """Do several elements of an array that has data lie in one place?"""
-    return may_overlap_itself(<cnp.ndarray>array) and not is_meta(array) and overlaps_itself(<object>array)
+    shown = slice_of_array(<object>array)
+    return not is_on_meta(array) and may_overlap_itself(<cnp.ndarray>shown) and overlaps_itself(shown)
 
 
 cdef class AsStridedBackward0(Node):
@@ -204,7 +206,7 @@ cdef class AsStridedBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         if not self.wants(0):
             return 0
-        if grad_enabled() or has_tangent_1(grad):
+        if grad_enabled() or has_tangent_1(grad) or is_batched(grad):
             set_grad_input(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
         else:
             set_grad_input(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))
@@ -229,5 +231,5 @@ cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view):
 
 
 cdef object covered_geometry(TensorBase base, TensorBase view):
-    geometry = geometry_of(<object>base.array, <object>view.array)
-    return geometry if is_meta(base.array) else check_covered(geometry)
+    geometry = geometry_of(slice_of_array(<object>base.array), slice_of_array(<object>view.array))
+    return geometry if is_on_meta(base.array) else check_covered(geometry)

@@ -8,6 +8,7 @@ forbids it.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
+from gradsmith.runtime.batching.batch cimport is_batched
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
@@ -40,8 +41,8 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
 
 
 cdef inline bint wants_ops(TensorBase a, TensorBase b) noexcept:
-    """Is the sum to be recorded, or to carry a tangent on?"""
-    return grad_enabled() or has_tangent_2(a, b)
+    """Is the sum to be recorded, to carry a tangent on, or one of batches?"""
+    return grad_enabled() or has_tangent_2(a, b) or is_batched(a) or is_batched(b)
 
 
 cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:

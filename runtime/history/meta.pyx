@@ -10,7 +10,7 @@ from zeros, that is dropped here; most ops find out the shape alone.
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport is_meta, is_stand_in, meta_array, release_array
+from gradsmith.runtime.arrays.array cimport is_on_meta, is_stand_in, meta_array, release_array
 from gradsmith.runtime.graph.input_metadata cimport META
 from gradsmith.runtime.graph.node cimport metadata_of
 from gradsmith.runtime.graph.tensor cimport TensorBase
@@ -44,13 +44,13 @@ cdef class Devices:
     cdef int look_at_index(self, object part) except -1:
         """An index with data goes with tensors on any device."""
         if isinstance(part, TensorBase):
-            self.meta = self.meta or is_meta((<TensorBase>part).array)
+            self.meta = self.meta or is_on_meta((<TensorBase>part).array)
         elif isinstance(part, cnp.ndarray):
-            self.meta = self.meta or is_meta(<PyObject *>part)
+            self.meta = self.meta or is_on_meta(<PyObject *>part)
         return 0
 
     cdef int look_at_tensor(self, TensorBase operand) except -1:
-        if is_meta(operand.array):
+        if is_on_meta(operand.array):
             self.meta = True
         elif cnp.PyArray_NDIM(<cnp.ndarray>operand.array):      # without dimensions it is as good as a number
             self.cpu = operand

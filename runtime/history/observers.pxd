@@ -1,7 +1,8 @@
+from gradsmith.runtime.batching.rules cimport BatchRule
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-# Observers that are installed, over all threads, and one more while there are tensors without data. While there is none,
-# an op asks this number and nothing else.
+# Observers that are installed, over all threads, one more while there are tensors without data, and one more while there
+# are batched tensors. While there is none, an op asks this number and nothing else.
 cdef int watching
 
 
@@ -18,16 +19,19 @@ cdef class Observer:
 
 
 # Calls of an op to its observers. `begin_op` gives the depth of the op among the ops and nodes that run, for `end_op`,
-# with a mark when it is an op on the meta device; 0 when this thread has no observer.
+# with a mark when it is an op on the meta device or on batched tensors; 0 when this thread has no observer.
 # `begin_replaceable_op` is for ops that compute a result, and neither write, view nor call other ops for it. When an
 # observer has their result, `replays` says so right after it, and the op takes `replayed_result()` in the place of what
 # it would compute: for one tensor a TensorBase, for several a tuple, for a list a list. All that follows (history,
-# saving, tangents) it does as ever.
-cdef int begin_op(str name, tuple operands) except? 0
-cdef int begin_replaceable_op(str name, tuple operands) except? 0
+# saving, tangents) it does as ever. The same for what a batching rule has computed; of an op that gives a view it is
+# `replayed_arrays()`, one array or a list of them, that the view is made of.
+# The rule is NULL for an op that writes, or consists of others: it is called with batched tensors as it is.
+cdef int begin_op(str name, tuple operands, const BatchRule *rule) except? 0
+cdef int begin_replaceable_op(str name, tuple operands, const BatchRule *rule) except? 0
 cdef bint has_replayed_result() noexcept
 cdef object replayed_result()
 cdef TensorBase replayed_tensor()
+cdef object replayed_arrays()
 cdef int end_op(int depth, object result) except -1
 
 cdef inline bint replays(int depth) noexcept:

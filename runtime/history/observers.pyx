@@ -12,6 +12,8 @@ what the op calls in C is deeper on the C stack.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport report_meta_to
+from gradsmith.runtime.batching.batch cimport living, report_batches_to
+from gradsmith.runtime.batching.rules cimport BatchRule, batched_result
 from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.history.meta cimport begin_meta, end_meta
 
@@ -36,7 +38,9 @@ cdef extern from *:
     PyObject *gs_given_result
 
 cdef enum:
-    ON_META = 1 << 30       # beside a depth, which may be 0: the op is one on the meta device
+    # Beside a depth, which may be 0:
+    ON_META = 1 << 30       # the op is one on the meta device
+    BATCHED = 1 << 29       # an operand is batched, and the result is there already
 
 cdef int watching = 0
 cdef int meta_in_use = 0
@@ -49,7 +53,13 @@ cdef void watch_meta(int in_use) noexcept:
     watching += 1 if in_use else -1
 
 
+cdef void watch_batches(int in_use) noexcept:
+    global watching
+    watching += 1 if in_use else -1
+
+
 report_meta_to(watch_meta)
+report_batches_to(watch_batches)
 
 
 cdef class Observer:
@@ -135,31 +145,50 @@ cdef int pop_failed(Observer observer) except -1:
 
 # ---- what ops and the engine call
 
-cdef int begin_op(str name, tuple operands) except? 0:
+cdef int begin_op(str name, tuple operands, const BatchRule *rule) except? 0:
     cdef char here
     cdef Observer observer = current_observer()
-    cdef int device = device_bit(name, operands)
+    cdef int marks = device_bit(name, operands) | batch_bit(operands, rule)
     if observer is None:
-        return device
+        return marks
     cdef int depth = push(observer, <size_t>&here)
     observer.begin_op(name, operands, False)
-    return depth | device
+    return depth | marks
 
 
-cdef int begin_replaceable_op(str name, tuple operands) except? 0:
-    global gs_given_result
+cdef int begin_replaceable_op(str name, tuple operands, const BatchRule *rule) except? 0:
     cdef char here
     cdef Observer observer = current_observer()
     cdef int device = device_bit(name, operands)
     if observer is None:
-        return device
+        return device | batch_bit(operands, rule)
     cdef int depth = push(observer, <size_t>&here)
     result = observer.begin_op(name, operands, True)
     if result is None:
-        return depth | device
+        return depth | device | batch_bit(operands, rule)
+    give(result)
+    return depth
+
+
+cdef int give(object result) except -1:
+    """Have the op take `result`, right after it has begun."""
+    global gs_given_result
     Py_INCREF(result)
     gs_given_result = <PyObject *>result
-    return depth
+    return 0
+
+
+cdef inline int batch_bit(tuple operands, const BatchRule *rule) except -1:
+    """Compute the result by the batching rule of the op, if any operand is batched."""
+    return give_batched(operands, rule) if living and rule != NULL else 0
+
+
+cdef int give_batched(tuple operands, const BatchRule *rule) except -1:
+    result = batched_result(rule, operands)
+    if result is None:
+        return 0
+    give(result)
+    return BATCHED
 
 
 cdef inline int device_bit(str name, tuple operands) except -1:
@@ -182,8 +211,16 @@ cdef object replayed_result():
     return result
 
 
+cdef object replayed_arrays():
+    result = replayed_result()
+    if isinstance(result, TensorBase):
+        return <object>(<TensorBase>result).array
+    return [<object>(<TensorBase>item).array for item in result]
+
+
 cdef int end_op(int depth, object result) except -1:
     cdef Observer observer
+    depth &= ~BATCHED
     if depth & ON_META:
         end_meta(result)
         depth &= ~ON_META

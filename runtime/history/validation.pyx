@@ -8,6 +8,7 @@ cimport numpy as cnp
 from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport is_meta, sum_to
+from gradsmith.runtime.batching.batch cimport is_batched
 from gradsmith.runtime.graph.input_metadata cimport (
     DeviceNumber,
     InputMetadata,
@@ -44,8 +45,8 @@ cdef PyObject *conform_gradient(Node node, int edge, InputMetadata *metadata, Py
 
 
 cdef inline bint wants_ops(TensorBase value) noexcept:
-    """Is the conversion to be recorded, or to carry a tangent on?"""
-    return grad_enabled() or has_tangent_1(value)
+    """Is the conversion to be recorded, to carry a tangent on, or one of a batch?"""
+    return grad_enabled() or has_tangent_1(value) or is_batched(value)
 
 
 cdef PyObject *on_device(Node node, int edge, DeviceNumber expected, PyObject *grad) except NULL:

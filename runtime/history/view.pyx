@@ -10,6 +10,8 @@ from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
+from gradsmith.runtime.arrays.array cimport is_batched_array
+from gradsmith.runtime.batching.batch cimport Batch, VmapLevel, as_batched, batch_of, share_memory_of_batches, slice_of_array
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.tensor cimport (
@@ -63,8 +65,10 @@ cdef TensorBase as_view(TensorBase base, object array):
     return result
 
 
-cdef bint shares_memory(PyObject *array, object view) noexcept:
+cdef bint shares_memory(PyObject *array, object view) except -1:
     """NumPy lets a view refer to the array it was made from, or to the array that owns the memory of both."""
+    if is_batched_array(array) and <PyObject *>view != array:
+        return share_memory_of_batches(array, <PyObject *>view)
     cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>view)
     if <PyObject *>view == array or owner == array:
         return True
@@ -90,16 +94,32 @@ cdef list as_view_list(TensorBase base, object arrays):
 
 cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
     """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
-    cdef object shown = <object>view.array
-    cdef object geometry = geometry_of(<object>base.array, shown)
+    cdef object shown = slice_of_array(<object>view.array)
+    cdef object geometry = geometry_of(slice_of_array(<object>base.array), shown)
     cdef TensorBase result
     if not is_inside(geometry):
         raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
-    array = array_over(<object>other.array, shown.dtype, shown.shape, shown.strides, geometry.offset)
-    result = share_version(root_of(other), array)
+    return view_over(other, shown.dtype, shown.shape, shown.strides, geometry.offset)
+
+
+cdef TensorBase view_over(TensorBase t, object dtype, tuple shape, tuple strides, object offset):
+    """A view of the memory of `t`; of a batch, one that shows the same of each slice."""
+    cdef TensorBase result
+    if is_batched_array(t.array):
+        array = view_over_batch(batch_of(t.array), dtype, shape, strides, offset)
+    else:
+        array = array_over(<object>t.array, dtype, shape, strides, offset)
+    result = share_version(root_of(t), array)
     result.flags |= IS_VIEW
     result.own_version = version_of(result)
     return result
+
+
+cdef object view_over_batch(Batch batch, object dtype, tuple shape, tuple strides, object offset):
+    data = slice_of_array(<object>batch.physical.array)
+    seen = view_over(batch.physical, dtype, (data.shape[0], *shape), (data.strides[0], *strides), offset)
+    cdef TensorBase batched = as_batched(seen, batch.level)
+    return <object>batched.array
 
 
 cdef TensorBase share_version(TensorBase source, object array):
@@ -111,6 +131,12 @@ cdef TensorBase share_version(TensorBase source, object array):
     if PyObject_GC_IsTracked(source):
         track(result)       # it may be what closes a cycle through the source
     return result
+
+
+def one_slice(TensorBase tensor not None, VmapLevel level not None):
+    """A tensor that stands for each slice of `tensor` along dimension 0. A write to one is a change of the other."""
+    cdef TensorBase batched = as_batched(tensor, level)
+    return share_version(tensor, <object>batched.array)
 
 
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL:

@@ -9,6 +9,7 @@ backward: _Function
 basic_index: _Function
 basic_index_backward: _Function
 call_node: _Function
+cat: _Function
 clone: _Function
 clone_by_rows: _Function
 copy_: _Function
@@ -20,10 +21,16 @@ geometry_slice: _Function
 grad: _Function
 index: _Function
 index_put_: _Function
+permute: _Function
 real: _Function
+reshape: _Function
+select: _Function
+squeeze: _Function
+stack: _Function
 sum_to: _Function
 to: _Function
 unbind: _Function
+unsqueeze: _Function
 where: _Function
 
 def fill(**functions: _Function) -> None: ...

@@ -23,6 +23,7 @@ from gradsmith.runtime.arrays.dtypes import (
     number_dtype,
     require_supported,
 )
+from gradsmith.runtime.batching.batch import batched, level_of, physical
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
 from gradsmith.runtime.tensors.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.ranges import (
@@ -73,6 +74,9 @@ def tensor(
         If nested lists are not equally long; the message names the place.
     """
     asked = _asked(dtype, "tensor")
+    if is_batch(data):
+        copy = data.detach().clone() if asked is None else data.detach().to(asked, copy=True)
+        return copy.requires_grad_() if requires_grad else copy  # type: ignore[no-any-return]
     if is_tensor(data) and data.is_meta and on_meta(device or data.device, "tensor"):
         array = array_without_data(data.shape, asked or data.dtype)
     else:
@@ -270,6 +274,8 @@ def empty_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` with uninitialised values."""
+    if is_batch(input):
+        return like_slices(empty_like, input, requires_grad, dtype=dtype, device=device)
     shape, dtype, device = like("empty_like", input, dtype, device)
     return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad, device=device)
 
@@ -283,6 +289,8 @@ def full_like(
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of one value with the shape and dtype of `input`."""
+    if is_batch(input):
+        return like_slices(full_like, input, requires_grad, fill_value, dtype=dtype, device=device)
     shape, dtype, device = like("full_like", input, dtype, device)
     value = _number("full_like", "fill_value", fill_value)
     array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
@@ -299,11 +307,26 @@ def _filled_like(
     requires_grad: bool,
 ) -> Tensor:
     """Tensor of `value` everywhere, which `fill` makes row by row."""
+    if is_batch(input):
+        return like_slices(full_like, input, requires_grad, value, dtype=dtype, device=device)
     shape, dtype, device = like(op, input, dtype, device)
     if input.is_contiguous():
         return made(filler(fill, device, None, op)(shape, dtype), requires_grad, device=device)
     array = _fill(op, shape, value, dtype, filler(_empty_like(input), device, None, op))
     return made(array, requires_grad, device=device)
+
+
+def is_batch(value: Any) -> bool:
+    """Is it a tensor that stands for a batch of slices, under `vmap`?"""
+    return is_tensor(value) and has_no_data(array_behind(value)) and not value.is_meta
+
+
+def like_slices(make: Callable[..., Tensor], input: Tensor, requires_grad: bool, *args: Any, **kwargs: Any) -> Tensor:
+    """A tensor for each slice of a batch, so that it may be written with what differs from slice to slice."""
+    level = level_of(input)
+    assert level is not None
+    result: Tensor = batched(make(physical(input), *args, **kwargs), level)
+    return result.requires_grad_() if requires_grad else result
 
 
 def _empty_like(input: Tensor) -> Callable[..., Array]:

@@ -17,6 +17,7 @@ from gradsmith.runtime.arrays.dtypes import can_cast
 from gradsmith.runtime.arrays.masks import uint8_mask, warn_of_uint8_mask
 from gradsmith.runtime.arrays.separate_arrays import separate
 from gradsmith.runtime.arrays.warning_place import warn_caller
+from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.inplace import refuse_repeated_elements
 from gradsmith.runtime.graph.tensor import TensorBase, from_array, from_shared_array
 from gradsmith.runtime.switches import upcalls
@@ -239,6 +240,9 @@ def _convert_tensor(tensor: Any) -> tuple[Any, bool]:
     is_mask = kind in _MASK_KINDS
     if tensor.is_meta and is_mask:
         raise NotImplementedError("how many elements a mask selects depends on its values, and a meta tensor has none")
+    if tensor.ndim == 0 and is_batched_tensor(tensor):
+        _check_index_dtype(tensor.dtype)
+        return tensor, False
     if tensor.ndim == 0:
         return _convert_array(tensor.numpy(force=True))
     if is_mask and kind != "?":

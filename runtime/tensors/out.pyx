@@ -7,6 +7,7 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.batching.batch cimport VmapLevel, innermost_level
 from gradsmith.runtime.calls.inplace cimport check_inplace, check_result_dtype
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, array_of, bump_version
@@ -22,10 +23,18 @@ cnp.import_array()
 
 
 cdef object write_result(str op, object out, object result):
+    refuse_batches(op, out, result)
     if isinstance(result, tuple):
         return write_results(op, out, result)
     check_without_derivative(op, result)
     return write_out(op, out, array_of(<TensorBase>result))
+
+
+cdef int refuse_batches(str op, object out, object result) except -1:
+    cdef VmapLevel level = innermost_level((out, result))
+    if level is not None:
+        raise level.call.error(f"{op}(): the form with out= writes into one tensor for all slices; use the one without")
+    return 0
 
 
 cdef object write_results(str op, object out, object results):

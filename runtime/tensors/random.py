@@ -18,6 +18,8 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, call_each, has_no_data
 from gradsmith.runtime.arrays.device import CPU, META, DeviceLike, as_device
 from gradsmith.runtime.arrays.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.tensors.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
 
@@ -223,8 +225,14 @@ def _drawn(
 ) -> Tensor:
     shape = as_size(op, size, named)
     dtype = _dtype_or(dtype, out, get_default_dtype(), op)
-    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype, device)
-    return made(array, requires_grad, op, out, device)
+    draws = Draws(op)
+    array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
+    return _for_slices(draws, made(array, False, op, out, device), requires_grad)
+
+
+def _for_slices(draws: Draws, drawn: Tensor, requires_grad: bool) -> Tensor:
+    found = draws.batched(drawn)
+    return found.requires_grad_() if requires_grad else found
 
 
 def _drawn_like(
@@ -237,8 +245,10 @@ def _drawn_like(
     requires_grad: bool,
 ) -> Tensor:
     shape, dtype, device = like(op, input, dtype, device)
-    array = _real_or_complex(op, draw, _source(generator, op), shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad, device=device)
+    draws = Draws(op)
+    array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
+    ordered = array if draws.sizes or is_batched_tensor(input) else ordered_like(input, array)
+    return _for_slices(draws, made(ordered, False, device=device), requires_grad)
 
 
 def _real_or_complex(
@@ -322,8 +332,9 @@ def randint(
     low, high, size = _integer_range("randint", bounds, low, high, size)
     shape = as_size("randint", (size,), {}, one_number=False)
     dtype = _dtype_or(dtype, out, int64, "randint")
-    array = _integers("randint", generator, low, high, shape, dtype, device)
-    return made(array, requires_grad, "randint", out, device)
+    draws = Draws("randint")
+    array = _integers("randint", generator, low, high, (*draws.sizes, *shape), dtype, device)
+    return _for_slices(draws, made(array, False, "randint", out, device), requires_grad)
 
 
 def randint_like(
@@ -339,8 +350,10 @@ def randint_like(
     """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
     shape, dtype, device = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
-    array = _integers("randint_like", generator, low, high, shape, dtype, device)
-    return made(ordered_like(input, array), requires_grad, device=device)
+    draws = Draws("randint_like")
+    array = _integers("randint_like", generator, low, high, (*draws.sizes, *shape), dtype, device)
+    ordered = array if draws.sizes or is_batched_tensor(input) else ordered_like(input, array)
+    return _for_slices(draws, made(ordered, False, device=device), requires_grad)
 
 
 def _integer_range(
@@ -399,11 +412,15 @@ def randperm(
     """The integers from 0 to `n` - 1 in random order."""
     count = as_count("randperm", "n", n)
     dtype = _dtype_or(dtype, out, int64, "randperm")
+    draws = Draws("randperm")
+    shape = (*draws.sizes, count)
     if on_meta(device, "randperm"):
-        array = array_without_data((count,), dtype)
+        array = array_without_data(shape, dtype)
+    elif draws.sizes:
+        array = _source(generator, "randperm").permuted(np.broadcast_to(np.arange(count), shape), axis=-1).astype(dtype)
     else:
         array = _source(generator, "randperm").permutation(count).astype(dtype, copy=False)
-    return made(array, requires_grad, "randperm", out, device)
+    return _for_slices(draws, made(array, False, "randperm", out, device), requires_grad)
 
 
 def normal(
@@ -426,6 +443,8 @@ def normal(
     size : tuple of int
         Shape of the result; needed when both are numbers, not allowed otherwise.
     """
+    if open_levels():
+        return _normal_in_batches(mean, std, size, generator, out, dtype, requires_grad)
     means, deviations = _values(mean), _values(std)
     if not has_no_data(deviations) and np.any(deviations < 0):
         raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
@@ -438,6 +457,24 @@ def normal(
     return made(array, requires_grad, "normal", out, device)
 
 
+def _normal_in_batches(
+    mean: Any, std: Any, size: Sequence[int] | None, generator: Any, out: Any, dtype: Any, requires_grad: bool
+) -> Tensor:
+    """The same under `vmap`, where mean and deviation may differ from slice to slice."""
+    shape = _normal_shape(*(_Shape(value) for value in (mean, std)), size)
+    dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
+    drawn = (randn(shape, generator=generator, dtype=dtype) * std + mean).to(dtype).detach()
+    return drawn.requires_grad_() if requires_grad else drawn
+
+
+class _Shape:
+    """Shape of a tensor or a number."""
+
+    def __init__(self, value: Any) -> None:
+        self.shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
+        self.ndim = len(self.shape)
+
+
 def _values(value: Any) -> Array:
     return np.asarray(array_behind(value) if isinstance(value, TensorBase) else value)
 
@@ -447,7 +484,7 @@ def _device_of(*values: Any) -> DeviceLike | None:
     return META if META in devices else devices[0] if devices else None
 
 
-def _normal_shape(means: Array, deviations: Array, size: Sequence[int] | None) -> tuple[int, ...]:
+def _normal_shape(means: Array | _Shape, deviations: Array | _Shape, size: Sequence[int] | None) -> tuple[int, ...]:
     if size is not None:
         if means.ndim or deviations.ndim:
             raise TypeError("normal(): 'size' is for means and deviations that are numbers; here they have a shape")
@@ -470,6 +507,9 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     chances: Array = array_behind(input)
+    if open_levels() and chances.dtype.kind == "f":
+        drawn = rand(input.shape, generator=generator, dtype=np.float64) < input
+        return drawn.to(input.dtype).detach()  # type: ignore[no-any-return]
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
     if not input.is_meta:

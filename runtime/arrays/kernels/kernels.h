@@ -54,6 +54,9 @@ void gs_meta_report_to(void (*function)(int in_use));
 PyObject *gs_meta_new(int type, int nd, const npy_intp *dims);
 int gs_meta_of_array(PyObject *array);
 int gs_meta_is_stand_in(PyObject *array);
+/* The array of a batched tensor, whose base is `batch`; see runtime/batching. */
+PyObject *gs_batched_new(int type, int nd, const npy_intp *dims, PyObject *batch);
+int gs_batched_of_array(PyObject *array);
 
 /* promotion.c */
 extern int gs_default_float;

@@ -50,7 +50,7 @@ cdef object gated_by_ops(tuple given):
     return op_mul_tensor(self, op_exp(op_mul_tensor(self, other)))
 
 cdef TensorBase op_gated(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("gated", (self, other)) if watching else 0
+    cdef int depth = begin_replaceable_op("gated", (self, other), &batched_gated) if watching else 0
     cdef PyObject *operands[2]
     operands[0] = <PyObject *>self
     operands[1] = <PyObject *>other
@@ -67,6 +67,12 @@ cdef TensorBase op_gated(TensorBase self, TensorBase other):
     if has_tangent_2(self, other):
         carry_tangents(result, (self, other), tangents_gated, (self, other))
     return ended(depth, result)
+
+cdef object packed_gated(tuple operands):
+    return op_gated(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_gated
+batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL)
 
 cdef object call_gated(self, other):
     return op_gated(check_input(self, "gated"), check_tensor(other, "gated", "other", 2))

@@ -29,7 +29,7 @@ cdef tuple tangents_blend(list gradients, tuple tangents, tuple given):    # tra
 
 cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, object beta):
     check_no_gradient(anchor, "blend", "anchor")
-    cdef int depth = begin_replaceable_op("blend", (self, weight, anchor, beta)) if watching else 0
+    cdef int depth = begin_replaceable_op("blend", (self, weight, anchor, beta), &batched_blend) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) * array_of(weight) + beta * array_of(anchor))
     )
@@ -45,6 +45,12 @@ cdef TensorBase op_blend(TensorBase self, TensorBase weight, TensorBase anchor, 
     if has_tangent_2(self, weight):
         carry_transposed((result,), (self, weight), tangents_blend, (self, weight))
     return ended(depth, result)
+
+cdef object packed_blend(tuple operands):
+    return op_blend(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_blend
+batched_blend = BatchRule(b"blend", slice_by_slice, b"....", packed_blend, NULL)
 
 cdef object call_blend(self, weight, anchor, beta):
     return op_blend(

@@ -35,7 +35,9 @@ cdef tuple tangents_addcmul_tensor(list gradients, tuple tangents, tuple given):
     )
 
 cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
-    cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "addcmul", (self, tensor1, tensor2, value), &batched_addcmul_tensor
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2))
     )
@@ -56,7 +58,7 @@ cdef TensorBase op_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBas
 
 cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, TensorBase tensor2, object value):
     check_inplace("addcmul_", self)
-    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
+    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value), NULL) if watching else 0
     if has_tangent_3(self, tensor1, tensor2):
         return ended(depth, copy_into("addcmul_", self, op_addcmul_tensor(self, tensor1, tensor2, value)))
     cdef Node node, history = None
@@ -70,9 +72,23 @@ cdef TensorBase inplace_addcmul_tensor(TensorBase self, TensorBase tensor1, Tens
         if node.edges[1].node != NULL or node.edges[2].node != NULL:
             set_value(node, 0, value)
         history = prepare_history("addcmul_", self, node)
-    write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2)))
+    if not (watching and written_batched(&batched_inplace_addcmul_tensor, (self, tensor1, tensor2, value))):
+        write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * array_of(tensor2)))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_addcmul_tensor(tuple operands):
+    return op_addcmul_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef object packed_inplace_addcmul_tensor(tuple operands):
+    return inplace_addcmul_tensor(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3]
+    )
+
+cdef BatchRule batched_addcmul_tensor
+batched_addcmul_tensor = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_tensor, NULL)
+cdef BatchRule batched_inplace_addcmul_tensor
+batched_inplace_addcmul_tensor = BatchRule(b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_tensor, NULL)
 
 cdef class AddcmulScalarBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Scalar tensor2, *, Scalar value=1) -> Tensor``."""
@@ -108,7 +124,9 @@ cdef tuple tangents_addcmul_scalar(list gradients, tuple tangents, tuple given):
     )
 
 cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
-    cdef int depth = begin_replaceable_op("addcmul", (self, tensor1, tensor2, value)) if watching else 0
+    cdef int depth = begin_replaceable_op(
+        "addcmul", (self, tensor1, tensor2, value), &batched_addcmul_scalar
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(array_of(self) + value * array_of(tensor1) * tensor2)
     )
@@ -126,7 +144,7 @@ cdef TensorBase op_addcmul_scalar(TensorBase self, TensorBase tensor1, object te
 
 cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, object tensor2, object value):
     check_inplace("addcmul_", self)
-    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value)) if watching else 0
+    cdef int depth = begin_op("addcmul_", (self, tensor1, tensor2, value), NULL) if watching else 0
     if has_tangent_2(self, tensor1):
         return ended(depth, copy_into("addcmul_", self, op_addcmul_scalar(self, tensor1, tensor2, value)))
     cdef Node node, history = None
@@ -137,9 +155,21 @@ cdef TensorBase inplace_addcmul_scalar(TensorBase self, TensorBase tensor1, obje
             set_value(node, 0, tensor2)
             set_value(node, 1, value)
         history = prepare_history("addcmul_", self, node)
-    write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * tensor2))
+    if not (watching and written_batched(&batched_inplace_addcmul_scalar, (self, tensor1, tensor2, value))):
+        write_inplace("addcmul_", self, own_memory(array_of(self) + value * array_of(tensor1) * tensor2))
     finish_inplace(self, history)
     return ended(depth, self)
+
+cdef object packed_addcmul_scalar(tuple operands):
+    return op_addcmul_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
+
+cdef object packed_inplace_addcmul_scalar(tuple operands):
+    return inplace_addcmul_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_addcmul_scalar
+batched_addcmul_scalar = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_scalar, NULL)
+cdef BatchRule batched_inplace_addcmul_scalar
+batched_inplace_addcmul_scalar = BatchRule(b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_scalar, NULL)
 
 cdef object call_addcmul(self, tensor1, tensor2, value):
     self = check_input(self, "addcmul")

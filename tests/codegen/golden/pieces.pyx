@@ -22,8 +22,10 @@ cdef object tangents_pieces(tuple tangents, tuple given):    # auto_linear
     return op_pieces(self_t, dim)
 
 cdef list op_pieces(TensorBase self, object dim):
-    cdef int depth = begin_op("pieces", (self, dim)) if watching else 0
-    cdef list result = as_view_list(self, list(np.moveaxis(array_of(self), dim, 0)))
+    cdef int depth = begin_op("pieces", (self, dim), &batched_pieces) if watching else 0
+    cdef list result = as_view_list(
+        self, replayed_arrays() if replays(depth) else list(np.moveaxis(array_of(self), dim, 0))
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>PiecesBackward0.__new__(PiecesBackward0)
@@ -35,6 +37,12 @@ cdef list op_pieces(TensorBase self, object dim):
     if depth:
         end_op(depth, result)
     return result
+
+cdef object packed_pieces(tuple operands):
+    return op_pieces(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_pieces
+batched_pieces = BatchRule(b"pieces", slice_by_slice, b"..", packed_pieces, NULL)
 
 cdef object call_pieces(self, dim):
     return tuple(op_pieces(check_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))
@@ -80,7 +88,7 @@ cdef object tangents_join(tuple tangents, tuple given):    # auto_linear
     return op_join(tensors_t, dim)
 
 cdef TensorBase op_join(list tensors, object dim):
-    cdef int depth = begin_replaceable_op("join", (tensors, dim)) if watching else 0
+    cdef int depth = begin_replaceable_op("join", (tensors, dim), &batched_join) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
         own_memory(np.concatenate(arrays_of(tensors), dim))
     )
@@ -95,6 +103,12 @@ cdef TensorBase op_join(list tensors, object dim):
     if has_tangent_list(tensors):
         carry_tangents(result, (tensors,), tangents_join, (dim,))
     return ended(depth, result)
+
+cdef object packed_join(tuple operands):
+    return op_join(<list>operands[0], operands[1])
+
+cdef BatchRule batched_join
+batched_join = BatchRule(b"join", slice_by_slice, b"..", packed_join, NULL)
 
 cdef object call_join(tensors, dim):
     return op_join(as_tensor_list(tensors, "join", "tensors", 1), as_int(dim, "join", "dim", 2))

@@ -18,17 +18,24 @@ cdef tuple tangents_put__tensor(list gradients, tuple tangents, tuple given):   
 
 cdef TensorBase op_put__tensor(TensorBase self, TensorBase value):
     check_inplace("put_", self)
-    cdef int depth = begin_op("put_", (self, value)) if watching else 0
+    cdef int depth = begin_op("put_", (self, value), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, value):
         node = <Node>PutBackward0.__new__(PutBackward0)
         connect_2(node, 0, 0, self, value)
         history = prepare_history("put_", self, node)
-    write_values("put_", self, np.asarray(array_of(value)))
+    if not (watching and written_batched(&batched_inplace_put__tensor, (self, value))):
+        write_values("put_", self, np.asarray(array_of(value)))
     finish_inplace(self, history)
     if has_tangent_2(self, value):
         carry_transposed((self,), (self, value), tangents_put__tensor, ())
     return ended(depth, self)
+
+cdef object packed_inplace_put__tensor(tuple operands):
+    return op_put__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_inplace_put__tensor
+batched_inplace_put__tensor = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__tensor, NULL)
 
 cdef class PutScalarBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -47,17 +54,24 @@ cdef tuple tangents_put__scalar(list gradients, tuple tangents, tuple given):   
 
 cdef TensorBase op_put__scalar(TensorBase self, object value):
     check_inplace("put_", self)
-    cdef int depth = begin_op("put_", (self, value)) if watching else 0
+    cdef int depth = begin_op("put_", (self, value), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>PutScalarBackward0.__new__(PutScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("put_", self, node)
-    write_values("put_", self, np.asarray(value))
+    if not (watching and written_batched(&batched_inplace_put__scalar, (self, value))):
+        write_values("put_", self, np.asarray(value))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_transposed((self,), (self,), tangents_put__scalar, ())
     return ended(depth, self)
+
+cdef object packed_inplace_put__scalar(tuple operands):
+    return op_put__scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_inplace_put__scalar
+batched_inplace_put__scalar = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__scalar, NULL)
 
 cdef object call_put_(self, value):
     self = check_input(self, "put_")

@@ -46,7 +46,7 @@ cdef object softplus_by_ops(tuple given):
     )
 
 cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
-    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold)) if watching else 0
+    cdef int depth = begin_replaceable_op("softplus", (self, beta, threshold), &batched_softplus) if watching else 0
     cdef PyObject *operands[1]
     operands[0] = <PyObject *>self
     cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
@@ -65,6 +65,12 @@ cdef TensorBase op_softplus(TensorBase self, object beta, object threshold):
     if has_tangent_1(self):
         carry_tangents(result, (self,), tangents_softplus, (self, beta, threshold))
     return ended(depth, result)
+
+cdef object packed_softplus(tuple operands):
+    return op_softplus(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_softplus
+batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
 cdef object call_softplus(self, beta, threshold):
     self = check_input(self, "softplus")

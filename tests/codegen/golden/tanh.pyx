@@ -21,7 +21,7 @@ cdef object tangents_tanh(tuple tangents, tuple given):    # auto_element_wise
     return op_mul_tensor(self_t, op_sub_scalar_tensor(1, op_mul_tensor(result, result)))
 
 cdef TensorBase op_tanh(TensorBase self):
-    cdef int depth = begin_replaceable_op("tanh", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("tanh", (self,), &batched_tanh) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(unary(TANH, self.array))
     cdef Node node
     if requires_grad_1(self):
@@ -35,7 +35,7 @@ cdef TensorBase op_tanh(TensorBase self):
 
 cdef TensorBase inplace_tanh(TensorBase self):
     check_inplace("tanh_", self)
-    cdef int depth = begin_op("tanh_", (self,)) if watching else 0
+    cdef int depth = begin_op("tanh_", (self,), NULL) if watching else 0
     if self.flags & IS_VIEW or save_mode() or has_tangent_1(self):
         return ended(depth, copy_into("tanh_", self, op_tanh(self)))
     cdef Node node = None, history = None
@@ -43,11 +43,23 @@ cdef TensorBase inplace_tanh(TensorBase self):
         node = <Node>TanhBackward0.__new__(TanhBackward0)
         connect_1(node, 1, 0, self)
         history = prepare_history("tanh_", self, node)
-    unary_into(TANH, self.array, self.array)
+    if not (watching and written_batched(&batched_inplace_tanh, (self,))):
+        unary_into(TANH, self.array, self.array)
     finish_inplace(self, history)
     if node is not None:
         save_output(node, 0, self)
     return ended(depth, self)
+
+cdef object packed_tanh(tuple operands):
+    return op_tanh(<TensorBase>operands[0])
+
+cdef object packed_inplace_tanh(tuple operands):
+    return inplace_tanh(<TensorBase>operands[0])
+
+cdef BatchRule batched_tanh
+batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
+cdef BatchRule batched_inplace_tanh
+batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
 cdef object call_tanh(self):
     return op_tanh(check_input(self, "tanh"))

@@ -23,7 +23,7 @@ cdef tuple tangents_top(list gradients, tuple tangents, tuple given):    # trans
     return (op_mul_tensor(grad, op_where_tensor_scalar(op_gt_tensor(self, op_sub_tensor_scalar(result, 1)), self, 0)),)
 
 cdef TensorBase op_top(TensorBase self):
-    cdef int depth = begin_replaceable_op("top", (self,)) if watching else 0
+    cdef int depth = begin_replaceable_op("top", (self,), &batched_top) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(own_memory(np.max(array_of(self))))
     cdef Node node
     if requires_grad_1(self):
@@ -35,6 +35,12 @@ cdef TensorBase op_top(TensorBase self):
     if has_tangent_1(self):
         carry_transposed((result,), (self,), tangents_top, (result, self))
     return ended(depth, result)
+
+cdef object packed_top(tuple operands):
+    return op_top(<TensorBase>operands[0])
+
+cdef BatchRule batched_top
+batched_top = BatchRule(b"top", slice_by_slice, b".", packed_top, NULL)
 
 
 # ---- top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -58,7 +64,7 @@ cdef tuple tangents_top_dim(list gradients, tuple tangents, tuple given):    # t
     return (op_mul_tensor(op_expand(grad_values, shape_of(self)), indices),)
 
 cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
-    cdef int depth = begin_replaceable_op("top", (self, dim, keepdim)) if watching else 0
+    cdef int depth = begin_replaceable_op("top", (self, dim, keepdim), &batched_top_dim) if watching else 0
     cdef TensorBase values, indices
     if replays(depth):
         values, indices = replayed_result()
@@ -81,11 +87,17 @@ cdef tuple op_top_dim(TensorBase self, object dim, bint keepdim):
         end_op(depth, (values, indices))
     return (values, indices)
 
+cdef object packed_top_dim(tuple operands):
+    return op_top_dim(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_top_dim
+batched_top_dim = BatchRule(b"top", slice_by_slice, b"...", packed_top_dim, NULL)
+
 
 # ---- top.other(Tensor self, Tensor other) -> Tensor
 
 cdef TensorBase op_top_other(TensorBase self, TensorBase other):
-    cdef int depth = begin_op("top", (self, other)) if watching else 0
+    cdef int depth = begin_op("top", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
     return ended(depth, result)
 

@@ -33,7 +33,7 @@ cdef tuple tangents_extent(list gradients, tuple tangents, tuple given):    # tr
     )
 
 cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
-    cdef int depth = begin_replaceable_op("extent", (self, parts, pair, scales)) if watching else 0
+    cdef int depth = begin_replaceable_op("extent", (self, parts, pair, scales), &batched_extent) if watching else 0
     cdef TensorBase low, high
     if replays(depth):
         low, high = replayed_result()
@@ -57,6 +57,12 @@ cdef tuple op_extent(TensorBase self, list parts, object pair, object scales):
     if depth:
         end_op(depth, (low, high))
     return (low, high)
+
+cdef object packed_extent(tuple operands):
+    return op_extent(<TensorBase>operands[0], <list>operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_extent
+batched_extent = BatchRule(b"extent", slice_by_slice, b"....", packed_extent, NULL)
 
 ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
 

@@ -1,7 +1,7 @@
 #include "meta.h"
 #include "assign.h"
 
-_Alignas(64) char gs_meta_memory[GS_META_BYTES];
+_Alignas(64) char gs_meta_memory[2 * GS_META_BYTES];
 
 /* The one base of all stand-ins.  Borrowed: it dies with the last of them. */
 static PyObject *owner;
@@ -42,20 +42,46 @@ hold_owner(void)
     return owner;
 }
 
-PyObject *
-gs_meta_new(int type, int nd, const npy_intp *dims)
+/* Consumes `base`, which may be NULL with an exception. */
+static PyObject *
+new_stand_in(int type, int nd, const npy_intp *dims, char *memory, PyObject *base)
 {
     npy_intp strides[NPY_MAXDIMS] = {0};
+    if (base == NULL) {
+        return NULL;
+    }
     Py_INCREF(gs_descr[type]);
-    PyObject *array = PyArray_NewFromDescr(&PyArray_Type, gs_descr[type], nd, (npy_intp *)dims, strides, gs_meta_memory, 0,
-                                           NULL);
-    PyObject *base = array == NULL ? NULL : hold_owner();
-    if (base == NULL || PyArray_SetBaseObject((PyArrayObject *)array, base) < 0) {
-        Py_XDECREF(array);
+    PyObject *array =
+        PyArray_NewFromDescr(&PyArray_Type, gs_descr[type], nd, (npy_intp *)dims, strides, memory, 0, NULL);
+    if (array == NULL) {
+        Py_DECREF(base);
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)array, base) < 0) {
+        Py_DECREF(array);
         return NULL;
     }
     PyArray_CLEARFLAGS((PyArrayObject *)array, NPY_ARRAY_ALIGNED | NPY_ARRAY_WRITEABLE);
     return array;
+}
+
+PyObject *
+gs_meta_new(int type, int nd, const npy_intp *dims)
+{
+    return new_stand_in(type, nd, dims, gs_meta_memory, hold_owner());
+}
+
+PyObject *
+gs_batched_new(int type, int nd, const npy_intp *dims, PyObject *batch)
+{
+    Py_INCREF(batch);
+    return new_stand_in(type, nd, dims, gs_meta_memory + GS_META_BYTES, batch);
+}
+
+int
+gs_batched_of_array(PyObject *array)
+{
+    return gs_is_batched(array);
 }
 
 PyObject *

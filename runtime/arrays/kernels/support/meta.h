@@ -6,6 +6,9 @@
  *
  * The kernels that compute element by element, reduce or multiply know the shape and the type of their result before
  * they touch an element; given a stand-in they stop there and give another one.
+ *
+ * The array of a batched tensor is a stand-in too, with an address of its own, and has for its base who has the data;
+ * see runtime/batching.
  */
 #ifndef GRADSMITH_META_H
 #define GRADSMITH_META_H
@@ -16,12 +19,19 @@ GS_HIDDEN_BEGIN
 
 /* Room for any element, and for views that begin inside it (imaginary parts). */
 #define GS_META_BYTES 64
-extern char gs_meta_memory[GS_META_BYTES];
+extern char gs_meta_memory[2 * GS_META_BYTES];     /* of tensors on the meta device, and of batched ones */
 
 static inline int
 gs_is_meta(PyObject *array)
 {
-    return (uintptr_t)gs_fields(array)->data - (uintptr_t)gs_meta_memory < GS_META_BYTES;
+    return (uintptr_t)gs_fields(array)->data - (uintptr_t)gs_meta_memory < 2 * GS_META_BYTES;
+}
+
+/* Of a batched tensor, or a view that NumPy made of one. */
+static inline int
+gs_is_batched(PyObject *array)
+{
+    return (uintptr_t)gs_fields(array)->data - (uintptr_t)(gs_meta_memory + GS_META_BYTES) < GS_META_BYTES;
 }
 
 /* NumPy's views of stand-ins count as aligned.  A stand-in made here does not, whatever its size: kernels then never

@@ -1,0 +1,257 @@
+"""`vmap`: a function of one example as a function of many."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from gradsmith.func.arguments import Call, Function, described
+from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, physical
+from gradsmith.runtime.batching.levels import open_level
+from gradsmith.runtime.calls.forward_ad import alias
+from gradsmith.runtime.history.view import one_slice
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled
+from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.utils import pytree
+from gradsmith.utils.pytree import Mismatch, TreeSpec
+
+Dims = int | Sequence[Any] | dict[Any, Any] | None
+
+RANDOMNESS = ("error", "different", "same")
+
+
+def vmap(
+    func: Function | None = None,
+    in_dims: Dims = 0,
+    out_dims: Dims = 0,
+    randomness: str = "error",
+    *,
+    chunk_size: int | None = None,
+) -> Any:
+    """Function that maps `func` over a dimension of its arguments, all slices at once.
+
+    Parameters
+    ----------
+    func : callable, optional
+        Takes and gives tensors, or trees of them. Without it, the result is a decorator.
+    in_dims : int, None or tree of these
+        For each argument the dimension that is mapped over: one for all, or a tuple with one for each argument, which
+        may be a tree like the argument. With None an argument is the same for all slices.
+    out_dims : int, None or tree of these
+        Where the dimension comes in each result. None is for a result that is the same for all slices.
+    randomness : {"error", "different", "same"}
+        Whether ops that draw random numbers draw new ones for each slice, the same for all, or raise.
+    chunk_size : int, optional
+        Take so many slices at a time, to save memory.
+
+    Returns
+    -------
+    callable
+        Takes what `func` takes, with one dimension more, and gives what it gives, with one dimension more.
+
+    Raises
+    ------
+    ValueError
+        When the function is called: dimensions do not fit the arguments or results, sizes differ, or `func` gives
+        something else than tensors.
+    RuntimeError
+        `func` asks for the value of one slice (``if x > 0``, ``x.item()``), changes a tensor that is not mapped in place
+        by what is, draws random numbers without `randomness`, or keeps a tensor for later.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> from gradsmith import func
+    >>> func.vmap(gs.dot)(gs.tensor([[1.0, 2.0], [3.0, 4.0]]), gs.tensor([[1.0, 0.0], [0.0, 1.0]]))
+    tensor([1., 4.])
+    >>> func.vmap(func.grad(lambda x, w: (w * x).sum() ** 2), in_dims=(0, None))(gs.eye(2), gs.tensor([1.0, 2.0]))
+    tensor([[ 2.,  4.],
+            [ 4.,  8.]])
+    """
+    if func is None:
+        return functools.partial(vmap, in_dims=in_dims, out_dims=out_dims, randomness=randomness, chunk_size=chunk_size)
+    call = Call("vmap", func)
+    if randomness not in RANDOMNESS:
+        raise call.error(f"randomness is one of 'error', 'different' and 'same', got {randomness!r}")
+    if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
+        raise call.error(f"chunk_size is None or an int greater than 0, got {chunk_size!r}", ValueError)
+
+    @functools.wraps(func)
+    def mapped(*args: Any, **kwargs: Any) -> Any:
+        inputs = Inputs(call, args, kwargs, in_dims)
+        if chunk_size is None or inputs.size <= chunk_size:
+            return _run(call, inputs, out_dims, randomness)
+        return _run_in_chunks(call, inputs, out_dims, randomness, chunk_size)
+
+    return mapped
+
+
+# ---- arguments
+
+
+class Inputs:
+    """The arguments of one call, and the dimension of each leaf that is mapped over."""
+
+    def __init__(self, call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], in_dims: Dims) -> None:
+        if not args:
+            raise call.error("got no positional arguments, so there is nothing to map over", ValueError)
+        self.call = call
+        self.leaves, self.spec = pytree.flatten(args)
+        self.dims = _dims_of_leaves(call, in_dims, self.spec, len(args))
+        named, self.named_spec = pytree.flatten(kwargs)
+        self.leaves += named
+        self.dims += [0 if is_tensor(leaf) else None for leaf in named]
+        self.paths = [*self.spec.paths("args"), *self.named_spec.paths("kwargs")]
+        self.dims = [self.checked(n) for n in range(len(self.leaves))]
+        self.size = self.common_size()
+
+    def checked(self, n: int) -> int | None:
+        leaf, dim, path = self.leaves[n], self.dims[n], self.paths[n]
+        if dim is None:
+            return None
+        if not isinstance(dim, int) or isinstance(dim, bool):
+            raise self.call.error(f"in_dims for {path} is {dim!r}; expected an int or None", ValueError)
+        if not is_tensor(leaf):
+            raise self.call.error(
+                f"in_dims is {dim} for {path}, which is of type {type(leaf).__name__} and cannot be mapped over. If it is "
+                "to be the same for all slices, give it None",
+                ValueError,
+            )
+        if not -leaf.ndim <= dim < leaf.ndim:
+            raise self.call.error(
+                f"in_dims is {dim} for {path}, a tensor of {leaf.ndim} dimensions; expected a number from {-leaf.ndim} "
+                f"to {leaf.ndim - 1}"
+                if leaf.ndim
+                else f"in_dims is {dim} for {path}, a tensor without dimensions",
+                ValueError,
+            )
+        return dim % leaf.ndim
+
+    def common_size(self) -> int:
+        sizes = {leaf.shape[dim]: n for n, (leaf, dim) in enumerate(zip(self.leaves, self.dims)) if dim is not None}
+        if not sizes:
+            raise self.call.error("in_dims is None for every argument: there is nothing to map over", ValueError)
+        if len(sizes) > 1:
+            found = ", ".join(
+                f"{self.paths[n]} has {size} (dimension {self.dims[n]} of shape {list(self.leaves[n].shape)})"
+                for size, n in sizes.items()
+            )
+            raise self.call.error(
+                f"Expected all tensors to have the same size in the mapped dimension: {found}", ValueError
+            )
+        return next(iter(sizes))
+
+    def arguments(self, leaves: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
+        count = self.spec.num_leaves
+        return self.spec.unflatten(leaves[:count]), self.named_spec.unflatten(leaves[count:])
+
+    def slices(self, start: int, stop: int) -> Inputs:
+        """The arguments of some of the slices."""
+        part = object.__new__(Inputs)
+        part.__dict__.update(self.__dict__)
+        part.leaves = [
+            leaf if dim is None else leaf.narrow(dim, start, stop - start) for leaf, dim in zip(self.leaves, self.dims)
+        ]
+        part.size = stop - start
+        return part
+
+
+def _dims_of_leaves(call: Call, in_dims: Dims, spec: TreeSpec, count: int) -> list[Any]:
+    if in_dims is not None and not isinstance(in_dims, (int, tuple, list, dict)):
+        raise call.error(
+            f"in_dims is an int, None or a tuple with one for each argument, got {type(in_dims).__name__}", ValueError
+        )
+    if isinstance(in_dims, list):
+        in_dims = tuple(in_dims)
+    try:
+        return pytree.spread_over(spec, in_dims, "in_dims")
+    except Mismatch as error:
+        hint = "in_dims has to have one entry for each positional argument" if isinstance(in_dims, tuple) else ""
+        raise call.error(
+            f"in_dims {in_dims} does not fit the {count} positional arguments: {error}. {hint}", ValueError
+        ) from None
+
+
+# ---- the call
+
+
+def _run(call: Call, inputs: Inputs, out_dims: Dims, randomness: str) -> Any:
+    with open_level(inputs.size, randomness, call) as level:
+        args, kwargs = inputs.arguments(_batched_leaves(inputs, level))
+        return _unbatched(call, call.func(*args, **kwargs), out_dims, level)
+
+
+def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:
+    """One tensor that is an argument twice is one tensor inside, so that a write to it is seen."""
+    made: dict[tuple[int, int], Any] = {}
+    found = []
+    for leaf, dim in zip(inputs.leaves, inputs.dims):
+        if dim is None:
+            found.append(leaf)
+            continue
+        if (id(leaf), dim) not in made:
+            made[id(leaf), dim] = one_slice(leaf.movedim(dim, 0) if dim else leaf, level)
+            level.has_history = level.has_history or leaf.requires_grad
+        found.append(made[id(leaf), dim])
+    return found
+
+
+def _unbatched(call: Call, output: Any, out_dims: Dims, level: VmapLevel) -> Any:
+    leaves, spec = pytree.flatten(output)
+    paths = list(spec.paths("output"))
+    for leaf, path in zip(leaves, paths):
+        if not is_tensor(leaf):
+            raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}", ValueError)
+    return spec.unflatten(map(functools.partial(_result, call, level), leaves, _out_dims(call, out_dims, spec), paths))
+
+
+def _out_dims(call: Call, out_dims: Dims, spec: TreeSpec) -> list[Any]:
+    if isinstance(out_dims, tuple) and len(out_dims) == 1 and spec.cls is None:
+        out_dims = out_dims[0]
+    try:
+        return pytree.spread_over(spec, out_dims, "out_dims")
+    except Mismatch as error:
+        raise call.error(f"out_dims {out_dims} does not fit the output of f: {error}", ValueError) from None
+
+
+def _result(call: Call, level: VmapLevel, leaf: Any, dim: Any, path: str) -> Any:
+    is_mapped = level_of(leaf) is level
+    if dim is None:
+        if is_mapped:
+            raise call.error(
+                f"out_dims is None for {path}, which differs from slice to slice; give the dimension for the slices",
+                ValueError,
+            )
+        return leaf
+    ndim = leaf.ndim + 1
+    if not isinstance(dim, int) or isinstance(dim, bool) or not -ndim <= dim < ndim:
+        raise call.error(
+            f"out_dims is {dim!r} for {path}, which has {ndim} dimensions with that of the slices; expected None or a "
+            f"number from {-ndim} to {ndim - 1}",
+            ValueError,
+        )
+    data = _own(physical(leaf)) if is_mapped else all_slices(leaf, level)
+    return data.movedim(0, dim) if dim % ndim else data
+
+
+def _own(data: Any) -> Any:
+    """Data that inside of the function was recorded where the caller does not record."""
+    return alias(data) if data.requires_grad and not is_grad_enabled() else data
+
+
+def _run_in_chunks(call: Call, inputs: Inputs, out_dims: Dims, randomness: str, chunk_size: int) -> Any:
+    from gradsmith import cat
+
+    starts = range(0, inputs.size, chunk_size)
+    parts = [
+        pytree.flatten(_run(call, inputs.slices(n, min(n + chunk_size, inputs.size)), out_dims, randomness))
+        for n in starts
+    ]
+    spec = parts[0][1]
+    dims = _out_dims(call, out_dims, spec)
+    found = [
+        leaves[0] if dim is None else cat(list(leaves), dim)
+        for dim, *leaves in zip(dims, *(leaves for leaves, _ in parts))
+    ]
+    return spec.unflatten(found)

@@ -1,0 +1,1 @@
+"""Batched tensors: one tensor that stands for a batch of them, for `vmap`."""

@@ -1,0 +1,193 @@
+"""Batched tensors.
+
+Note [Batched tensors]
+Inside of a function that `vmap` maps, a tensor stands for one slice, and all slices are computed at once. Such a batched
+tensor is a tensor like any other: it has a shape, that of a slice, a history, and tangents. It has no data: its array is
+a stand-in (kernels/meta.h) whose base is a `Batch`. That one has the data of all slices, a tensor with one dimension
+more, the first one: the physical tensor.
+
+An op on batched tensors computes its result by the same op, called on the physical tensors as its batching rule says
+(rules.pyx). Everything else the op does as ever, for the batched tensors. So a graph that is recorded inside of the
+mapped function is one of batched tensors, and one that is recorded outside is one of physical tensors; tangents
+likewise. A physical tensor may itself be batched, by a call of `vmap` around this one: rules know of one dimension only.
+
+The batch goes where the array goes: to aliases, detached tensors, and what a node has saved.
+"""
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint64_t
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport batched_array, is_batched_array
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
+
+from numpy.lib.stride_tricks import as_strided
+
+from gradsmith.runtime.switches import upcalls
+
+cnp.import_array()
+
+cdef int living = 0
+cdef uint64_t levels_opened = 0
+
+
+cdef void report_to_nobody(int in_use) noexcept:
+    pass
+
+
+cdef batch_listener report = report_to_nobody
+
+
+cdef void report_batches_to(batch_listener listener) noexcept:
+    global report
+    report = listener
+
+
+cdef class VmapLevel:
+    """One call of a function that `vmap` maps. What it batches ends with it."""
+
+    def __init__(self, Py_ssize_t size, str randomness, call):
+        global levels_opened
+        levels_opened += 1
+        self.number = levels_opened
+        self.size = size
+        self.randomness = randomness
+        self.call = call
+        self.is_open = True
+
+    def close(self):
+        """What is still batched at this level may be used no more."""
+        self.is_open = False
+
+
+cdef class Batch:
+    """The base of the array of a batched tensor. See Note [Batched tensors]."""
+
+    def __dealloc__(self):
+        global living
+        if self.level is not None:
+            living -= 1
+            if not living:
+                report(0)
+
+    @property
+    def all_slices(self):
+        """The physical tensor."""
+        return self.physical
+
+    def error(self, str what):
+        """The error for `what`, which asks for the value of one slice."""
+        return self.level.call.error(
+            f"{what} is not possible for a tensor that differs from slice to slice. Python code can take one way only: "
+            "use where() and the like in the place of `if`, or leave this part out of the function"
+        )
+
+
+cdef Batch new_batch(TensorBase physical, VmapLevel level):
+    global living
+    cdef Batch batch = Batch.__new__(Batch)
+    batch.physical = physical
+    batch.level = level
+    living += 1
+    if living == 1:
+        report(1)
+    return batch
+
+
+cdef TensorBase as_batched(TensorBase physical, VmapLevel level):
+    cdef cnp.ndarray array = <cnp.ndarray>physical.array
+    return wrap_owned(batched_array(
+        cnp.PyArray_TYPE(array),
+        cnp.PyArray_NDIM(array) - 1,
+        cnp.PyArray_DIMS(array) + 1,
+        new_batch(physical, level),
+    ))
+
+
+cdef Batch batch_of(PyObject *array):
+    cdef PyObject *base = cnp.PyArray_BASE(<cnp.ndarray>array)
+    if base == NULL or not isinstance(<object>base, Batch):
+        raise RuntimeError("gradsmith lost the batch of a tensor under vmap; please report this")
+    return <Batch>base
+
+
+cdef Batch open_batch_of(TensorBase t):
+    cdef Batch batch = batch_of(t.array)
+    if not batch.level.is_open:
+        raise batch.level.call.error(
+            f"a tensor of shape {list(t.shape)} is used after the call of the function that vmap mapped has ended. "
+            "What is kept from inside of the function stands for one slice there and for nothing here: return it"
+        )
+    return batch
+
+
+cdef VmapLevel innermost_level(object operands, VmapLevel found=None):
+    cdef VmapLevel level
+    for operand in operands:
+        if isinstance(operand, TensorBase):
+            if is_batched(<TensorBase>operand):
+                level = open_batch_of(<TensorBase>operand).level
+                if found is None or level.number > found.number:
+                    found = level
+        elif isinstance(operand, (tuple, list)):
+            found = innermost_level(operand, found)
+    return found
+
+
+cdef TensorBase leading(TensorBase t, VmapLevel level):
+    cdef Batch batch
+    if is_batched(t):
+        batch = open_batch_of(t)
+        if batch.level is level:
+            return batch.physical
+    return upcalls.expand(upcalls.unsqueeze(t, 0), (level.size, *t.shape))
+
+
+# ---- the memory of a batch
+
+cdef object slice_of_array(object array):
+    while is_batched_array(<PyObject *>array):
+        data = slice_of_array(<object>batch_of(<PyObject *>array).physical.array)
+        array = as_strided(data, data.shape[1:], data.strides[1:], writeable=False)
+    return array
+
+
+cdef bint share_memory_of_batches(PyObject *array, PyObject *view) except -1:
+    """Shows `view`, of a batch, the memory of the batch whose array is `array`?"""
+    while is_batched_array(array) and is_batched_array(view):
+        array = batch_of(array).physical.array
+        view = batch_of(view).physical.array
+    return memory_of(array) == memory_of(view)
+
+
+cdef PyObject *memory_of(PyObject *array) noexcept:
+    """The array that owns the memory."""
+    cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>array)
+    return array if owner == NULL else owner
+
+
+# ---- for `vmap`, which is Python
+
+def is_batched_tensor(TensorBase tensor not None):
+    """Does the tensor stand for a batch?"""
+    return is_batched(tensor)
+
+
+def batched(TensorBase tensor not None, VmapLevel level not None):
+    """A tensor that stands for one slice of `tensor` along dimension 0, which has to have the size of the level."""
+    return as_batched(tensor, level)
+
+
+def level_of(TensorBase tensor not None):
+    """The innermost level at which a tensor is batched, or None."""
+    return batch_of(tensor.array).level if is_batched(tensor) else None
+
+
+def physical(TensorBase tensor not None):
+    """The data of a batched tensor."""
+    return open_batch_of(tensor).physical
+
+
+def all_slices(TensorBase tensor not None, VmapLevel level not None):
+    """The slices of a tensor at `level`, side by side in dimension 0; of one that is not batched there, all the same."""
+    return leading(tensor, level)

@@ -1,0 +1,383 @@
+"""Ops on batched tensors. See batch.pyx, Note [Batched tensors].
+
+Note [Batching rules]
+The generator writes a `BatchRule` beside each op, from what the types in its signature say. A rule is a method, and a
+letter for each operand:
+
+    elementwise     e   tensor, broadcast with the others
+                    w   the same for one that is written
+                    c   the same for a tensor whose dtype has no say in that of the result, such as a condition
+    along_slices    b   tensor, or list of tensors, or None: it gets the dimension of the slices, the first one
+                    x   the same for a tensor that is broadcast to sizes
+                    d   dimension of the first tensor, or None for all of them, one after the other
+                    i   place of a new dimension
+                    D   several dimensions; none of them are all       F   several dimensions
+                    P   all of them, in another order
+                    s   sizes                              r   sizes, one of which may be -1
+    of_cores        0 1 2   tensor of which that many dimensions, the last ones, belong to the op, as in a generalized
+                    ufunc of NumPy; `<` and `>` are a matrix that may be a vector, without its first or its last one
+    by_parts        the op is replaced by others, `parts`, which have rules of their own
+    by_copy         what `parts` gives is copied into the first operand
+    by_indexing     indices, which have their own file
+    slice_by_slice  one call for each slice, and a warning
+    by_values       an error: the shape of the result depends on values
+
+Any other operand goes through as it is; its letter is a dot.
+
+A rule knows nothing of errors: what is wrong is wrong with the shapes that the user sees, so an op that fails is called
+once more with tensors that have these shapes and no data.
+"""
+from gradsmith.runtime.batching.batch cimport VmapLevel, as_batched, innermost_level, is_batched, leading, open_batch_of
+from gradsmith.runtime.graph.tangent cimport swap_ceiling
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
+from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from libc.stdint cimport uint64_t
+
+import math
+
+from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.dtypes import common_dtype
+from gradsmith.runtime.batching import fallback, indexing
+from gradsmith.runtime.switches import upcalls
+
+
+cdef object batched_result(const BatchRule *rule, tuple operands):
+    cdef VmapLevel level = innermost_level(operands)
+    if level is None:
+        return None
+    return in_batches(rule.method(rule, operands, level) if rule.method == by_parts else run(rule, operands, level), level)
+
+
+cdef object run(const BatchRule *rule, tuple operands, VmapLevel level):
+    try:
+        return rule.method(rule, operands, level)
+    except Exception as error:
+        explain(rule, operands, error)
+        raise
+
+
+cdef object in_batches(object result, VmapLevel level):
+    """A physical result, as the op gives it."""
+    if isinstance(result, TensorBase):
+        return as_batched(<TensorBase>result, level)
+    if isinstance(result, list):
+        return [in_batches(item, level) for item in result]
+    if isinstance(result, tuple):
+        return tuple([in_batches(item, level) for item in result])
+    return result
+
+
+cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
+    cdef VmapLevel level = innermost_level(operands)
+    if level is None:
+        return False
+    if not is_batched(operands[0]) or open_batch_of(operands[0]).level is not level:
+        raise level.call.error(
+            f"{rule.name.decode()}: a tensor of shape {list(operands[0].shape)} that stands for itself is written with "
+            "values that differ from slice to slice. Use the out-of-place form, or make the tensor of one that is "
+            "batched, for example with zeros_like()"
+        )
+    run(rule, operands, level)
+    return True
+
+
+# ---- errors
+
+cdef int explain(const BatchRule *rule, tuple operands, object error) except -1:
+    """Raise the error that the op gives for the shapes of the slices, if it gives one."""
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        rule.op(without_data(operands))
+    except NotImplementedError:
+        return 0
+    except Exception as better:
+        raise better from None
+    finally:
+        swap_grad_mode(recording)
+        swap_ceiling(ceiling)
+    return 0
+
+
+cdef tuple without_data(object operands):
+    return tuple([stand_in(operand) for operand in operands])
+
+
+cdef object stand_in(object operand):
+    if isinstance(operand, TensorBase):
+        return wrap(array_without_data(operand.shape, operand.dtype))
+    if isinstance(operand, list):
+        return [stand_in(item) for item in operand]
+    return without_data(operand) if type(operand) is tuple else operand
+
+
+cdef object shape_of_result(const BatchRule *rule, tuple operands):
+    """The op called with tensors without data, for rules that do not look at all that the op looks at."""
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        return rule.op(without_data(operands))
+    finally:
+        swap_grad_mode(recording)
+        swap_ceiling(ceiling)
+
+
+# ---- element by element
+
+cdef object elementwise(const BatchRule *rule, tuple operands, VmapLevel level):
+    cdef int rank = highest_rank(rule.kinds, operands)
+    cdef object dtype = common_dtype_of_numbers(rule.kinds, operands, level)
+    cdef list found = []
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        operand = operands[i]
+        if isinstance(operand, TensorBase):
+            if dtype is not None and rule.kinds[i] == b"e" and operand.dtype != dtype:
+                operand = upcalls.to(operand, dtype)
+            operand = aligned(<TensorBase>operand, rank, level)
+        found.append(operand)
+    return rule.op(tuple(found))
+
+
+cdef int highest_rank(const char *kinds, tuple operands) except -1:
+    cdef int rank = 0
+    for operand in operands:
+        if isinstance(operand, TensorBase):
+            rank = max(rank, <int>operand.ndim)
+    return rank
+
+
+cdef TensorBase aligned(TensorBase t, int rank, VmapLevel level):
+    """The data of a tensor with ones after the slices, so that it broadcasts with tensors of `rank`."""
+    cdef TensorBase data
+    if not is_batched(t) or open_batch_of(t).level is not level:
+        return t
+    data = open_batch_of(t).physical
+    missing = rank - <int>t.ndim
+    return upcalls.reshape(data, (level.size, *(1,) * missing, *t.shape)) if missing else data
+
+
+cdef object common_dtype_of_numbers(const char *kinds, tuple operands, VmapLevel level):
+    """The dtype of the result where a tensor without dimensions, which is weak, gets one from the batch; else None."""
+    cdef list tensors = []
+    cdef bint has_number = False
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        if (kinds[i] == b"e" or kinds[i] == b"w") and isinstance(operands[i], TensorBase):
+            tensors.append(operands[i])
+            has_number = has_number or operands[i].ndim == 0
+    if not has_number or len(tensors) < 2 or all([t.dtype == tensors[0].dtype for t in tensors]):
+        return None
+    return common_dtype(*tensors)
+
+
+# ---- with the dimension of the slices first
+
+cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level):
+    cdef TensorBase first = first_tensor(operands)
+    cdef int rank = first.ndim
+    cdef bint is_number = rank == 0 and counts_dimensions(rule.kinds)
+    cdef bint is_flat = False
+    cdef list found = []
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        is_flat = is_flat or (rule.kinds[i] == b"d" and operands[i] is None)
+    for i in range(len(operands)):
+        if rule.kinds[i] == b"x":
+            found.append(aligned(leading_batched(operands[i], level), sizes_in(rule.kinds, operands), level))
+        else:
+            found.append(placed(rule.kinds[i], operands[i], first, 1 if is_number else rank, is_number, level))
+    if is_flat:
+        return of_flat(rule, operands, found, level)
+    result = rule.op(tuple(found))
+    return without_ones(result) if is_number else result
+
+
+cdef object of_flat(const BatchRule *rule, tuple operands, list found, VmapLevel level):
+    """The dimension is None: each slice is one long row."""
+    cdef Py_ssize_t i
+    for i in range(len(found)):
+        if rule.kinds[i] == b"b":
+            found[i] = upcalls.reshape(found[i], (level.size, found[i].numel() // max(level.size, 1)))
+        elif rule.kinds[i] == b"d":
+            found[i] = 1
+    return upcalls.reshape(rule.op(tuple(found)), (level.size, *shape_of_result(rule, operands).shape))
+
+
+cdef TensorBase leading_batched(TensorBase t, VmapLevel level):
+    return as_batched(leading(t, level), level)
+
+
+cdef int sizes_in(const char *kinds, tuple operands) except -1:
+    """How many sizes a tensor is to be broadcast to."""
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        if kinds[i] == b"s":
+            return len(operands[i])
+    return 0
+
+
+cdef bint counts_dimensions(const char *kinds) noexcept:
+    """Does an operand name a dimension that is there? A number pretends to have one."""
+    while kinds[0]:
+        if kinds[0] in b"dDF":
+            return True
+        kinds += 1
+    return False
+
+
+cdef TensorBase first_tensor(object operands):
+    for operand in operands:
+        if isinstance(operand, TensorBase):
+            return operand
+        if isinstance(operand, list) and operand and isinstance(operand[0], TensorBase):
+            return operand[0]
+    return None
+
+
+cdef object without_ones(object result):
+    """Of the results of numbers, which were given a dimension each."""
+    if isinstance(result, TensorBase):
+        return upcalls.reshape(result, (result.shape[0],)) if result.ndim > 1 else result
+    if isinstance(result, (list, tuple)):
+        return type(result)([without_ones(item) for item in result])
+    return result
+
+
+cdef object placed(char kind, object operand, TensorBase first, int rank, bint is_number, VmapLevel level):
+    """An operand as the op takes it for the physical tensors; `rank` is that of the slices."""
+    if kind == b"b":
+        return with_slices(operand, is_number, level)
+    if kind == b"d":
+        return None if operand is None else wrapped_dim(operand, rank) + 1
+    if kind == b"i":
+        return wrapped_dim(operand, rank + 1) + 1
+    if kind == b"D":
+        return shifted(range(rank) if operand is None or operand == () else operand, rank)
+    if kind == b"F":
+        return shifted(operand, rank)
+    if kind == b"P":
+        return (0, *shifted(operand, rank))
+    if kind == b"s":
+        return (level.size, *operand)
+    if kind == b"r":
+        return (level.size, *inferred(operand, first.numel()))
+    return operand
+
+
+cdef object with_slices(object operand, bint is_number, VmapLevel level):
+    if isinstance(operand, TensorBase):
+        data = leading(<TensorBase>operand, level)
+        return upcalls.unsqueeze(data, 1) if is_number and data.ndim == 1 else data
+    return [with_slices(item, is_number, level) for item in operand] if isinstance(operand, list) else operand
+
+
+cdef tuple shifted(object dims, int rank):
+    return tuple([wrapped_dim(dim, rank) + 1 for dim in dims])
+
+
+cdef object wrapped_dim(object dim, int rank):
+    if not -rank <= dim < rank:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    return dim + rank if dim < 0 else dim
+
+
+cdef tuple inferred(object sizes, object count):
+    """Sizes with the one that is -1 worked out from the number of elements of a slice."""
+    sizes = tuple(sizes)
+    if -1 not in sizes:
+        return sizes
+    known = -math.prod(sizes)
+    if known <= 0 or count % known or sizes.count(-1) > 1:
+        raise RuntimeError(f"shape '{list(sizes)}' is invalid for input of size {count}")
+    return tuple([count // known if size == -1 else size for size in sizes])
+
+
+# ---- ops of the last dimensions
+
+cdef object of_cores(const BatchRule *rule, tuple operands, VmapLevel level):
+    cdef int rank = highest_loop_rank(rule.kinds, operands)
+    cdef list found = []
+    cdef bint without_first = False, without_last = False
+    cdef Py_ssize_t i
+    shape_of_result(rule, operands)
+    for i in range(len(operands)):
+        operand = operands[i]
+        if isinstance(operand, TensorBase):
+            if rule.kinds[i] == b"<" and operand.ndim == 1:
+                operand, without_first = upcalls.unsqueeze(operand, 0), True
+            elif rule.kinds[i] == b">" and operand.ndim == 1:
+                operand, without_last = upcalls.unsqueeze(operand, 1), True
+            operand = aligned(<TensorBase>operand, rank + core_rank(rule.kinds[i]), level)
+        found.append(operand)
+    result = rule.op(tuple(found))
+    if without_last:
+        result = upcalls.squeeze(result, -1)
+    return upcalls.squeeze(result, -1 if without_last else -2) if without_first else result
+
+
+cdef int core_rank(char kind) noexcept:
+    return 2 if kind == b"<" or kind == b">" else kind - b"0"
+
+
+cdef int highest_loop_rank(const char *kinds, tuple operands) except -1:
+    """Dimensions, besides those that belong to the op, of the tensor that has most of them."""
+    cdef int rank = 0
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        if isinstance(operands[i], TensorBase):
+            rank = max(rank, <int>operands[i].ndim - core_rank(kinds[i]))
+    return rank
+
+
+# ---- other ways
+
+cdef object by_parts(const BatchRule *rule, tuple operands, VmapLevel level):
+    """The result of other ops: it is batched already, or the same for all slices."""
+    shape_of_result(rule, operands)
+    return physical_of_parts(rule.parts(operands), level)
+
+
+cdef object by_copy(const BatchRule *rule, tuple operands, VmapLevel level):
+    shape_of_result(rule, operands)
+    value = rule.parts(operands)
+    return upcalls.copy_(open_batch_of(operands[0]).physical, leading(value, level))
+
+
+cdef object physical_of_parts(object result, VmapLevel level):
+    if isinstance(result, TensorBase):
+        return leading(<TensorBase>result, level)
+    if isinstance(result, (list, tuple)):
+        return type(result)([physical_of_parts(item, level) for item in result])
+    return result
+
+
+cdef object by_indexing(const BatchRule *rule, tuple operands, VmapLevel level):
+    expected = shape_of_result(rule, operands)
+    return indexing.RULES[rule.name.decode()](packed(rule), operands, level, expected)
+
+
+cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel level):
+    return fallback.run(rule.name.decode(), packed(rule), operands, level, shape_of_result(rule, operands))
+
+
+cdef object by_values(const BatchRule *rule, tuple operands, VmapLevel level):
+    raise level.call.error(
+        f"{rule.name.decode()}(): the shape of the result depends on values, which differ from slice to slice. Use an op "
+        "whose result has one shape for all, such as where() or masked_fill()"
+    )
+
+
+cdef class Packed:
+    """The op of a rule, for Python."""
+
+    cdef PackedOp op
+
+    def __call__(self, *operands):
+        return self.op(operands)
+
+
+cdef Packed packed(const BatchRule *rule):
+    cdef Packed made = Packed.__new__(Packed)
+    made.op = rule.op
+    return made
