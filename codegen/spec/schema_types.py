@@ -15,8 +15,8 @@ LIST_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str")
 SIZED_TYPES = ("Scalar", "int", "float", "bool", "str")  # of a list of them the schema may say how many there are
 OPTIONAL_TYPES = ("Tensor", "Scalar", "int", "float", "bool", "str", "dtype", "device", "Generator")
 
-# Ints that say something of a tensor's dimensions: how they are called -> whether they are several. To formulas they are
-# ints like others; the batching rule of the op follows from them.
+# Ints that say something of a tensor's dimensions, and whether they are several. To formulas they are ints like others;
+# the batching rule of the op follows from them.
 ROLES = {
     "dim": False,  # one that the first tensor has
     "new_dim": False,  # the place of one that the result has

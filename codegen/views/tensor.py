@@ -29,8 +29,8 @@ class PackageView:
 # Ops that the runtime calls through runtime/switches/upcalls.pyx.
 UPCALLS = (
     "add", "clone", "clone_by_rows", "copy_", "expand", "fill_", "real", "sum_to", "to", "geometry_slice",
-    "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_", "cat", "permute",
-    "reshape", "select", "squeeze", "stack", "unsqueeze",
+    "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_", "cat",
+    "permute", "reshape", "select", "squeeze", "stack", "unsqueeze",
 )  # fmt: skip
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
 from gradsmith.runtime.graph.gc_tracking import track_everything
-from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.graph.tensor import TensorBase, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors import entry_points

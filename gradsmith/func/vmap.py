@@ -56,8 +56,8 @@ def vmap(
         When the function is called: dimensions do not fit the arguments or results, sizes differ, or `func` gives
         something else than tensors.
     RuntimeError
-        `func` asks for the value of one slice (``if x > 0``, ``x.item()``), changes a tensor that is not mapped in place
-        by what is, draws random numbers without `randomness`, or keeps a tensor for later.
+        `func` asks for the value of one slice (``if x > 0``, ``x.item()``), changes a tensor that is not mapped in
+        place by what is, draws random numbers without `randomness`, or keeps a tensor for later.
 
     Examples
     --------
@@ -114,8 +114,8 @@ class Inputs:
             raise self.call.error(f"in_dims for {path} is {dim!r}; expected an int or None", ValueError)
         if not is_tensor(leaf):
             raise self.call.error(
-                f"in_dims is {dim} for {path}, which is of type {type(leaf).__name__} and cannot be mapped over. If it is "
-                "to be the same for all slices, give it None",
+                f"in_dims is {dim} for {path}, which is of type {type(leaf).__name__} and cannot be mapped over. If it "
+                "is to be the same for all slices, give it None",
                 ValueError,
             )
         if not -leaf.ndim <= dim < leaf.ndim:

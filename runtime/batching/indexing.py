@@ -173,8 +173,8 @@ def _unmasked(part: Any, level: VmapLevel) -> list[Any]:
         return [part]
     if _differs(part, level):
         raise level.call.error(
-            "a mask that differs from slice to slice is an index, and so selects as many elements as are true. Use an op "
-            "whose result has one shape for all, such as where() or masked_fill()"
+            "a mask that differs from slice to slice is an index, and so selects as many elements as are true. Use an "
+            "op whose result has one shape for all, such as where() or masked_fill()"
         )
     if part.ndim == 0:
         raise level.call.error("a mask without dimensions is an index; use where()")

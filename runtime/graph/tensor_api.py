@@ -10,7 +10,6 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, empty_of, has_no_data
 
-
 # ---- batched tensors, whose arrays have a batch for their base; see runtime/batching
 
 
