@@ -15,9 +15,9 @@ tensor([[ 3.,  0.],
 from gradsmith.func.forward import jvp, linearize
 from gradsmith.func.implicit import custom_root, fixed_point
 from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
+from gradsmith.func.mapping import vmap
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
 from gradsmith.func.sparse import SparsityPattern, hessian_pattern, jacobian_pattern, sparse_hessian, sparse_jacobian
-from gradsmith.func.vmap import vmap
 from gradsmith.runtime.batching.fallback import is_vmap_fallback_warning_enabled, set_vmap_fallback_warning_enabled
 
 __all__ = [

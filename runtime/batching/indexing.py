@@ -118,8 +118,7 @@ class _Places:
     """An index of the batch, and where it puts the dimensions of its arrays."""
 
     def __init__(self, index: Index, ndim: int, level: VmapLevel) -> None:
-        parts = [_unmasked(part, level) for part in _expanded(index, ndim)]
-        parts = [part for group in parts for part in group]
+        parts = [item for part in _expanded(index, ndim) for item in _unmasked(part, level)]
         arrays = [n for n, part in enumerate(parts) if _is_array(part)]
         self.level = level
         self.array_rank = max(parts[n].ndim for n in arrays)

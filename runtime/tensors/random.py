@@ -461,9 +461,9 @@ def _normal_in_batches(
     mean: Any, std: Any, size: Sequence[int] | None, generator: Any, out: Any, dtype: Any, requires_grad: bool
 ) -> Tensor:
     """The same under `vmap`, where mean and deviation may differ from slice to slice."""
-    shape = _normal_shape(*(_Shape(value) for value in (mean, std)), size)
+    shape = _normal_shape(_Shape(mean), _Shape(std), size)
     dtype = _dtype_or(dtype, out, _floating_dtype(mean, std), "normal")
-    drawn = (randn(shape, generator=generator, dtype=dtype) * std + mean).to(dtype).detach()
+    drawn: Tensor = (randn(shape, generator=generator, dtype=dtype) * std + mean).to(dtype).detach()
     return drawn.requires_grad_() if requires_grad else drawn
 
 
@@ -508,8 +508,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     chances: Array = array_behind(input)
     if open_levels() and chances.dtype.kind == "f":
-        drawn = rand(input.shape, generator=generator, dtype=np.float64) < input
-        return drawn.to(input.dtype).detach()  # type: ignore[no-any-return]
+        return (rand(input.shape, generator=generator, dtype=np.float64) < input).to(input.dtype)
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
     if not input.is_meta:

@@ -140,7 +140,7 @@ class Inputs:
             raise self.call.error(
                 f"Expected all tensors to have the same size in the mapped dimension: {found}", ValueError
             )
-        return next(iter(sizes))
+        return int(next(iter(sizes)))
 
     def arguments(self, leaves: Sequence[Any]) -> tuple[Any, dict[str, Any]]:
         count = self.spec.num_leaves
