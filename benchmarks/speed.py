@@ -261,6 +261,22 @@ def _torch_step(x: np.ndarray, labels: np.ndarray, weights: list, biases: list) 
     return run
 
 
+# ---- transforms
+
+
+def sparse_jacobian(n: int) -> dict[str, Contestant]:
+    """Bratu's equation on a line, beside one evaluation of it; the pattern is known."""
+
+    def bratu(u: gs.Tensor) -> gs.Tensor:
+        zero = gs.zeros(1, dtype=u.dtype)
+        v = gs.cat([zero, u, zero])
+        return (v[2:] - 2 * u + v[:-2]) * (n + 1.0) ** 2 + gs.exp(u)
+
+    u = gs.tensor(np.random.default_rng(0).random(n))
+    jacobian = gs.func.sparse_jacobian(bratu, pattern=gs.func.jacobian_pattern(bratu)(u))
+    return {"gradsmith": lambda: jacobian(u), "evaluation": lambda: bratu(u)}
+
+
 ROWS = [
     Row("record a*b, 1 element", lambda: record_mul(1), "numpy 0.50, torch 1/12"),
     Row("record a*b, 10 elements", lambda: record_mul(10), "numpy 0.50, torch 1/12"),
@@ -296,6 +312,7 @@ ROWS = [
     Row("matmul 256", lambda: matmul(256, 256, 256), "torch 1.05"),
     Row("matmul 512", lambda: matmul(512, 512, 512), "torch 1.05"),
     Row("matmul 1024", lambda: matmul(1024, 1024, 1024), "torch 1.05", rounds=7),
+    Row("sparse Jacobian, tridiagonal 1e5", lambda: sparse_jacobian(10**5), "evaluation 5"),
     Row("training step 8-16-4, batch 1", lambda: training_step((8, 16, 4), 1), "torch 1/20"),
     Row("training step 784-256-10, batch 32", lambda: training_step((784, 256, 10), 32), "torch 1/1.5"),
 ]

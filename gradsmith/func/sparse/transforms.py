@@ -75,7 +75,8 @@ def sparse_jacobian(
     Notes
     -----
     A pattern holds for all inputs of the same shapes as long as `func` takes the same branches, and indexes by the same
-    numbers and masks. Of other ops it holds whatever the values: `where`, `relu` and `max` may take either side.
+    numbers and masks. Of other ops it holds whatever the values: `where`, `relu` and `max` may take either side. Hooks
+    on tensors that `func` computes are taken to keep the gradient of each element apart from the others.
 
     Examples
     --------
@@ -116,6 +117,8 @@ def real_pullback(call: Call, args: tuple[Any, ...], positions: tuple[int, ...],
     scipy_sparse(call.transform)
     leaves, _ = differentiable_leaves(call, [args[n] for n in positions], positions)
     require_real(call, leaves, "inputs")
+    if any(leaf.is_meta for leaf in leaves):
+        raise call.error("inputs on the meta device have no data, without which no entry can be computed")
     pullback = Pullback(call, args, positions, has_aux)
     require_real(call, pullback.outputs, "outputs")
     return pullback

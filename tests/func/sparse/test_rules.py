@@ -1,10 +1,14 @@
 """The rules of tracing, held against the derivatives of every op of the table."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import gradsmith as gs
 from gradsmith.autograd import grad
+from gradsmith.func.sparse import rules
 from gradsmith.func.sparse.tracing import pattern_between
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify.case import Subject
@@ -65,3 +69,61 @@ def test_no_entry_is_missed(case, flipped):
 @pytest.mark.parametrize("case", CASES)
 def test_no_entry_of_the_gradients_is_missed(case, flipped):
     require_superset(*gradients_of(*recorded(case)), *gradients_of(*recorded(case, flipped)))
+
+
+# ---- which rule
+
+
+def row(base, **facts):
+    return SimpleNamespace(base=base, gradients=(("self", "f(grad)"),), **{"tangent": "", "is_view": False, **facts})
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"tangent": "auto_element_wise"}, "elementwise"),
+        ({"is_view": True, "tangent": "auto_linear"}, "by_probes"),
+        ({"tangent": "auto_linear"}, "opaque"),
+        ({"gradients": (("self", "zeros_like(grad)"),)}, "nothing"),
+    ],
+)
+def test_ops_of_other_tables_have_rules_by_their_facts_and_not_by_their_names(facts, expected, monkeypatch):
+    rules.rule_for.cache_clear()
+    table = SimpleNamespace(OPS=(SimpleNamespace(**{**vars(row("sum")), **facts}), row("mul")))
+    monkeypatch.setitem(sys.modules, "ops_of_a_user.op_table", table)
+    assert rules.rule_for("ops_of_a_user.arithmetic", "SumBackward0").__name__ == expected
+    assert rules.rule_for("ops_of_a_user.arithmetic", "MulBackward0").__name__ == "opaque"
+    assert rules.rule_for("nowhere.arithmetic", "MulBackward0").__name__ == "opaque"
+    rules.rule_for.cache_clear()
+
+
+def test_an_op_of_several_entries_has_a_rule_that_is_right_for_all():
+    rows = [row("sum"), row("softmax")]
+    assert rules.rule_of_rows(rows, own=True) is rules.opaque
+    rows = [row("unknown", tangent="auto_element_wise"), row("unknown")]
+    assert rules.rule_of_rows(rows, own=True) is rules.opaque
+
+
+def test_a_custom_function_is_opaque_whatever_its_name():
+    class Mul(gs.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x.flip(0)
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad.flip(0)
+
+    Mul.__module__ = "gradsmith.generated.arithmetic"
+    assert gs.func.jacobian_pattern(Mul.apply)(gs.ones(3)).nnz == 9
+
+
+def test_every_op_of_the_table_has_a_rule():
+    """One without is not wrong, but connects everything: give it a line in OF_OPS."""
+    recording = {row.base for row in OPS if row.gradients and not row.is_composite}
+    without = {
+        base
+        for base in recording
+        if rules.rule_of_rows([row for row in OPS if row.base == base and row.gradients], own=True) is rules.opaque
+    }
+    assert without == set()

@@ -51,6 +51,9 @@ def every_mode(f, x):
         lambda x: gs.nn.functional.cross_entropy(x.reshape(2, 2), gs.tensor([0, 1]), reduction="none"),
         lambda x: checkpoint(lambda y: y.sin() * 2, x, use_reentrant=False),
         lambda x: func.grad(lambda y: (y**3).sum())(x),
+        lambda x: func.jvp(lambda y: y**3 * y.flip(0), (x,), (gs.ones_like(x),))[1],
+        lambda x: func.hvp(lambda y: (y[1:] ** 2 * y[:-1]).sum(), (x,), (gs.ones_like(x),))[1][0],
+        lambda x: func.linearize(lambda y: y**2 * y.flip(0), x)[1](x),
         lambda x: gs.einsum("i,i->i", x, x.exp()),
     ],
 )
@@ -228,6 +231,11 @@ def test_constants_of_the_function_are_no_dependences():
     assert func.hessian_pattern(lambda x: (x[:2] * x[2:]).sum())(x_of()).nnz == 4
 
 
+@pytest.mark.parametrize("f", [lambda x: gs.cat(x.split(1)), lambda x: gs.stack([p.exp() for p in x.unbind(0)])])
+def test_nodes_of_many_inputs_and_results(f):
+    assert func.jacobian_pattern(f)(gs.ones(100)).nnz == 100
+
+
 def test_a_laplacian_in_two_dimensions():
     def f(u):
         padded = gs.zeros(u.shape[0] + 2, u.shape[1] + 2, dtype=u.dtype)
@@ -282,6 +290,11 @@ def test_errors_name_the_transform_and_the_function():
         func.sparse_hessian(differences)(x_of())
     with pytest.raises(TypeError, match=r"sparse_hessian\(\): func must be callable, got int"):
         func.sparse_hessian(3)
+
+
+def test_inputs_without_data():
+    with pytest.raises(RuntimeError, match=r"jacobian_pattern\(f\): inputs on the meta device have no data"):
+        func.jacobian_pattern(differences)(gs.ones(3, device="meta"))
 
 
 def test_a_mode_or_shape_that_does_not_fit():
