@@ -5,12 +5,13 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_int, as_number, as_operand, as_str, BatchRule, begin_op,
-    begin_replaceable_op, by_copy, by_parts, by_values, carry_tangents, carry_transposed, check_inplace, check_input,
-    check_tensor, connect_1, connect_2, copy_into, elementwise, ended, finish_inplace, give_out, grad_enabled, gradient,
-    has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart, prepare_history,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
-    unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents, carry_transposed, check_inplace,
+    check_input, check_tensor, connect_1, connect_2, copy_into, elementwise, ended, finish_inplace, give_out,
+    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads,
+    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
+    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -1215,7 +1216,7 @@ cdef object packed_geometry_slice(tuple operands):
     return op_geometry_slice(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_geometry_slice
-batched_geometry_slice = BatchRule(b"geometry_slice", slice_by_slice, b"..", packed_geometry_slice, NULL)
+batched_geometry_slice = BatchRule(b"geometry_slice", by_indexing, b"..", packed_geometry_slice, NULL)
 
 cdef object call_geometry_slice(self, geometry):
     return op_geometry_slice(check_input(self, "geometry_slice"), geometry)
@@ -1274,7 +1275,7 @@ cdef object packed_geometry_scatter(tuple operands):
     return op_geometry_scatter(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_geometry_scatter
-batched_geometry_scatter = BatchRule(b"geometry_scatter", slice_by_slice, b"..", packed_geometry_scatter, NULL)
+batched_geometry_scatter = BatchRule(b"geometry_scatter", by_indexing, b"..", packed_geometry_scatter, NULL)
 
 cdef object call_geometry_scatter(self, geometry):
     return op_geometry_scatter(check_input(self, "geometry_scatter"), geometry)

@@ -27,6 +27,7 @@ from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.tensors.creation import ones_like, zeros_like
 from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
+from gradsmith.runtime.tensors.transforms import plain_gradient
 
 
 def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
@@ -72,9 +73,17 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     if func is None:
         return functools.partial(grad, argnums=argnums, has_aux=has_aux)
     call = Call("grad", func)
+    position = argnums if type(argnums) is int and not has_aux else None
+
+    def finish(result: Any, tensor: Any, recording: bool) -> Any:
+        return _finished(call, result, False, [tensor], recording)[0][0]
 
     @functools.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
+        if position is not None:
+            found = plain_gradient(func, args, kwargs, position if position >= 0 else position + len(args), finish)
+            if found is not None:
+                return found
         found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
         return (found, aux) if has_aux else found
 
@@ -164,12 +173,20 @@ def _gradient_value_aux(
     tensors = private(leaves, recording)
     with enable_grad():
         result = call.func(*with_arguments(args, positions, spec.unflatten(tensors)), **kwargs)
+    gradients, value, aux = _finished(call, result, has_aux, tensors, recording)
+    found = spec.unflatten(gradients)
+    return found if isinstance(argnums, tuple) else found[0], value, aux
+
+
+def _finished(
+    call: Call, result: Any, has_aux: bool, tensors: list[Any], recording: bool
+) -> tuple[list[Any], Any, Any]:
+    """Gradients, value and second result, of what the function has given."""
     output, aux = output_and_aux(call, result, has_aux)
     require_number(call, output)
     gradients = _gradients_of(output, tensors, recording)
     value, aux = without_history_of(tensors, (output, aux), recording)
-    found = spec.unflatten(gradients)
-    return found if isinstance(argnums, tuple) else found[0], value, aux
+    return gradients, value, aux
 
 
 def _gradients_of(output: Any, tensors: list[Any], recording: bool) -> list[Any]:

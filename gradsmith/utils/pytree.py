@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, NamedTuple
 
+from gradsmith.generated.tensor import Tensor
+
 
 class Kind(NamedTuple):
     """How the nodes of one class are taken apart and put together.
@@ -27,7 +29,7 @@ class Kind(NamedTuple):
     put_together: Callable[[Any, list[Any]], Any]
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True, slots=True)  # never changed; frozen ones take long to make
 class TreeSpec:
     """The structure of a tree without its leaves. A leaf has no `cls`."""
 
@@ -125,7 +127,13 @@ _KINDS: dict[type, Kind] = {
 }
 
 
+# Most leaves are of one of these classes, which need no further look.
+_LEAVES = frozenset({Tensor, bool, complex, float, int, str, type(None)})
+
+
 def _kind_of(cls: type) -> Kind | None:
+    if cls in _LEAVES:
+        return None
     known = _KINDS.get(cls)
     if known is not None:
         return known

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.view_geometry import extent
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.switches import upcalls
@@ -53,6 +54,19 @@ def _index_put(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> A
     return op(all_slices(tensor, level), places.index, values, accumulate)
 
 
+def _of_view(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> Any:
+    """What a view shows of its base, as `view_geometry.py` describes it: here of many bases, one behind the other."""
+    tensor, geometry = operands
+    low, high = extent(geometry)
+    batch = geometry._replace(
+        base_shape=(level.size, *geometry.base_shape),
+        base_strides=(high - low, *geometry.base_strides),
+        shape=(level.size, *geometry.shape),
+        strides=(high - low, *geometry.strides),
+    )
+    return op(all_slices(tensor, level), batch)
+
+
 RULES: dict[str, Callable[[Op, tuple[Any, ...], VmapLevel, Any], Any]] = {
     "basic_index": _basic_index,
     "basic_index_backward": _basic_index_backward,
@@ -60,6 +74,8 @@ RULES: dict[str, Callable[[Op, tuple[Any, ...], VmapLevel, Any], Any]] = {
     "index_backward": _index_backward,
     "index_put": _index_put,
     "index_put_": _index_put,
+    "geometry_slice": _of_view,
+    "geometry_scatter": _of_view,
 }
 
 

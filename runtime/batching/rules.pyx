@@ -32,6 +32,7 @@ from gradsmith.runtime.graph.tangent cimport swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 from libc.stdint cimport uint64_t
+cimport numpy as cnp
 
 import math
 
@@ -39,6 +40,8 @@ from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.batching import fallback, indexing
 from gradsmith.runtime.switches import upcalls
+
+cnp.import_array()
 
 
 cdef object batched_result(const BatchRule *rule, tuple operands):
@@ -125,25 +128,28 @@ cdef object shape_of_result(const BatchRule *rule, tuple operands):
 # ---- element by element
 
 cdef object elementwise(const BatchRule *rule, tuple operands, VmapLevel level):
-    cdef int rank = highest_rank(rule.kinds, operands)
-    cdef object dtype = common_dtype_of_numbers(rule.kinds, operands, level)
-    cdef list found = []
+    cdef int rank = highest_rank(operands)
+    cdef object dtype = common_dtype_of_numbers(rule.kinds, operands)
+    cdef list found = list(operands)
     cdef Py_ssize_t i
     for i in range(len(operands)):
         operand = operands[i]
         if isinstance(operand, TensorBase):
             if dtype is not None and rule.kinds[i] == b"e" and operand.dtype != dtype:
                 operand = upcalls.to(operand, dtype)
-            operand = aligned(<TensorBase>operand, rank, level)
-        found.append(operand)
+            found[i] = aligned(<TensorBase>operand, rank, level)
     return rule.op(tuple(found))
 
 
-cdef int highest_rank(const char *kinds, tuple operands) except -1:
+cdef inline int rank_of(TensorBase t) noexcept:
+    return cnp.PyArray_NDIM(<cnp.ndarray>t.array)
+
+
+cdef int highest_rank(tuple operands) except -1:
     cdef int rank = 0
     for operand in operands:
         if isinstance(operand, TensorBase):
-            rank = max(rank, <int>operand.ndim)
+            rank = max(rank, rank_of(<TensorBase>operand))
     return rank
 
 
@@ -153,22 +159,26 @@ cdef TensorBase aligned(TensorBase t, int rank, VmapLevel level):
     if not is_batched(t) or open_batch_of(t).level is not level:
         return t
     data = open_batch_of(t).physical
-    missing = rank - <int>t.ndim
+    missing = rank - rank_of(t)
     return upcalls.reshape(data, (level.size, *(1,) * missing, *t.shape)) if missing else data
 
 
-cdef object common_dtype_of_numbers(const char *kinds, tuple operands, VmapLevel level):
+cdef object common_dtype_of_numbers(const char *kinds, tuple operands):
     """The dtype of the result where a tensor without dimensions, which is weak, gets one from the batch; else None."""
-    cdef list tensors = []
-    cdef bint has_number = False
+    cdef bint has_number = False, differ = False
+    cdef int first = -1
+    cdef TensorBase t
     cdef Py_ssize_t i
     for i in range(len(operands)):
-        if (kinds[i] == b"e" or kinds[i] == b"w") and isinstance(operands[i], TensorBase):
-            tensors.append(operands[i])
-            has_number = has_number or operands[i].ndim == 0
-    if not has_number or len(tensors) < 2 or all([t.dtype == tensors[0].dtype for t in tensors]):
+        if (kinds[i] != b"e" and kinds[i] != b"w") or not isinstance(operands[i], TensorBase):
+            continue
+        t = <TensorBase>operands[i]
+        has_number = has_number or rank_of(t) == 0
+        differ = differ or (first >= 0 and cnp.PyArray_TYPE(<cnp.ndarray>t.array) != first)
+        first = cnp.PyArray_TYPE(<cnp.ndarray>t.array)
+    if not has_number or not differ:
         return None
-    return common_dtype(*tensors)
+    return common_dtype(*[t for kind, t in zip(kinds, operands) if kind in b"ew" and isinstance(t, TensorBase)])
 
 
 # ---- with the dimension of the slices first

@@ -41,4 +41,5 @@ cdef LevelWalk walk_levels(tuple operands)
 cdef int copy_tangents(TensorBase source, TensorBase target) except -1
 cdef int end_tangents(TensorBase t) except -1               # what was written in place depends on no tangent
 cdef bint is_alias(TensorBase t) noexcept                   # a dual number with history
+cdef TensorBase alias_of(TensorBase t)                      # over the same memory; see Note [Dual numbers are aliases]
 cdef bint has_alias(TensorBase t) except -1                 # shows anything else its memory, by a dual number

@@ -56,7 +56,7 @@ def _joined(base: NDArray[Any], geometry: Geometry) -> NDArray[Any]:
 
 def is_inside(geometry: Geometry) -> bool:
     """Does the view show nothing but memory that the base covers."""
-    low, high = _extent(geometry)
+    low, high = extent(geometry)
     first, last = _extent_of(geometry.shape, geometry.strides)
     return (
         0 in geometry.shape
@@ -86,7 +86,7 @@ def _is_dense(geometry: Geometry) -> bool:
     for length, stride in zip(geometry.base_shape, geometry.base_strides):
         if length != 1 and not stride:
             return False
-    low, high = _extent(geometry)
+    low, high = extent(geometry)
     return math.prod(geometry.base_shape) * geometry.dtype.itemsize == high - low
 
 
@@ -96,7 +96,7 @@ def _shows_base_alone(geometry: Geometry) -> bool:
     return bool((view == 1).all())
 
 
-def _extent(geometry: Geometry) -> tuple[int, int]:
+def extent(geometry: Geometry) -> tuple[int, int]:
     """Lowest and highest byte, from the base's first element, that the base covers."""
     low, high = _extent_of(geometry.base_shape, geometry.base_strides)
     return low, high + geometry.dtype.itemsize
@@ -115,7 +115,7 @@ def _extent_of(shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, i
 
 def scratch(geometry: Geometry, dtype: np.dtype[Any] | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
     """Fresh zeros laid out like the base, and the view's place in them."""
-    low, high = _extent(geometry)
+    low, high = extent(geometry)
     buffer = np.zeros(high - low, np.uint8)
     base = array_over(buffer, geometry.dtype, geometry.base_shape, geometry.base_strides, -low)
     if 0 in geometry.shape:

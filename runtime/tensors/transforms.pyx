@@ -1,0 +1,79 @@
+"""The plain case of `func.grad`, without Python around the user's function.
+
+`gradsmith.func.reverse` has the general case, and the errors.
+"""
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport full_array, is_meta
+from gradsmith.runtime.batching.batch cimport living
+from gradsmith.runtime.calls.forward_ad cimport alias_of
+from gradsmith.runtime.graph.tangent cimport open_levels
+from gradsmith.runtime.graph.tensor cimport INFERENCE, REQUIRES_GRAD, TensorBase, wrap, wrap_owned
+from gradsmith.runtime.history.history cimport requires_grad
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
+
+import numpy as np
+
+from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
+
+cnp.import_array()
+
+
+def plain_gradient(function, tuple args, dict kwargs, Py_ssize_t position, finish):
+    """Gradient of a number that a function gives, by a tensor among its arguments; None when this is not so plain.
+
+    The function has been called then only where `finish` is called too: with its result, the private tensor that stood
+    for the argument, and whether the caller records.
+    """
+    cdef TensorBase tensor, private
+    cdef bint recording = grad_enabled()
+    if not is_plain(args, position):
+        return None
+    tensor = <TensorBase>args[position]
+    private = alias_of(tensor)
+    private.flags |= REQUIRES_GRAD
+    args = (*args[:position], private, *args[position + 1:])
+    swap_grad_mode(True)
+    try:
+        result = function(*args, **kwargs)
+    finally:
+        swap_grad_mode(recording)
+    if not is_plain_number(result):
+        return finish(result, private, recording)
+    return gradient_of(<TensorBase>result, private, recording)
+
+
+cdef bint is_plain(tuple args, Py_ssize_t position) except -1:
+    """Is the argument a tensor of floats, and is there no other transform around that has a say?"""
+    cdef TensorBase tensor
+    if living or open_levels or not 0 <= position < len(args) or not isinstance(args[position], TensorBase):
+        return False
+    tensor = <TensorBase>args[position]
+    return (
+        cnp.PyArray_ISFLOAT(<cnp.ndarray>tensor.array) and not tensor.flags & INFERENCE and not is_meta(tensor.array)
+    )
+
+
+cdef bint is_plain_number(object result) except -1:
+    cdef TensorBase number
+    if living or open_levels or not isinstance(result, TensorBase):
+        return False
+    number = <TensorBase>result
+    return (
+        cnp.PyArray_NDIM(<cnp.ndarray>number.array) == 0
+        and cnp.PyArray_ISFLOAT(<cnp.ndarray>number.array)
+        and not is_meta(number.array)
+    )
+
+
+cdef object gradient_of(TensorBase number, TensorBase private, bint recording):
+    cdef list found
+    if not requires_grad(number):
+        return wrap(np.zeros_like(<object>private.array))
+    ones = wrap_owned(full_array(cnp.PyArray_TYPE(<cnp.ndarray>number.array), 0, NULL, 1))
+    if recording:
+        found = run_transform([number], [ones], [private])
+    else:
+        found = run_grad([number], [ones], False, False, [private])
+    return wrap(np.zeros_like(<object>private.array)) if found[0] is None else found[0]
