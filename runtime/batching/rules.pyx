@@ -310,7 +310,10 @@ cdef object of_cores(const BatchRule *rule, tuple operands, VmapLevel level):
     cdef list found = []
     cdef bint without_first = False, without_last = False
     cdef Py_ssize_t i
-    shape_of_result(rule, operands)
+    if lacks_dimensions(rule.kinds, operands):
+        shape_of_result(rule, operands)
+    if is_matrix_by_vectors(rule.kinds, operands, level):
+        return rule.op((open_batch_of(operands[1]).physical, upcalls.permute(operands[0], (1, 0))))
     for i in range(len(operands)):
         operand = operands[i]
         if isinstance(operand, TensorBase):
@@ -324,6 +327,25 @@ cdef object of_cores(const BatchRule *rule, tuple operands, VmapLevel level):
     if without_last:
         result = upcalls.squeeze(result, -1)
     return upcalls.squeeze(result, -1 if without_last else -2) if without_first else result
+
+
+cdef bint lacks_dimensions(const char *kinds, tuple operands) except -1:
+    """Has a slice too few dimensions? That of the slices would be taken for one that is missing."""
+    cdef Py_ssize_t i
+    for i in range(len(operands)):
+        if isinstance(operands[i], TensorBase):
+            if rank_of(<TensorBase>operands[i]) < core_rank(kinds[i]) - (kinds[i] == b"<" or kinds[i] == b">"):
+                return True
+    return False
+
+
+cdef bint is_matrix_by_vectors(const char *kinds, tuple operands, VmapLevel level) except -1:
+    """One matrix and a vector for each slice: the vectors together are a matrix, and their products one product."""
+    if len(operands) != 2 or kinds[0] != b"<" or kinds[1] != b">":
+        return False
+    if rank_of(<TensorBase>operands[0]) != 2 or rank_of(<TensorBase>operands[1]) != 1:
+        return False
+    return not (is_batched(operands[0]) and open_batch_of(operands[0]).level is level)
 
 
 cdef int core_rank(char kind) noexcept:
