@@ -16,12 +16,15 @@ from gradsmith.func.forward import jvp, linearize
 from gradsmith.func.implicit import custom_root, fixed_point
 from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
 from gradsmith.func.mapping import vmap
+from gradsmith.func.mutations import debug_unwrap, functionalize
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
 from gradsmith.func.sparse import SparsityPattern, hessian_pattern, jacobian_pattern, sparse_hessian, sparse_jacobian
+from gradsmith.func.stateless import functional_call, stack_module_state
 from gradsmith.runtime.batching.fallback import is_vmap_fallback_warning_enabled, set_vmap_fallback_warning_enabled
 
 __all__ = [
-    "SparsityPattern", "custom_root", "fixed_point", "grad", "grad_and_value", "hessian", "hessian_pattern", "hvp",
-    "is_vmap_fallback_warning_enabled", "jacfwd", "jacobian_pattern", "jacrev", "jvp", "linearize",
-    "set_vmap_fallback_warning_enabled", "sparse_hessian", "sparse_jacobian", "value_and_grad", "vjp", "vmap",
+    "SparsityPattern", "custom_root", "debug_unwrap", "fixed_point", "functional_call", "functionalize", "grad",
+    "grad_and_value", "hessian", "hessian_pattern", "hvp", "is_vmap_fallback_warning_enabled", "jacfwd",
+    "jacobian_pattern", "jacrev", "jvp", "linearize", "set_vmap_fallback_warning_enabled", "sparse_hessian",
+    "sparse_jacobian", "stack_module_state", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip

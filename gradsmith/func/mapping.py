@@ -66,8 +66,8 @@ def vmap(
     >>> func.vmap(gs.dot)(gs.tensor([[1.0, 2.0], [3.0, 4.0]]), gs.tensor([[1.0, 0.0], [0.0, 1.0]]))
     tensor([1., 4.])
     >>> func.vmap(func.grad(lambda x, w: (w * x).sum() ** 2), in_dims=(0, None))(gs.eye(2), gs.tensor([1.0, 2.0]))
-    tensor([[ 2.,  4.],
-            [ 4.,  8.]])
+    tensor([[2., 4.],
+            [4., 8.]])
     """
     if func is None:
         return functools.partial(vmap, in_dims=in_dims, out_dims=out_dims, randomness=randomness, chunk_size=chunk_size)

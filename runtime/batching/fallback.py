@@ -22,13 +22,33 @@ def set_vmap_fallback_warning_enabled(enabled: bool) -> None:
     ----------
     enabled : bool
         Usually True.
+
+    Examples
+    --------
+    >>> from gradsmith import func
+    >>> func.set_vmap_fallback_warning_enabled(False)
+    >>> func.is_vmap_fallback_warning_enabled()
+    False
+    >>> func.set_vmap_fallback_warning_enabled(True)
     """
     global _warns
     _warns = bool(enabled)
 
 
 def is_vmap_fallback_warning_enabled() -> bool:
-    """Whether `set_vmap_fallback_warning_enabled` has the warning on."""
+    """Whether `set_vmap_fallback_warning_enabled` has the warning on.
+
+    Returns
+    -------
+    bool
+        True unless it was turned off.
+
+    Examples
+    --------
+    >>> from gradsmith import func
+    >>> func.is_vmap_fallback_warning_enabled()
+    True
+    """
     return _warns
 
 

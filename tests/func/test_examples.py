@@ -12,9 +12,13 @@ MODULES = [
     "func.forward",
     "func.implicit",
     "func.jacobians",
+    "func.mapping",
+    "func.mutations",
     "func.reverse",
     "func.sparse.pattern",
     "func.sparse.transforms",
+    "func.stateless",
+    "runtime.batching.fallback",
     "utils.pytree",
 ]
 
