@@ -277,6 +277,91 @@ def sparse_jacobian(n: int) -> dict[str, Contestant]:
     return {"gradsmith": lambda: jacobian(u), "evaluation": lambda: bratu(u)}
 
 
+def twice(build: Callable[..., Contestant], **arrays: np.ndarray) -> dict[str, Contestant]:
+    """The same transform of the same program, of gradsmith and of PyTorch: `build` gets the library and `func`."""
+    found = {"gradsmith": build(gs, gs.func, **{name: gs.tensor(array) for name, array in arrays.items()})}
+    if torch is not None:
+        tensors = {name: torch.tensor(array) for name, array in arrays.items()}
+        found["torch"] = build(torch, torch.func, **tensors)
+    return found
+
+
+def normal(*shape: int) -> np.ndarray:
+    return (np.random.default_rng(0).standard_normal(shape) / np.sqrt(shape[-1])).astype(np.float32)
+
+
+def vmap_by_hand(*shape: int) -> dict[str, Contestant]:
+    """Ten ops of the elements of a slice, mapped, beside the same function called with all slices."""
+
+    def ten_ops(x: gs.Tensor) -> gs.Tensor:
+        y = gs.sin(x) * 2 + x
+        y = gs.tanh(gs.exp(-y * y) + x)
+        return y * x - y
+
+    x = gs.tensor(normal(*shape))
+    mapped = gs.vmap(ten_ops)
+    return {"gradsmith": lambda: mapped(x), "by hand": lambda: ten_ops(x)}
+
+
+def jacobians(name: str) -> dict[str, Contestant]:
+    def build(lib: object, func: object, x: object, v: object, w: object) -> Contestant:
+        mapped = func.vmap(getattr(func, name)(lambda x: w @ lib.tanh(v @ x)))
+        return lambda: mapped(x)
+
+    return twice(build, x=normal(100, 64), v=normal(64, 64), w=normal(64, 64))
+
+
+def hessian_of_net() -> dict[str, Contestant]:
+    def build(lib: object, func: object, x: object, v: object, w: object) -> Contestant:
+        hessian = func.hessian(lambda x: (w @ lib.tanh(v @ x)).sum())
+        return lambda: hessian(x)
+
+    return twice(build, x=normal(50), v=normal(50, 50), w=normal(1, 50))
+
+
+def vectorized(name: str, n: int) -> dict[str, Contestant]:
+    """``jacobian`` and ``hessian`` of `autograd.functional` with ``vectorize=True``."""
+
+    def build(lib: object, func: object, x: object, v: object, w: object) -> Contestant:
+        transform = getattr(lib.autograd.functional, name)
+        net = (lambda x: lib.tanh(v @ x)) if name == "jacobian" else lambda x: (w @ lib.tanh(v @ x)).sum()
+        return lambda: transform(net, x, vectorize=True)
+
+    return twice(build, x=normal(n), v=normal(n, n), w=normal(1, n))
+
+
+def gradients_of_samples() -> dict[str, Contestant]:
+    """Of a network for the digits, one gradient for each of 256 images."""
+
+    def build(lib: object, func: object, images: object, labels: object, **p: object) -> Contestant:
+        def loss(p: dict, image: object, label: object) -> object:
+            scores = lib.tanh(image @ p["v"] + p["b"]) @ p["w"] + p["c"]
+            return lib.nn.functional.cross_entropy(scores, label)
+
+        gradients = func.vmap(func.grad(loss), in_dims=(None, 0, 0))
+        return lambda: gradients(p, images, labels)
+
+    labels = np.random.default_rng(0).integers(0, 10, 256)
+    arrays = {"v": normal(64, 32), "b": normal(32), "w": normal(32, 10), "c": normal(10)}
+    return twice(build, images=normal(256, 64), labels=labels, **arrays)
+
+
+def gradient_of_number() -> dict[str, Contestant]:
+    """`func.grad` of three ops of numbers, beside the same written with `backward`."""
+
+    def steps(x: gs.Tensor) -> gs.Tensor:
+        return gs.sin(x) * x + x
+
+    def by_backward() -> gs.Tensor:
+        leaf = x.detach().requires_grad_()
+        steps(leaf).backward()
+        return leaf.grad
+
+    x = gs.tensor(0.3)
+    gradient = gs.func.grad(steps)
+    return {"gradsmith": lambda: gradient(x), "backward": by_backward}
+
+
 ROWS = [
     Row("record a*b, 1 element", lambda: record_mul(1), "numpy 0.50, torch 1/12"),
     Row("record a*b, 10 elements", lambda: record_mul(10), "numpy 0.50, torch 1/12"),
@@ -312,6 +397,15 @@ ROWS = [
     Row("matmul 256", lambda: matmul(256, 256, 256), "torch 1.05"),
     Row("matmul 512", lambda: matmul(512, 512, 512), "torch 1.05"),
     Row("matmul 1024", lambda: matmul(1024, 1024, 1024), "torch 1.05", rounds=7),
+    Row("vmap, 10 ops of 1000 slices of 1", lambda: vmap_by_hand(1000), ""),
+    Row("vmap, 10 ops of 1000 slices of 100", lambda: vmap_by_hand(1000, 100), "by hand 1.15"),
+    Row("vmap of jacrev, 100 of 64 x 64", lambda: jacobians("jacrev"), "torch 1/3"),
+    Row("vmap of jacfwd, 100 of 64 x 64", lambda: jacobians("jacfwd"), "torch 1/3"),
+    Row("hessian, network of 50", hessian_of_net, "torch 1/4"),
+    Row("jacobian(vectorize=True), 100 x 100", lambda: vectorized("jacobian", 100), "torch 0.50"),
+    Row("hessian(vectorize=True), 50", lambda: vectorized("hessian", 50), "torch 0.50"),
+    Row("gradients of 256 samples", gradients_of_samples, "torch 1/1.5"),
+    Row("func.grad of a number", gradient_of_number, ""),
     Row("sparse Jacobian, tridiagonal 1e5", lambda: sparse_jacobian(10**5), "evaluation 5"),
     Row("training step 8-16-4, batch 1", lambda: training_step((8, 16, 4), 1), "torch 1/20"),
     Row("training step 784-256-10, batch 32", lambda: training_step((784, 256, 10), 32), "torch 1/1.5"),

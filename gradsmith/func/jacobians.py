@@ -20,6 +20,7 @@ from gradsmith.func.forward import Pushforward, jvp
 from gradsmith.func.reverse import Pullback, grad_and_value
 from gradsmith.runtime.batching.levels import at_once, in_chunks
 from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.tensors.creation import ones_like
 from gradsmith.utils import pytree
 
 RANDOMNESS = ("error", "different", "same")
@@ -95,6 +96,8 @@ def require_chunk_size(transform: str, chunk_size: Any) -> None:
 def _rows(pullback: Pullback, chunk_size: int | None) -> list[list[Any]]:
     """The Jacobian of each output by each primal: products with all unit vectors at once, or in chunks."""
     sizes = [output.numel() for output in pullback.outputs]
+    if sizes == [1]:
+        return [_only_row(pullback)]
     products = in_chunks(pullback.call, pullback.product, _units(pullback.outputs), sum(sizes), chunk_size)
     return [
         [
@@ -103,6 +106,13 @@ def _rows(pullback: Pullback, chunk_size: int | None) -> list[list[Any]]:
         ]
         for output, start, size in zip(pullback.outputs, _starts(sizes), sizes)
     ]
+
+
+def _only_row(pullback: Pullback) -> list[Any]:
+    """The Jacobian of one number, which needs no batch."""
+    (output,) = pullback.outputs
+    products = pullback.product([ones_like(output.detach())])
+    return [product.reshape((*output.shape, *primal.shape)) for product, primal in zip(products, pullback.tensors)]
 
 
 def _units(tensors: Sequence[Any]) -> list[Any]:
