@@ -5,21 +5,17 @@ See docs/guide/custom_function.md.
 
 from __future__ import annotations
 
-import functools
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from gradsmith.runtime.custom_function import function as custom_function
 from gradsmith.runtime.custom_function import node as function_node
-from gradsmith.runtime.history import basic_ops
+from gradsmith.runtime.custom_function.once_differentiable import once_differentiable
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.python_data import is_tensor
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
-
-_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
 class FunctionCtx:
@@ -157,6 +153,8 @@ class Function(metaclass=FunctionMeta):
     clear_saved_tensors_on_access = False
     # ``backward(ctx, grads)`` gets one list, and frees the gradients that it takes out of it.
     boxed_grads_call = False
+    # Under `vmap`, the methods are called with batched tensors; see also the static method `vmap`.
+    generate_vmap_rule = False
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
@@ -251,6 +249,35 @@ class Function(metaclass=FunctionMeta):
             "forward mode AD."
         )
 
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], *args: Any) -> Any:
+        """Compute the outputs for all slices under `gradsmith.func.vmap`, usually by another call of ``apply``.
+
+        Needs `setup_context`. A Function whose methods consist of operations of gradsmith sets
+        ``generate_vmap_rule = True`` in the place of this method.
+
+        Parameters
+        ----------
+        info : VmapInfo
+            Has a `batch_size`, the number of slices, and the `randomness` that `vmap` was called with.
+        in_dims : tuple
+            For each argument the dimension of the slices, 0, or None where the argument is the same for all; for a
+            tuple or list, one of these.
+        *args : object
+            The arguments of `apply`, with all slices.
+
+        Returns
+        -------
+        output : Tensor, or tuple of Tensor and other things
+            With all slices.
+        out_dims : int, None, or tuple of these
+            Where the dimension of the slices is in each output; None where there is none.
+        """
+        raise NotImplementedError(
+            "To use autograd.Function with vmap, you must either override the vmap static method or set "
+            "generate_vmap_rule=True."
+        )
+
     apply: ClassVar[Callable[..., Any]] = classmethod(custom_function.apply)  # type: ignore[assignment]
 
 
@@ -263,33 +290,3 @@ class InplaceFunction(Function):
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
-
-
-def once_differentiable(backward: _Method) -> _Method:
-    """Decorate a `backward` that must not be differentiated itself: one that computes with NumPy, for example.
-
-    It runs with recording off. When the graph of the gradient is asked for, gradients that depend on something that
-    requires grad raise RuntimeError when they are differentiated.
-    """
-
-    @functools.wraps(backward)
-    def wrapper(ctx: Any, *args: Any) -> Any:
-        sources = function_node.differentiable_sources(ctx, _flat(args)) if is_grad_enabled() else []
-        with no_grad():
-            grads = backward(ctx, *args)
-        if not sources:
-            return grads
-        message = (
-            f"{ctx.name()}: trying to differentiate twice a function that was marked with @once_differentiable; write "
-            "its backward in differentiable operations and take the mark away"
-        )
-        if not isinstance(grads, tuple):
-            return basic_ops.delayed_error(message, [grads], sources)[0]
-        return tuple(basic_ops.delayed_error(message, list(grads), sources))
-
-    return wrapper  # type: ignore[return-value]
-
-
-def _flat(args: tuple[Any, ...]) -> list[Any]:
-    """The gradients, when they come in one list too."""
-    return [grad for arg in args for grad in (arg if isinstance(arg, list) else [arg])]

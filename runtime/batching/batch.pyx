@@ -183,6 +183,11 @@ def level_of(TensorBase tensor not None):
     return batch_of(tensor.array).level if is_batched(tensor) else None
 
 
+def innermost(object operands):
+    """The innermost level at which any tensor in tuples and lists is batched, or None."""
+    return innermost_level(operands) if living != 0 else None
+
+
 def physical(TensorBase tensor not None):
     """The data of a batched tensor."""
     return open_batch_of(tensor).physical

@@ -50,6 +50,20 @@ class open_level:
         self.level.close()
 
 
+class below:
+    """Context manager: as it is outside of the call that a level is for, and of those inside of it."""
+
+    def __init__(self, level: VmapLevel) -> None:
+        self.level = level
+
+    def __enter__(self) -> None:
+        self.before = _open.levels
+        _open.levels = tuple(level for level in self.before if level.number < self.level.number)
+
+    def __exit__(self, *raised: object) -> None:
+        _open.levels = self.before
+
+
 class Caller:
     """Names the caller of a level that no user called `vmap` for, in errors."""
 

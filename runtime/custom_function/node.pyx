@@ -342,11 +342,10 @@ cdef int check_result(FunctionNode node, int position, object value) except -1:
     return 0
 
 
-def differentiable_sources(FunctionNode ctx, grads):
-    """The tensors with a history among what a backward computes from: its gradients and what was saved."""
+def kept_tensors(FunctionNode ctx):
+    """What `save_for_backward` was given, without counting as an access of the user."""
     cdef int i
-    saved = [] if ctx.was_read else [unpack(ctx, i) for i in range(ctx.n_saved)]
-    return [t for t in [*grads, *saved] if isinstance(t, TensorBase) and requires_grad(t)]
+    return [] if ctx.was_read else [unpack(ctx, i) for i in range(ctx.n_saved)]
 
 
 # ---- the collector
