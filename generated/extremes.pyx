@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, BatchRule, begin_op,
+    along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, BatchRule, begin_op,
     begin_replaceable_op, by_parts, carry_transposed, check_input, check_real, check_tensor, connect_1, end_op, ended,
     give_out, gradient, gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric, replayed_result,
     replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
@@ -72,7 +72,7 @@ batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL)
 
 cdef object call_amax(self, dim, keepdim):
     self = check_input(self, "amax")
-    dim = as_int_tuple(dim, "amax", "dim", 2)
+    dim = as_dim_tuple(dim, "amax", "dim", 2, self)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
     check_real(self, "amax")
     return op_amax(<TensorBase>self, dim, keepdim)
@@ -147,7 +147,7 @@ batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL)
 
 cdef object call_amin(self, dim, keepdim):
     self = check_input(self, "amin")
-    dim = as_int_tuple(dim, "amin", "dim", 2)
+    dim = as_dim_tuple(dim, "amin", "dim", 2, self)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
     check_real(self, "amin")
     return op_amin(<TensorBase>self, dim, keepdim)
@@ -297,7 +297,7 @@ cdef object call_max_other(self, other):
 
 cdef object call_max_dim(self, dim, keepdim):
     self = check_input(self, "max")
-    dim = as_int(dim, "max", "dim", 2)
+    dim = as_dim(dim, "max", "dim", 2, self)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
     check_real(self, "max")
     return MaxDimResult._make(op_max_dim(<TensorBase>self, dim, keepdim))
@@ -495,7 +495,7 @@ cdef object call_min_other(self, other):
 
 cdef object call_min_dim(self, dim, keepdim):
     self = check_input(self, "min")
-    dim = as_int(dim, "min", "dim", 2)
+    dim = as_dim(dim, "min", "dim", 2, self)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
     check_real(self, "min")
     return MinDimResult._make(op_min_dim(<TensorBase>self, dim, keepdim))
@@ -585,7 +585,7 @@ batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL)
 
 cdef object call_argmax(self, dim, keepdim):
     self = check_input(self, "argmax")
-    dim = as_int_or_none(dim, "argmax", "dim", 2)
+    dim = as_dim_or_none(dim, "argmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     check_real(self, "argmax")
     self = prepare_numeric("argmax", self)
@@ -624,7 +624,7 @@ batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL)
 
 cdef object call_argmin(self, dim, keepdim):
     self = check_input(self, "argmin")
-    dim = as_int_or_none(dim, "argmin", "dim", 2)
+    dim = as_dim_or_none(dim, "argmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     check_real(self, "argmin")
     self = prepare_numeric("argmin", self)
@@ -663,7 +663,9 @@ batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL)
 
 cdef object call_all(self, dim, keepdim):
     return op_all(
-        check_input(self, "all"), as_int_tuple_or_none(dim, "all", "dim", 2), as_bool(keepdim, "all", "keepdim", 3)
+        check_input(self, "all"),
+        as_dim_tuple_or_none(dim, "all", "dim", 2, self),
+        as_bool(keepdim, "all", "keepdim", 3),
     )
 
 def all(input, dim=None, keepdim=False, *, out=None):
@@ -699,7 +701,9 @@ batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL)
 
 cdef object call_any(self, dim, keepdim):
     return op_any(
-        check_input(self, "any"), as_int_tuple_or_none(dim, "any", "dim", 2), as_bool(keepdim, "any", "keepdim", 3)
+        check_input(self, "any"),
+        as_dim_tuple_or_none(dim, "any", "dim", 2, self),
+        as_bool(keepdim, "any", "keepdim", 3),
     )
 
 def any(input, dim=None, keepdim=False, *, out=None):

@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_bool, as_int, as_int_tuple, as_operand, as_view, BatchRule, begin_op,
+    along_slices, array_of, arrays_in, as_bool, as_dim, as_int, as_int_tuple, as_operand, as_view, BatchRule, begin_op,
     begin_replaceable_op, by_indexing, carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_into,
     copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node,
     or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
@@ -498,13 +498,15 @@ cdef BatchRule batched_select
 batched_select = BatchRule(b"select", along_slices, b"bd.", packed_select, NULL)
 
 cdef object call_select(self, dim, index):
-    return op_select(check_input(self, "select"), as_int(dim, "select", "dim", 2), as_int(index, "select", "index", 3))
+    return op_select(
+        check_input(self, "select"), as_dim(dim, "select", "dim", 2, self), as_int(index, "select", "index", 3)
+    )
 
 cdef object call_select_copy(self, dim, index):
     return copy_of(
         op_select(
             check_input(self, "select_copy"),
-            as_int(dim, "select_copy", "dim", 2),
+            as_dim(dim, "select_copy", "dim", 2, self),
             as_int(index, "select_copy", "index", 3),
         ),
     )
@@ -602,7 +604,7 @@ batched_narrow = BatchRule(b"narrow", along_slices, b"bd..", packed_narrow, NULL
 cdef object call_narrow(self, dim, start, length):
     return op_narrow(
         check_input(self, "narrow"),
-        as_int(dim, "narrow", "dim", 2),
+        as_dim(dim, "narrow", "dim", 2, self),
         as_int(start, "narrow", "start", 3),
         as_int(length, "narrow", "length", 4),
     )
@@ -611,7 +613,7 @@ cdef object call_narrow_copy(self, dim, start, length):
     return copy_of(
         op_narrow(
             check_input(self, "narrow_copy"),
-            as_int(dim, "narrow_copy", "dim", 2),
+            as_dim(dim, "narrow_copy", "dim", 2, self),
             as_int(start, "narrow_copy", "start", 3),
             as_int(length, "narrow_copy", "length", 4),
         ),

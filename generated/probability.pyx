@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, BatchRule, begin_replaceable_op,
+    along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dtype_or_none, BatchRule, begin_replaceable_op,
     carry_tangents, carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2, dtype_of,
     dtype_of_out, ended, give_out, gradient, has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
@@ -73,7 +73,7 @@ batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsume
 cdef object call_logsumexp(self, dim, keepdim):
     return op_logsumexp(
         check_input(self, "logsumexp"),
-        as_int_tuple(dim, "logsumexp", "dim", 2),
+        as_dim_tuple(dim, "logsumexp", "dim", 2, self),
         as_bool(keepdim, "logsumexp", "keepdim", 3),
     )
 
@@ -142,7 +142,7 @@ batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NU
 
 cdef object call_softmax(self, dim, dtype):
     self = check_input(self, "softmax")
-    dim = as_int(dim, "softmax", "dim", 2)
+    dim = as_dim(dim, "softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
     if dtype is None:
         check_real(self, "softmax")
@@ -254,7 +254,7 @@ batched_softmax_backward = BatchRule(b"softmax_backward", along_slices, b"bbd", 
 cdef object call_softmax_backward(self, output, dim):
     self = check_input(self, "softmax_backward")
     output = check_tensor(output, "softmax_backward", "output", 2)
-    dim = as_int(dim, "softmax_backward", "dim", 3)
+    dim = as_dim(dim, "softmax_backward", "dim", 3, self)
     check_real(self, "softmax_backward")
     check_real(output, "softmax_backward")
     return op_softmax_backward(<TensorBase>self, <TensorBase>output, dim)
@@ -338,7 +338,7 @@ batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log
 
 cdef object call_log_softmax(self, dim, dtype):
     self = check_input(self, "log_softmax")
-    dim = as_int(dim, "log_softmax", "dim", 2)
+    dim = as_dim(dim, "log_softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
     if dtype is None:
         check_real(self, "log_softmax")
@@ -443,7 +443,7 @@ batched_log_softmax_backward = BatchRule(
 cdef object call_log_softmax_backward(self, output, dim):
     self = check_input(self, "log_softmax_backward")
     output = check_tensor(output, "log_softmax_backward", "output", 2)
-    dim = as_int(dim, "log_softmax_backward", "dim", 3)
+    dim = as_dim(dim, "log_softmax_backward", "dim", 3, self)
     check_real(self, "log_softmax_backward")
     check_real(output, "log_softmax_backward")
     return op_log_softmax_backward(<TensorBase>self, <TensorBase>output, dim)

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dtype_or_none, as_int, as_int_tuple, as_int_tuple_or_none, as_number_or_none,
-    as_view, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_inplace,
-    check_input, connect_1, copy_into, dtype_of_out, ended, finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW,
-    ndim_of, Node, numel_of, Overloads, prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays,
-    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    along_slices, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_int, as_int_tuple,
+    as_int_tuple_or_none, as_number_or_none, as_view, BatchRule, begin_op, begin_replaceable_op, by_parts,
+    carry_tangents, carry_transposed, check_inplace, check_input, connect_1, copy_into, dtype_of_out, ended,
+    finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads, prepare_history,
+    prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, save_output,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    value_of, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.division cimport op_div_tensor_scalar
@@ -124,7 +124,7 @@ cdef object call_sum(self, dtype):
 cdef object call_sum_dim(self, dim, keepdim, dtype):
     return op_sum_dim(
         check_input(self, "sum"),
-        as_int_tuple_or_none(dim, "sum", "dim", 2),
+        as_dim_tuple_or_none(dim, "sum", "dim", 2, self),
         as_bool(keepdim, "sum", "keepdim", 3),
         as_dtype_or_none(dtype, "sum", "dtype", 4),
     )
@@ -269,7 +269,7 @@ cdef object call_mean(self, dtype):
 cdef object call_mean_dim(self, dim, keepdim, dtype):
     return op_mean_dim(
         check_input(self, "mean"),
-        as_int_tuple_or_none(dim, "mean", "dim", 2),
+        as_dim_tuple_or_none(dim, "mean", "dim", 2, self),
         as_bool(keepdim, "mean", "keepdim", 3),
         as_dtype_or_none(dtype, "mean", "dtype", 4),
     )
@@ -407,7 +407,7 @@ cdef object call_prod(self, dtype):
 cdef object call_prod_dim(self, dim, keepdim, dtype):
     return op_prod_dim(
         check_input(self, "prod"),
-        as_int(dim, "prod", "dim", 2),
+        as_dim(dim, "prod", "dim", 2, self),
         as_bool(keepdim, "prod", "keepdim", 3),
         as_dtype_or_none(dtype, "prod", "dtype", 4),
     )
@@ -511,7 +511,7 @@ cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keep
 cdef object call_var(self, dim, correction, keepdim):
     return op_var(
         check_input(self, "var"),
-        as_int_tuple_or_none(dim, "var", "dim", 2),
+        as_dim_tuple_or_none(dim, "var", "dim", 2, self),
         as_number_or_none(correction, "var", "correction", 3),
         as_bool(keepdim, "var", "keepdim", 4),
     )
@@ -522,7 +522,7 @@ cdef object call_var_all(self, unbiased):
 cdef object call_var_dim(self, dim, unbiased, keepdim):
     return op_var_dim(
         check_input(self, "var"),
-        as_int_tuple_or_none(dim, "var", "dim", 2),
+        as_dim_tuple_or_none(dim, "var", "dim", 2, self),
         as_bool(unbiased, "var", "unbiased", 3),
         as_bool(keepdim, "var", "keepdim", 4),
     )
@@ -655,7 +655,7 @@ cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keep
 cdef object call_std(self, dim, correction, keepdim):
     return op_std(
         check_input(self, "std"),
-        as_int_tuple_or_none(dim, "std", "dim", 2),
+        as_dim_tuple_or_none(dim, "std", "dim", 2, self),
         as_number_or_none(correction, "std", "correction", 3),
         as_bool(keepdim, "std", "keepdim", 4),
     )
@@ -666,7 +666,7 @@ cdef object call_std_all(self, unbiased):
 cdef object call_std_dim(self, dim, unbiased, keepdim):
     return op_std_dim(
         check_input(self, "std"),
-        as_int_tuple_or_none(dim, "std", "dim", 2),
+        as_dim_tuple_or_none(dim, "std", "dim", 2, self),
         as_bool(unbiased, "std", "unbiased", 3),
         as_bool(keepdim, "std", "keepdim", 4),
     )
@@ -790,13 +790,13 @@ batched_inplace_cumsum = BatchRule(b"cumsum_", along_slices, b"bd.", packed_inpl
 
 cdef object call_cumsum(self, dim, dtype):
     self = check_input(self, "cumsum")
-    dim = as_int(dim, "cumsum", "dim", 2)
+    dim = as_dim(dim, "cumsum", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumsum", "dtype", 3)
     dtype = prepare_own_dtype("cumsum", dtype, self)
     return op_cumsum(<TensorBase>self, dim, dtype)
 
 cdef object call_cumsum_(TensorBase self, dim, dtype):
-    dim = as_int(dim, "cumsum_", "dim", 2)
+    dim = as_dim(dim, "cumsum_", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumsum_", "dtype", 3)
     dtype = prepare_own_dtype("cumsum_", dtype, self)
     return inplace_cumsum(self, dim, dtype)

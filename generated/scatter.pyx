@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_bool, as_int, as_number, as_operand, as_str, BatchRule, begin_op,
+    along_slices, array_of, arrays_in, as_bool, as_dim, as_number, as_operand, as_str, BatchRule, begin_op,
     begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents, carry_transposed, check_inplace,
     check_input, check_tensor, connect_1, connect_2, copy_into, elementwise, ended, finish_inplace, give_out,
     grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads,
@@ -76,7 +76,7 @@ batched_gather = BatchRule(b"gather", along_slices, b"bdb.", packed_gather, NULL
 cdef object call_gather(self, dim, index, sparse_grad):
     return op_gather(
         check_input(self, "gather"),
-        as_int(dim, "gather", "dim", 2),
+        as_dim(dim, "gather", "dim", 2, self),
         check_tensor(index, "gather", "index", 3),
         as_bool(sparse_grad, "gather", "sparse_grad", 4),
     )
@@ -461,7 +461,7 @@ cdef TensorBase inplace_scatter_value_reduce(
 
 cdef object call_scatter(self, dim, index, src):
     self = check_input(self, "scatter")
-    dim = as_int(dim, "scatter", "dim", 2)
+    dim = as_dim(dim, "scatter", "dim", 2, self)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
     src = prepare_apart("scatter", src, self)
@@ -472,14 +472,14 @@ cdef object call_scatter(self, dim, index, src):
 cdef object call_scatter_value(self, dim, index, value):
     return op_scatter_value(
         check_input(self, "scatter"),
-        as_int(dim, "scatter", "dim", 2),
+        as_dim(dim, "scatter", "dim", 2, self),
         check_tensor(index, "scatter", "index", 3),
         as_number(value, "scatter", "value", 4),
     )
 
 cdef object call_scatter_reduce(self, dim, index, src, reduce):
     self = check_input(self, "scatter")
-    dim = as_int(dim, "scatter", "dim", 2)
+    dim = as_dim(dim, "scatter", "dim", 2, self)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
     reduce = as_str(reduce, "scatter", "reduce", 5)
@@ -490,14 +490,14 @@ cdef object call_scatter_reduce(self, dim, index, src, reduce):
 cdef object call_scatter_value_reduce(self, dim, index, value, reduce):
     return op_scatter_value_reduce(
         check_input(self, "scatter"),
-        as_int(dim, "scatter", "dim", 2),
+        as_dim(dim, "scatter", "dim", 2, self),
         check_tensor(index, "scatter", "index", 3),
         as_number(value, "scatter", "value", 4),
         as_str(reduce, "scatter", "reduce", 5),
     )
 
 cdef object call_scatter_(TensorBase self, dim, index, src):
-    dim = as_int(dim, "scatter_", "dim", 2)
+    dim = as_dim(dim, "scatter_", "dim", 2, self)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
     src = prepare_apart("scatter_", src, self)
@@ -508,13 +508,13 @@ cdef object call_scatter_(TensorBase self, dim, index, src):
 cdef object call_scatter_value_(TensorBase self, dim, index, value):
     return inplace_scatter_value(
         self,
-        as_int(dim, "scatter_", "dim", 2),
+        as_dim(dim, "scatter_", "dim", 2, self),
         check_tensor(index, "scatter_", "index", 3),
         as_number(value, "scatter_", "value", 4),
     )
 
 cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce):
-    dim = as_int(dim, "scatter_", "dim", 2)
+    dim = as_dim(dim, "scatter_", "dim", 2, self)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
     reduce = as_str(reduce, "scatter_", "reduce", 5)
@@ -525,7 +525,7 @@ cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce):
 cdef object call_scatter_value_reduce_(TensorBase self, dim, index, value, reduce):
     return inplace_scatter_value_reduce(
         self,
-        as_int(dim, "scatter_", "dim", 2),
+        as_dim(dim, "scatter_", "dim", 2, self),
         check_tensor(index, "scatter_", "index", 3),
         as_number(value, "scatter_", "value", 4),
         as_str(reduce, "scatter_", "reduce", 5),
@@ -697,14 +697,14 @@ batched_inplace_scatter_add = BatchRule(b"scatter_add_", along_slices, b"bdbb", 
 
 cdef object call_scatter_add(self, dim, index, src):
     self = check_input(self, "scatter_add")
-    dim = as_int(dim, "scatter_add", "dim", 2)
+    dim = as_dim(dim, "scatter_add", "dim", 2, self)
     index = check_tensor(index, "scatter_add", "index", 3)
     src = check_tensor(src, "scatter_add", "src", 4)
     src = prepare_apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 cdef object call_scatter_add_(TensorBase self, dim, index, src):
-    dim = as_int(dim, "scatter_add_", "dim", 2)
+    dim = as_dim(dim, "scatter_add_", "dim", 2, self)
     index = check_tensor(index, "scatter_add_", "index", 3)
     src = check_tensor(src, "scatter_add_", "src", 4)
     src = prepare_apart("scatter_add_", src, self)
@@ -785,7 +785,7 @@ batched_index_select = BatchRule(b"index_select", by_parts, b"...", packed_index
 cdef object call_index_select(self, dim, index):
     return op_index_select(
         check_input(self, "index_select"),
-        as_int(dim, "index_select", "dim", 2),
+        as_dim(dim, "index_select", "dim", 2, self),
         check_tensor(index, "index_select", "index", 3),
     )
 
@@ -902,7 +902,7 @@ batched_inplace_index_add = BatchRule(b"index_add_", by_copy, b".....", packed_i
 
 cdef object call_index_add(self, dim, index, source, alpha):
     self = check_input(self, "index_add")
-    dim = as_int(dim, "index_add", "dim", 2)
+    dim = as_dim(dim, "index_add", "dim", 2, self)
     index = check_tensor(index, "index_add", "index", 3)
     source = check_tensor(source, "index_add", "source", 4)
     alpha = as_number(alpha, "index_add", "alpha", 5)
@@ -910,7 +910,7 @@ cdef object call_index_add(self, dim, index, source, alpha):
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 cdef object call_index_add_(TensorBase self, dim, index, source, alpha):
-    dim = as_int(dim, "index_add_", "dim", 2)
+    dim = as_dim(dim, "index_add_", "dim", 2, self)
     index = check_tensor(index, "index_add_", "index", 3)
     source = check_tensor(source, "index_add_", "source", 4)
     alpha = as_number(alpha, "index_add_", "alpha", 5)

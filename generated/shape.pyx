@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_int, as_int_or_none, as_int_tuple, as_view, BatchRule, become_view, begin_op,
-    by_parts, carry_tangents, check_change, check_input, check_tensor, connect_1, copy_of, ended, give_out, gradient,
-    has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays, requires_grad_1, save_object, saved_object,
-    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
-    unpack_object, value_of, watching, write_out_docstrings,
+    along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_int_or_none, as_int_tuple, as_new_dim, as_view,
+    BatchRule, become_view, begin_op, by_parts, carry_tangents, check_change, check_input, check_tensor, connect_1,
+    copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays,
+    requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
+    slice_by_slice, take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_contiguous
@@ -177,8 +177,8 @@ cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
 cdef object call_flatten(self, start_dim, end_dim):
     return op_flatten(
         check_input(self, "flatten"),
-        as_int(start_dim, "flatten", "start_dim", 2),
-        as_int(end_dim, "flatten", "end_dim", 3),
+        as_dim(start_dim, "flatten", "start_dim", 2, self),
+        as_dim(end_dim, "flatten", "end_dim", 3, self),
     )
 
 def flatten(input, start_dim=0, end_dim=-1):
@@ -272,18 +272,22 @@ batched_transpose = BatchRule(b"transpose", along_slices, b"bdd", packed_transpo
 
 cdef object call_transpose(self, dim0, dim1):
     return op_transpose(
-        check_input(self, "transpose"), as_int(dim0, "transpose", "dim0", 2), as_int(dim1, "transpose", "dim1", 3)
+        check_input(self, "transpose"),
+        as_dim(dim0, "transpose", "dim0", 2, self),
+        as_dim(dim1, "transpose", "dim1", 3, self),
     )
 
 cdef object call_transpose_(TensorBase self, dim0, dim1):
-    return inplace_transpose(self, as_int(dim0, "transpose_", "dim0", 2), as_int(dim1, "transpose_", "dim1", 3))
+    return inplace_transpose(
+        self, as_dim(dim0, "transpose_", "dim0", 2, self), as_dim(dim1, "transpose_", "dim1", 3, self)
+    )
 
 cdef object call_transpose_copy(self, dim0, dim1):
     return copy_of(
         op_transpose(
             check_input(self, "transpose_copy"),
-            as_int(dim0, "transpose_copy", "dim0", 2),
-            as_int(dim1, "transpose_copy", "dim1", 3),
+            as_dim(dim0, "transpose_copy", "dim0", 2, self),
+            as_dim(dim1, "transpose_copy", "dim1", 3, self),
         ),
     )
 
@@ -344,11 +348,15 @@ cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
 
 cdef object call_swapaxes(self, axis0, axis1):
     return op_swapaxes(
-        check_input(self, "swapaxes"), as_int(axis0, "swapaxes", "axis0", 2), as_int(axis1, "swapaxes", "axis1", 3)
+        check_input(self, "swapaxes"),
+        as_dim(axis0, "swapaxes", "axis0", 2, self),
+        as_dim(axis1, "swapaxes", "axis1", 3, self),
     )
 
 cdef object call_swapaxes_(TensorBase self, axis0, axis1):
-    return inplace_swapaxes(self, as_int(axis0, "swapaxes_", "axis0", 2), as_int(axis1, "swapaxes_", "axis1", 3))
+    return inplace_swapaxes(
+        self, as_dim(axis0, "swapaxes_", "axis0", 2, self), as_dim(axis1, "swapaxes_", "axis1", 3, self)
+    )
 
 def swapaxes(input, axis0, axis1):
     """View with two dimensions exchanged.
@@ -377,8 +385,8 @@ cdef TensorBase op_movedim(TensorBase self, object source, object destination):
 cdef object call_movedim(self, source, destination):
     return op_movedim(
         check_input(self, "movedim"),
-        as_int_tuple(source, "movedim", "source", 2),
-        as_int_tuple(destination, "movedim", "destination", 3),
+        as_dim_tuple(source, "movedim", "source", 2, self),
+        as_dim_tuple(destination, "movedim", "destination", 3, self),
     )
 
 def movedim(input, source, destination):
@@ -771,16 +779,16 @@ cdef object call_squeeze(self):
     return op_squeeze(check_input(self, "squeeze"))
 
 cdef object call_squeeze_dim(self, dim):
-    return op_squeeze_dim(check_input(self, "squeeze"), as_int_tuple(dim, "squeeze", "dim", 2))
+    return op_squeeze_dim(check_input(self, "squeeze"), as_dim_tuple(dim, "squeeze", "dim", 2, self))
 
 cdef object call_squeeze_dim_(TensorBase self, dim):
-    return inplace_squeeze_dim(self, as_int_tuple(dim, "squeeze_", "dim", 2))
+    return inplace_squeeze_dim(self, as_dim_tuple(dim, "squeeze_", "dim", 2, self))
 
 cdef object call_squeeze_copy(self):
     return copy_of(op_squeeze(check_input(self, "squeeze_copy")))
 
 cdef object call_squeeze_dim_copy(self, dim):
-    return copy_of(op_squeeze_dim(check_input(self, "squeeze_copy"), as_int_tuple(dim, "squeeze_copy", "dim", 2)))
+    return copy_of(op_squeeze_dim(check_input(self, "squeeze_copy"), as_dim_tuple(dim, "squeeze_copy", "dim", 2, self)))
 
 def squeeze(input, dim=None):
     """View without the dimensions of size one.
@@ -884,13 +892,13 @@ cdef BatchRule batched_unsqueeze
 batched_unsqueeze = BatchRule(b"unsqueeze", along_slices, b"bi", packed_unsqueeze, NULL)
 
 cdef object call_unsqueeze(self, dim):
-    return op_unsqueeze(check_input(self, "unsqueeze"), as_int(dim, "unsqueeze", "dim", 2))
+    return op_unsqueeze(check_input(self, "unsqueeze"), as_new_dim(dim, "unsqueeze", "dim", 2, self))
 
 cdef object call_unsqueeze_(TensorBase self, dim):
-    return inplace_unsqueeze(self, as_int(dim, "unsqueeze_", "dim", 2))
+    return inplace_unsqueeze(self, as_new_dim(dim, "unsqueeze_", "dim", 2, self))
 
 cdef object call_unsqueeze_copy(self, dim):
-    return copy_of(op_unsqueeze(check_input(self, "unsqueeze_copy"), as_int(dim, "unsqueeze_copy", "dim", 2)))
+    return copy_of(op_unsqueeze(check_input(self, "unsqueeze_copy"), as_new_dim(dim, "unsqueeze_copy", "dim", 2, self)))
 
 def unsqueeze(input, dim):
     """View with a dimension of size one more.

@@ -264,6 +264,8 @@ def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
             function = "as_tensor_operand"  # an ndarray may stand beside a tensor
         if position == 1 and op.policy.takes_numbers and not form.inplace and not argument.type.union_scalar:
             function, more = "as_first_operand", (op.signature.arguments[1].name,)
+        if argument.type.role in ("dim", "new_dim"):
+            function, more = _dim_converter(op, argument.type, function)
         if function:
             name = function_name(argument.name)
             yield Conversion(argument.name, function, name, position, more)
@@ -278,6 +280,16 @@ def _converter(type_: Type, is_union: bool) -> tuple[str, tuple[str, ...]]:
         return CONVERSIONS[key], ()
     more = (ITEM_KINDS[type_.name], str(type_.length))
     return ("as_tuple_or_none" if type_.optional else "as_tuple"), more
+
+
+def _dim_converter(op: Op, type_: Type, function: str) -> tuple[str, tuple[str, ...]]:
+    """Dimensions are counted from the front, and checked, where the tensor is known that has them."""
+    owner = next((a for a in op.signature.arguments if a.type.is_differentiable), None)
+    if owner is None or not owner.type.is_tensor or owner.type.optional or owner.type.union_scalar:
+        return function, ()
+    if type_.role == "new_dim":
+        return "as_new_dim", (owner.name,)
+    return function.replace("as_int", "as_dim"), (owner.name,)
 
 
 def _single_tensors(op: Op, form: Form) -> Iterator[str]:

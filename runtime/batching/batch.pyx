@@ -77,6 +77,8 @@ cdef class Batch:
 
     def error(self, str what):
         """The error for `what`, which asks for the value of one slice."""
+        if self.level is None:
+            raise TypeError("a batch cannot be made in Python")
         return self.level.call.error(
             f"{what} is not possible for a tensor that differs from slice to slice. Python code can take one way only: "
             "use where() and the like in the place of `if`, or leave this part out of the function"
@@ -96,6 +98,8 @@ cdef Batch new_batch(TensorBase physical, VmapLevel level):
 
 cdef TensorBase as_batched(TensorBase physical, VmapLevel level):
     cdef cnp.ndarray array = <cnp.ndarray>physical.array
+    if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_DIM(array, 0) != level.size:
+        raise ValueError(f"{level.size} slices cannot be made of a tensor of shape {list(physical.shape)}")
     return wrap_owned(batched_array(
         cnp.PyArray_TYPE(array),
         cnp.PyArray_NDIM(array) - 1,

@@ -406,6 +406,8 @@ cdef class Packed:
     cdef PackedOp op
 
     def __call__(self, *operands):
+        if self.op == NULL:
+            raise TypeError("an op of a batching rule cannot be made in Python")
         return self.op(operands)
 
 

@@ -92,6 +92,13 @@ cdef object as_int(object value, str op, str argument, int position)
 cdef object as_int_or_none(object value, str op, str argument, int position)
 cdef tuple as_int_tuple(object value, str op, str argument, int position)
 cdef object as_int_tuple_or_none(object value, str op, str argument, int position)
+# Dimensions of a tensor, counted from the front; IndexError for one that it has not. A number has none to count: what is
+# said of it goes through to the op.
+cdef object as_dim(object value, str op, str argument, int position, object tensor)
+cdef object as_dim_or_none(object value, str op, str argument, int position, object tensor)
+cdef tuple as_dim_tuple(object value, str op, str argument, int position, object tensor)
+cdef object as_dim_tuple_or_none(object value, str op, str argument, int position, object tensor)
+cdef object as_new_dim(object value, str op, str argument, int position, object tensor)   # of one more dimension
 
 # Lists of other things. `length` is how many there must be, 0 when any number will do; one value then means all alike.
 cdef enum ItemKind:

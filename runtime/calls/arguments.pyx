@@ -238,6 +238,42 @@ cdef object as_int_tuple_or_none(object value, str op, str argument, int positio
     return None if value is None else as_int_tuple(value, op, argument, position)
 
 
+# ---- dimensions
+
+cdef object as_dim(object value, str op, str argument, int position, object tensor):
+    return counted(as_int(value, op, argument, position), rank_of(tensor))
+
+
+cdef object as_dim_or_none(object value, str op, str argument, int position, object tensor):
+    return None if value is None else as_dim(value, op, argument, position, tensor)
+
+
+cdef tuple as_dim_tuple(object value, str op, str argument, int position, object tensor):
+    cdef int rank = rank_of(tensor)
+    return tuple([counted(dim, rank) for dim in as_int_tuple(value, op, argument, position)])
+
+
+cdef object as_dim_tuple_or_none(object value, str op, str argument, int position, object tensor):
+    return None if value is None else as_dim_tuple(value, op, argument, position, tensor)
+
+
+cdef object as_new_dim(object value, str op, str argument, int position, object tensor):
+    return counted(as_int(value, op, argument, position), rank_of(tensor) + 1)
+
+
+cdef inline int rank_of(object tensor) noexcept:
+    return cnp.PyArray_NDIM(<cnp.ndarray>(<TensorBase>tensor).array) if isinstance(tensor, TensorBase) else 0
+
+
+cdef object counted(object dim, int rank):
+    """A dimension, counted from the front."""
+    if rank == 0 or 0 <= dim < rank:
+        return dim
+    if -rank <= dim < 0:
+        return dim + rank
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+
+
 cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind kind, int length):
     cdef tuple items
     wanted = f"{length} {ITEM_NAMES[kind]}" if length else f"tuple of {ITEM_NAMES[kind]}"
