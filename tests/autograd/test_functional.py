@@ -247,6 +247,21 @@ def test_what_a_jacobian_costs(strategy):
     assert len(calls) == {"reverse-mode": 1, "forward-mode": 3}[strategy]
 
 
+def test_vectorized_columns_take_one_run():
+    calls = []
+    x, y = tensor(X), tensor(Y)
+    options = {"strategy": "forward-mode", "vectorize": True}
+    (by_x, by_y), (none_x, none_y) = jacobian(
+        lambda x, y: (calls.append(x), (x.sum() * y * y, gs.ones(2)))[1], (x, y), **options
+    )
+    assert len(calls) == 1 and none_x.tolist() == [[0, 0]] * 2 and none_y.tolist() == [[0, 0, 0]] * 2
+    same(by_x, np.outer(Y * Y, [1, 1]))
+    same(by_y, np.diag(2 * X.sum() * Y))
+    with pytest.raises(RuntimeError, match=r"jacobian\(vectorize=True\): rand\(\) draws random numbers"):
+        jacobian(lambda x: x * gs.rand(2), x, **options)
+    same(jacobian(lambda x: x * x.sum().item(), x, **options), X.sum() * np.eye(2))  # values are the same for all
+
+
 @pytest.mark.parametrize("vectorize", [False, True])
 def test_vectorize_asks_once(monkeypatch, vectorize):
     calls = []

@@ -10,6 +10,7 @@ from gradsmith.autograd.forward_ad import make_dual, unpack_dual
 from gradsmith.autograd.gradcheck import (
     GradcheckError,
 )
+from gradsmith.runtime.batching.batch import is_batched_tensor
 
 ON_BY_DEFAULT = "New undefined gradient support checking feature is enabled by default"
 
@@ -139,7 +140,7 @@ def test_check_batched_grad():
 
 
 def test_check_batched_forward_grad():
-    """A function that carries along the tangent of the innermost level alone."""
+    """A function that computes tangents with NumPy, and one that gives other tangents of a batch."""
 
     def function(x):
         primal, tangent = unpack_dual(x)
@@ -149,5 +150,15 @@ def test_check_batched_forward_grad():
         return make_dual(gs.tensor(value), gs.tensor(value * tangent.detach().numpy()))
 
     assert gradcheck(function, real(3), check_forward_ad=True)
-    with pytest.raises(GradcheckError, match="batched gradient computation: the tangent of output 0"):
+    with pytest.raises(GradcheckError, match=r"While computing batched gradients, got: .*: numpy\(\) is not possible"):
         gradcheck(function, real(3), check_forward_ad=True, check_batched_forward_grad=True)
+
+    def changing(x):
+        primal, tangent = unpack_dual(x)
+        if tangent is None:
+            return primal.exp()
+        return make_dual(primal.exp(), tangent * primal.exp() * (1 + is_batched_tensor(tangent)))
+
+    assert gradcheck(changing, real(3), check_forward_ad=True)
+    with pytest.raises(GradcheckError, match="batched gradient computation: the tangent of output 0"):
+        gradcheck(changing, real(3), check_forward_ad=True, check_batched_forward_grad=True)

@@ -18,8 +18,10 @@ from gradsmith.autograd.functional.arguments import (
     renewed,
     unwrap,
 )
+from gradsmith.autograd.functional.basis import _construct_standard_basis_for
 from gradsmith.autograd.functional.products import forward_run, value_and_gradient
 from gradsmith.generated import stack
+from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches.grad_mode import enable_grad
 
@@ -54,7 +56,8 @@ def jacobian(
     strict : bool
         Raise where an output does not depend on an input, instead of giving zeros.
     vectorize : bool
-        Ask for all rows in one call of `grad`. The result is the same.
+        Compute all rows, or all columns, at once, as `func.vmap` would: much faster, with the memory of all of them.
+        Backwards and `func` must not ask for the value of a gradient or tangent then, as in ``if grad.sum() > 0``.
     strategy : {"reverse-mode", "forward-mode"}
         One backward for each element of the outputs, or one run of `func` for each element of the inputs. Each takes
         all other options.
@@ -83,7 +86,8 @@ def jacobian(
         many_inputs, given = as_tensors(inputs, "inputs", "jacobian")
         points = renewed(given, create_graph, record=True)
         if strategy == FORWARD:
-            many_outputs, blocks = _by_columns(func, points, strict)
+            run = _by_columns_at_once if vectorize and not strict and any(p.numel() for p in points) else _by_columns
+            many_outputs, blocks = run(func, points, strict)
         else:
             many_outputs, blocks = _by_rows(func, points, create_graph, strict, vectorize)
         if strict and create_graph:
@@ -198,6 +202,35 @@ def _by_columns(func: Function, points: Tensors, strict: bool) -> tuple[bool, Bl
             required.require_dependence(columns, f"Output {index}")
         blocks.append(tuple(_shaped(column, output, point, output) for column, point in zip(columns, points)))
     return many_outputs, blocks
+
+
+def _by_columns_at_once(func: Function, points: Tensors, _: bool) -> tuple[bool, Blocks]:
+    """The same by one run, with all unit vectors of all inputs as one batch of tangents."""
+    sizes = [point.numel() for point in points]
+    basis = _construct_standard_basis_for(points, sizes)
+    units = [unit.reshape(len(unit), *point.shape) for unit, point in zip(basis, points)]
+    run = _Run(func, points)
+    columns = at_once(Caller("jacobian(vectorize=True)"), run, units, sum(sizes))
+    return run.many_outputs, [_split(column, output, points, sizes) for column, output in zip(columns, run.outputs)]
+
+
+class _Run:
+    """The tangents of the outputs for those of the inputs; keeps the outputs, which are the same for all tangents."""
+
+    def __init__(self, func: Function, points: Tensors) -> None:
+        self.func, self.points = func, points
+
+    def __call__(self, vectors: Sequence[Any]) -> Tensors:
+        self.many_outputs, self.outputs, tangents = forward_run(self.func, self.points, tuple(vectors), "jacobian")
+        return tangents
+
+
+def _split(columns: Any, output: Any, points: Tensors, sizes: Sequence[int]) -> Tensors:
+    """The columns that belong to each input."""
+    if columns is None:
+        return tuple(_shaped(None, output, point, output) for point in points)
+    parts = columns.movedim(0, -1).split(sizes, -1)
+    return tuple(_shaped(part, output, point, output) for part, point in zip(parts, points))
 
 
 def _alone(unit: Any, place: int, points: Tensors) -> Tensors:

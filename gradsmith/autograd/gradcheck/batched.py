@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gradsmith.autograd import grad
-from gradsmith.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from gradsmith.autograd.gradcheck.analytical import tangents_of
 from gradsmith.autograd.gradcheck.differences import Array
 from gradsmith.autograd.gradcheck.errors import GradcheckError
 from gradsmith.autograd.gradcheck.probes import SEED
 from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.autograd.gradcheck.undefined import random_tangents
+from gradsmith.runtime.batching.levels import Caller, at_once
 from gradsmith.runtime.graph.tensor import from_array
 
 BATCH = 2
@@ -38,35 +39,26 @@ def check_batched_gradients(subject: Subject) -> None:
 
 
 def check_batched_forward(subject: Subject) -> None:
-    """Several tangents carried through one run, each at a level of its own, against one run for each."""
+    """One run with a batch of tangents against one run for each tangent."""
     batch = [random_tangents(subject, SEED + number) for number in range(BATCH)]
     single = [[tangent for _, tangent in tangents_of(subject, tangents)] for tangents in batch]
-    for index, (found, expected) in enumerate(zip(_in_one_run(subject, batch), zip(*single))):
-        for one, other in zip(found, expected):
-            _expect_batch(f"tangent of output {index}", one, other)
+    try:
+        together = _in_one_run(subject, batch)
+    except RuntimeError as error:
+        raise GradcheckError(f"While computing batched gradients, got: {error}") from error
+    for index, (found, expected) in enumerate(zip(together, zip(*single))):
+        _expect_batch(f"tangent of output {index}", found, expected)
 
 
-def _in_one_run(subject: Subject, batch: list[dict[int, Any]]) -> list[list[Any]]:
-    """For each output a tangent for each level."""
-    inputs = list(subject.inputs)
-    for place in subject.places:
-        inputs[place] = inputs[place].detach()
-    with dual_level() as outer:
-        for place, tangent in batch[0].items():
-            inputs[place] = make_dual(inputs[place], tangent, level=outer)
-        with dual_level() as inner:
-            for place, tangent in batch[1].items():
-                inputs[place] = make_dual(inputs[place], tangent, level=inner)
-            outputs = subject.call(inputs)
-            return [
-                [unpack_dual(unpack_dual(o, level=inner).primal, level=outer).tangent, _plain(o, inner)]
-                for o in outputs
-            ]
+def _in_one_run(subject: Subject, batch: list[dict[int, Any]]) -> list[Any]:
+    """The tangents of each output for those of the inputs, stacked."""
+    places = list(batch[0])
+    stacked = [from_array(np.stack([tangents[place].numpy() for tangents in batch])) for place in places]
 
+    def run(slices: list[Any]) -> list[Any]:
+        return [tangent for _, tangent in tangents_of(subject, dict(zip(places, slices)))]
 
-def _plain(output: Any, level: int) -> Any:
-    tangent = unpack_dual(output, level=level).tangent
-    return None if tangent is None else tangent.detach()
+    return at_once(Caller("gradcheck(check_batched_forward_grad=True)"), run, stacked, BATCH)
 
 
 def _normal(random: np.random.Generator, tensor: Any) -> Array:
@@ -76,10 +68,10 @@ def _normal(random: np.random.Generator, tensor: Any) -> Array:
     return np.asarray(drawn, tensor.dtype)
 
 
-def _expect_batch(what: str, found: Any, expected: Any) -> None:
-    """`expected` is one value, or one for each member of the batch; None is zeros."""
+def _expect_batch(what: str, found: Any, expected: Sequence[Any]) -> None:
+    """`expected` has one value for each member of the batch; None is zeros."""
     one = _values(found)
-    other = np.stack(np.broadcast_arrays(*map(_values, expected))) if isinstance(expected, tuple) else _values(expected)
+    other = np.stack(np.broadcast_arrays(*map(_values, expected)))
     if not np.allclose(one, other):
         raise GradcheckError(
             f"gradcheck failed while testing batched gradient computation: the {what} differs when several are "
