@@ -39,6 +39,7 @@ FLOORS = (
     "runtime.arrays",
     "runtime.arrays.functions",
     "runtime.graph",
+    "runtime.batching",
     "runtime.history",
     "runtime.engine",
     "runtime.calls",

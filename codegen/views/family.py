@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from ..api.functions import make_face
 from ..formula.callees import BUILTIN
 from ..formula.formula import Call, Expr
+from ..loops.kernels import kernel_of
 from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .batching_lines import rules
 from .entry import entry_view
-from .kernels import kernel_of
 from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
 from .node_lines import node_class
 from .wrapper_lines import c_functions

@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..api.functions import Face
+from ..loops.kernels import Kernel
 from ..spec.schema_types import Type
-from .kernels import Kernel
 
 
 def tuple_text(items: Iterable[str]) -> str:

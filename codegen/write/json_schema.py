@@ -85,6 +85,12 @@ KEYS: dict[str, tuple[str, Schema]] = {
     "reference": ("The value by other means, in NumPy or SciPy.", _TEXT),
     "surrogate": ("What the gradients are the derivatives of, in NumPy or SciPy, where that is not the value.", _TEXT),
     "cancellation": ("Why float32 loses digits in the gradients' formulas.", _TEXT),
+    "batch": (
+        "How the op runs on a batch of slices: other ops in its place, elementwise, slices, indexing, values, or "
+        "loop(why). Usual: by the types of the signature.",
+        _TEXT,
+    ),
+    "core": ("The last dimensions of each tensor that belong to the op: (m,k),(k,n)->(m,n).", _TEXT),
     "samples": ("What the op is proven with: real(3, 4), other=2.5; several are separated by semicolons.", _texts()),
     "resets_accumulator": ("The accumulator of the gradient must be created again.", _FLAG),
     "out_of_place": ("Why there is no in-place form, and what to do instead.", _TEXT),

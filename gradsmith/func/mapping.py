@@ -11,6 +11,7 @@ from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, ph
 from gradsmith.runtime.batching.levels import open_level
 from gradsmith.runtime.calls.forward_ad import alias
 from gradsmith.runtime.history.view import one_slice
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 from gradsmith.runtime.tensors.python_data import is_tensor
 from gradsmith.utils import pytree
@@ -241,8 +242,6 @@ def _own(data: Any) -> Any:
 
 
 def _run_in_chunks(call: Call, inputs: Inputs, out_dims: Dims, randomness: str, chunk_size: int) -> Any:
-    from gradsmith import cat
-
     starts = range(0, inputs.size, chunk_size)
     parts = [
         pytree.flatten(_run(call, inputs.slices(n, min(n + chunk_size, inputs.size)), out_dims, randomness))
@@ -251,7 +250,7 @@ def _run_in_chunks(call: Call, inputs: Inputs, out_dims: Dims, randomness: str, 
     spec = parts[0][1]
     dims = _out_dims(call, out_dims, spec)
     found = [
-        leaves[0] if dim is None else cat(list(leaves), dim)
+        leaves[0] if dim is None else upcalls.cat(list(leaves), dim)
         for dim, *leaves in zip(dims, *(leaves for leaves, _ in parts))
     ]
     return spec.unflatten(found)

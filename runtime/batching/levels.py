@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, batched
-from gradsmith.runtime.history.view import one_slice
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
 
@@ -86,7 +85,7 @@ def at_once(
     None stands for itself, among the tensors and among the results.
     """
     with open_level(size, randomness, call) as level:
-        found = function([None if tensor is None else one_slice(tensor, level) for tensor in stacked])
+        found = function([None if tensor is None else upcalls.one_slice(tensor, level) for tensor in stacked])
         return [None if result is None else all_slices(result, level) for result in found]
 
 

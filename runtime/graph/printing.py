@@ -21,6 +21,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
 from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.graph.tensor_api import data_of
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
@@ -115,11 +116,9 @@ def tensor_repr(tensor: Any) -> str:
 
 def _batched_repr(tensor: Any, prefix: str) -> str:
     """The data of all slices, and how many calls of `vmap` are around them."""
-    from gradsmith.runtime.batching.batch import physical
-
-    data, depth = physical(tensor), 1
+    data, depth = data_of(array_behind(tensor)), 1
     while has_no_data(array_behind(data)) and not data.is_meta:
-        data, depth = physical(data), depth + 1
+        data, depth = data_of(array_behind(data)), depth + 1
     values = "..." if data.is_meta else _array_text(data.numpy(force=True), len(prefix))
     return _with_suffixes(prefix + values, iter((f"size={tensor.shape}", f"batched={depth}")), len(prefix))
 

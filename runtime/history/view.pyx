@@ -34,6 +34,7 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_e
 
 from gradsmith.runtime.arrays.functions.view_geometry import geometry_of, is_inside
 from gradsmith.runtime.arrays.memory import array_over
+from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
 
@@ -137,6 +138,9 @@ def one_slice(TensorBase tensor not None, VmapLevel level not None):
     """A tensor that stands for each slice of `tensor` along dimension 0. A write to one is a change of the other."""
     cdef TensorBase batched = as_batched(tensor, level)
     return share_version(tensor, <object>batched.array)
+
+
+upcalls.fill(one_slice=one_slice)
 
 
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL:

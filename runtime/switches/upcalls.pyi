@@ -21,6 +21,7 @@ geometry_slice: _Function
 grad: _Function
 index: _Function
 index_put_: _Function
+one_slice: _Function
 permute: _Function
 real: _Function
 reshape: _Function

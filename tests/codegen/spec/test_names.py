@@ -15,10 +15,10 @@ import pytest
 
 from codegen.build.build import load_table
 from codegen.loops import terms
+from codegen.loops.c_names import c_name
 from codegen.spec import reserved
 from codegen.spec.reserved import derived_names, is_taken, is_taken_by_module
 from codegen.spec.schema import Signature
-from codegen.views.c_names import c_name
 from codegen.write.render import TEMPLATES
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -7,9 +7,9 @@ from small_table import OPS
 
 from codegen.build.build import load_table
 from codegen.build.loops import Places, expect_loop
+from codegen.loops import kernels
+from codegen.loops.kernels import Kernel
 from codegen.loops.terms import number, power, product, reciprocal
-from codegen.views import kernels
-from codegen.views.kernels import Kernel
 
 # Division and powers, which the small table lacks, and the op whose gradient is under test.
 MORE = """

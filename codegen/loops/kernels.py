@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..loops.loop import Loop
-from ..loops.terms import Term
 from .c_names import c_name
+from .loop import Loop
+from .terms import Term
 
 _BINDING = {
     "||": 1, "&&": 2, "==": 3, "!=": 3, "<": 4, "<=": 4, ">": 4, ">=": 4, "+": 5, "-": 5, "*": 6, "/": 6,
