@@ -22,6 +22,7 @@ import numpy as np
 
 from gradsmith.autograd.graph.saved_listing import Recomputable
 from gradsmith.autograd.graph.saved_tensors import Kept, saved_tensors_hooks
+from gradsmith.runtime.batching.levels import open_levels, reopened
 from gradsmith.runtime.graph.changes import place_of_caller
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind
 from gradsmith.runtime.history.saved_hooks import KeptTensor
@@ -82,6 +83,7 @@ class Region:
         early_stop: bool,
     ) -> None:
         self.function = function
+        self.levels = open_levels()
         self.args = tuple(_kept(value) for value in args)
         self.kwargs = {name: _kept(value) for name, value in kwargs.items()}
         self.recompute_context = recompute_context
@@ -138,6 +140,7 @@ class Region:
         kwargs = {name: _given(value) for name, value in self.kwargs.items()}
         try:
             with (
+                reopened(self.levels),
                 rng_state_set_to(self.rng_state),
                 enable_grad(),
                 self.recompute_context,

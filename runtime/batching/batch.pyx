@@ -59,6 +59,10 @@ cdef class VmapLevel:
         """What is still batched at this level may be used no more."""
         self.is_open = False
 
+    def reopen(self):
+        """Run a part of the call once more."""
+        self.is_open = True
+
 
 cdef class Batch:
     """The base of the array of a batched tensor. See Note [Batched tensors]."""

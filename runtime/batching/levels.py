@@ -63,6 +63,25 @@ class below:
         _open.levels = self.before
 
 
+class reopened:
+    """Context manager: inside of the calls that levels are for, as they were, though these may have ended."""
+
+    def __init__(self, levels: tuple[VmapLevel, ...]) -> None:
+        self.levels = levels
+
+    def __enter__(self) -> None:
+        self.before = _open.levels
+        self.ended = [level for level in self.levels if not level.is_open]
+        for level in self.ended:
+            level.reopen()
+        _open.levels = self.levels
+
+    def __exit__(self, *raised: object) -> None:
+        _open.levels = self.before
+        for level in self.ended:
+            level.close()
+
+
 class Caller:
     """Names the caller of a level that no user called `vmap` for, in errors."""
 

@@ -4,6 +4,7 @@ While it is off, recording a node tests one pointer, and a backward one byte per
 """
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.batching.batch cimport batch_of, is_batched
 from gradsmith.runtime.engine.graph_task cimport GraphTask, current_task
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_meta cimport node_meta
@@ -99,7 +100,7 @@ cdef int check_results(Node node, PyObject **results) except -1:
     for i in range(node.n_edges):
         if results[i] == NULL:
             continue
-        array = <object>(<TensorBase>results[i]).array
+        array = data_of_all_slices(<TensorBase>results[i])
         if array.dtype.kind not in "fc":
             continue
         if checks_nan:
@@ -107,6 +108,12 @@ cdef int check_results(Node node, PyObject **results) except -1:
         if checks_inf:
             check_all(node, i, array, "inf", np.isinf(array))
     return 0
+
+
+cdef object data_of_all_slices(TensorBase result):
+    while is_batched(result):
+        result = batch_of(result.array).physical
+    return <object>result.array
 
 
 cdef int check_all(Node node, int output, object array, str what, object bad) except -1:
