@@ -115,16 +115,7 @@ def grad_and_value(func: Function | None = None, argnums: Argnums = 0, has_aux: 
     >>> func.grad_and_value(lambda x: x * x)(gs.tensor(3.0))
     (tensor(6.), tensor(9.))
     """
-    if func is None:
-        return functools.partial(grad_and_value, argnums=argnums, has_aux=has_aux)
-    call = Call("grad_and_value", func)
-
-    @functools.wraps(func)
-    def gradient_and_value(*args: Any, **kwargs: Any) -> Any:
-        found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
-        return found, (value, aux) if has_aux else value
-
-    return gradient_and_value
+    return _with_value("grad_and_value", func, argnums, has_aux, value_first=False)
 
 
 def value_and_grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
@@ -152,16 +143,21 @@ def value_and_grad(func: Function | None = None, argnums: Argnums = 0, has_aux: 
     >>> func.value_and_grad(lambda x: x * x)(gs.tensor(3.0))
     (tensor(9.), tensor(6.))
     """
+    return _with_value("value_and_grad", func, argnums, has_aux, value_first=True)
+
+
+def _with_value(transform: str, func: Function | None, argnums: Argnums, has_aux: bool, value_first: bool) -> Any:
     if func is None:
-        return functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux)
-    call = Call("value_and_grad", func)
+        return lambda func: _with_value(transform, func, argnums, has_aux, value_first)
+    call = Call(transform, func)
 
     @functools.wraps(func)
-    def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
+    def both(*args: Any, **kwargs: Any) -> Any:
         found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
-        return (value, aux) if has_aux else value, found
+        given = (value, aux) if has_aux else value
+        return (given, found) if value_first else (found, given)
 
-    return value_and_gradient
+    return both
 
 
 def _gradient_value_aux(

@@ -110,11 +110,11 @@ def _by_own_rule(cls: Any, level: VmapLevel, dims: tuple[Any, ...], data: tuple[
 
 
 def _slices_first(cls: Any, level: VmapLevel, output: Any, dims: Any) -> Any:
-    if isinstance(output, (tuple, list)):
+    if type(output) in (tuple, list):
         each = dims if isinstance(dims, (tuple, list)) else [dims] * len(output)
         if len(each) != len(output):
             raise _misfit(cls, level, output, dims)
-        return tuple(_slices_first(cls, level, item, dim) for item, dim in zip(output, each))
+        return type(output)([_slices_first(cls, level, item, dim) for item, dim in zip(output, each)])
     if isinstance(dims, (tuple, list)):
         raise _misfit(cls, level, output, dims)
     if not isinstance(output, TensorBase):
@@ -183,11 +183,14 @@ def _by_generated_rule(cls: Any, level: VmapLevel, dims: tuple[Any, ...], data: 
     plan = Plan(cls, level, dims, kwargs)
     output = _generated(cls).apply(plan, *data)
     outputs = output if isinstance(output, tuple) else (output,)
-    found = tuple(
-        _Unbatched(value) if dim is None and isinstance(value, TensorBase) else value
-        for value, dim in zip(outputs, plan.out_dims)
-    )
+    found = tuple(map(_marked, outputs, plan.out_dims))
     return found if isinstance(output, tuple) else found[0]
+
+
+def _marked(value: Any, dim: Any) -> Any:
+    if isinstance(value, TensorBase):
+        return _Unbatched(value) if dim is None else value
+    return type(value)(map(_marked, value, dim)) if type(value) in (tuple, list) else value
 
 
 def _generated(cls: Any) -> Any:
@@ -209,10 +212,9 @@ def forward(plan: Plan, *data: Any) -> Any:
         given = plan.arguments(data, level)
         output = plan.cls.forward(*given, **plan.kwargs)
         outputs = output if isinstance(output, tuple) else (output,)
-        plan.out_dims = [0 if _is_at(value, level) else None for value in outputs]
+        plan.out_dims = [_mapped(lambda t: 0 if _is_at(t, level) else None, value, None) for value in outputs]
         known = _known(given, data)
-        found = tuple(known.get(id(value), value) if _is_at(value, level) else value for value in outputs)
-        found = tuple(_data(value, level) if isinstance(value, TensorBase) else value for value in found)
+        found = tuple(_mapped(lambda t: known[id(t)] if id(t) in known else _data(t, level), one) for one in outputs)
     return found if isinstance(output, tuple) else found[0]
 
 
@@ -231,19 +233,16 @@ def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
     with plan.level(*data) as level:
         given = plan.arguments(data, level)
         outputs = output if isinstance(output, tuple) else (output,)
-        shown = [
-            next((arg for arg, one in zip(given, data) if one is value), None)
-            if isinstance(value, TensorBase)
-            else value
-            for value in outputs
-        ]
-        shown = [
-            _as_slices(value, dim, level) if seen is None else seen
-            for seen, value, dim in zip(shown, outputs, plan.out_dims)
-        ]
+        shown = [_shown(value, dim, given, data, level) for value, dim in zip(outputs, plan.out_dims)]
         known = {**_known(shown, outputs), **_known(given, data)}
         result = tuple(shown) if isinstance(output, tuple) else shown[0]
         plan.cls.setup_context(Context(ctx, level, known), tuple(given), result)
+
+
+def _shown(output: Any, dim: Any, given: Sequence[Any], data: Sequence[Any], level: VmapLevel) -> Any:
+    """An output for the user's `setup_context`: an argument, if it is one."""
+    same = next((arg for arg, one in zip(given, data) if one is output and isinstance(one, TensorBase)), None)
+    return _as_slices(output, dim, level) if same is None else same
 
 
 def backward(ctx: Any, *grads: Any) -> Any:
@@ -253,8 +252,13 @@ def backward(ctx: Any, *grads: Any) -> Any:
         cls = plan.cls
         found = backward_of(cls)(Context(ctx, level), *([given] if cls.boxed_grads_call else given))
         results = found if isinstance(found, tuple) else (found,)
-        dims = [*plan.dims, *[None] * (len(results) - len(plan.dims))]
-        return (None, *(_gradient(result, dim, level) for result, dim in zip(results, dims)))
+        if len(results) < len(plan.dims) or any(one is not None for one in results[len(plan.dims) :]):
+            raise RuntimeError(
+                f"function {cls.__name__}Backward returned an incorrect number of gradients (expected "
+                f"{len(plan.dims)}, got {len(results)}): backward returns one for each argument of forward, None "
+                "where it has no gradient"
+            )
+        return (None, *(_gradient(result, dim, level) for result, dim in zip(results, plan.dims)))
 
 
 def _gradient(result: Any, dim: Any, level: VmapLevel) -> Any:

@@ -480,3 +480,56 @@ def test_values_are_refused():
     with pytest.raises(RuntimeError, match="numpy"):
         func.vmap(cube(Values))(X)
     assert func.vmap(lambda x: x + 1)(X).tolist() == (X + 1).tolist()  # nothing is left switched on
+
+
+class Listed(Function):
+    """A list among the results, which has no gradient, and None."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x):
+        return x * 2, [x + 1, 3, gs.zeros(2)], None
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        assert output[1][0].shape == inputs[0].shape
+
+    @staticmethod
+    def backward(ctx, grad, *others):
+        return grad * 2
+
+
+@pytest.mark.parametrize("dims", [None, (0, [0, None, None], None)])
+def test_a_list_among_the_results(dims):
+    class ByRule(Listed):
+        generate_vmap_rule = dims is None
+
+        if dims:
+
+            @staticmethod
+            def vmap(info, in_dims, x):
+                return Listed.apply(x), dims
+
+    def f(x):
+        double, (following, three, zeros), none = ByRule.apply(x)
+        assert (three, none, zeros.shape) == (3, None, (2,))
+        return double, following, zeros
+
+    double, following, zeros = func.vmap(f)(X)
+    assert double.tolist() == (2 * X).tolist() and following.tolist() == (X + 1).tolist()
+    assert zeros.tolist() == [[0, 0]] * 3
+    assert func.grad(lambda x: func.vmap(f)(x)[0].sum())(X).tolist() == [[2, 2]] * 3
+
+
+def test_a_wrong_number_of_gradients():
+    class Wrong(Power):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad
+
+    for name in ("grad(vmap)", "vmap(grad)"):
+        with pytest.raises(RuntimeError, match=r"WrongBackward returned an incorrect number .* \(expected 2, got 1\)"):
+            TRANSFORMS[name](cube(Wrong))(X)
