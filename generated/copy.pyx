@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_operand, as_view, BatchRule, begin_op,
-    begin_replaceable_op, carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_of,
-    device_of, dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
+    begin_replaceable_op, by_copy, carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2,
+    copy_of, device_of, dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
     is_complex, is_tensor, IS_VIEW, Node, Overloads, prepare_apart, prepare_history, replayed_arrays, replayed_tensor,
     replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version,
     take_second_names, TensorBase, value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
@@ -14,6 +14,7 @@ from gradsmith.generated.runtime cimport (
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
 from gradsmith.runtime.formulas.formulas cimport is_contiguous, zeros_like
+from gradsmith.runtime.formulas.parts cimport filling
 from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
@@ -383,8 +384,12 @@ cdef TensorBase op_fill__tensor(TensorBase self, TensorBase value):
 cdef object packed_inplace_fill__tensor(tuple operands):
     return op_fill__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
+cdef object parts_of_fill__tensor(tuple operands):
+    self, value = operands
+    return filling(self, value)
+
 cdef BatchRule batched_inplace_fill__tensor
-batched_inplace_fill__tensor = BatchRule(b"fill_", elementwise, b"wc", packed_inplace_fill__tensor, NULL)
+batched_inplace_fill__tensor = BatchRule(b"fill_", by_copy, b"..", packed_inplace_fill__tensor, parts_of_fill__tensor)
 
 cdef class FillScalarBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -418,8 +423,12 @@ cdef TensorBase op_fill__scalar(TensorBase self, object value):
 cdef object packed_inplace_fill__scalar(tuple operands):
     return op_fill__scalar(<TensorBase>operands[0], operands[1])
 
+cdef object parts_of_fill__scalar(tuple operands):
+    self, value = operands
+    return filling(self, value)
+
 cdef BatchRule batched_inplace_fill__scalar
-batched_inplace_fill__scalar = BatchRule(b"fill_", elementwise, b"w.", packed_inplace_fill__scalar, NULL)
+batched_inplace_fill__scalar = BatchRule(b"fill_", by_copy, b"..", packed_inplace_fill__scalar, parts_of_fill__scalar)
 
 cdef object call_fill_(self, value):
     self = check_input(self, "fill_")

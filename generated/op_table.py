@@ -69,6 +69,7 @@ class OpRow(NamedTuple):
     stops_gradient: bool = False  # the result depends on its input, and has no gradient nevertheless
     result_types: "tuple[str, ...]" = ()  # of several results, where they are not all plain tensors
     requires: "tuple[str, ...]" = ()  # what the error says of a call that the op refuses
+    batching: str = "rule"  # under vmap; "parts" of which it consists, "values" for an error, "loop: " and why
 
 
 OPS: "tuple[OpRow, ...]" = (
@@ -316,6 +317,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor itself.",
+        batching="parts",
     ),
     OpRow(
         name="abs(Tensor self) -> Tensor",
@@ -526,6 +528,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Complex conjugate of each element; a real tensor is returned as it is.",
+        batching="parts",
     ),
     OpRow(
         name="conj_physical(Tensor self) -> Tensor",
@@ -559,6 +562,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Complex conjugate of each element; a real tensor is returned as it is.",
         reference="np.conj(self)",
+        batching="parts",
     ),
     OpRow(
         name="conj_complex(Tensor self) -> Tensor",
@@ -960,6 +964,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Each element, but no smaller than `min` or no greater than `max`, of which one may be missing.",
         reference="np.clip(self, min, max)",
+        batching="parts",
     ),
     OpRow(
         name="clamp_min(Tensor self, Tensor|Scalar min) -> Tensor",
@@ -1282,6 +1287,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Error function of each element.",
         latex="\\frac{2}{\\sqrt{\\pi}} \\int_0^x e^{-t^2} \\, \\mathrm{d}t",
+        batching="parts",
     ),
     OpRow(
         name="erf_loop(Tensor self) -> Tensor",
@@ -1757,6 +1763,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[0.0, 30.0, -30.0]"}, {"self": "[0.5, 1.0, 0.0]"}),
         ),
+        batching="parts",
     ),
     OpRow(
         name="gelu_erf(Tensor self) -> Tensor",
@@ -2571,6 +2578,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum of all elements.",
         latex="\\sum_i x_i",
+        batching="parts",
     ),
     OpRow(
         name="sum.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
@@ -2645,6 +2653,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Mean of all elements.",
         latex="\\frac{1}{n} \\sum_i x_i",
+        batching="parts",
     ),
     OpRow(
         name="mean.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
@@ -2722,6 +2731,7 @@ OPS: "tuple[OpRow, ...]" = (
             Point({"self": "[0.0, 0.0, 3.0]"}, {"self": "[0.0, 0.0, 0.0]"}),
         ),
         latex="\\prod_i x_i",
+        batching="parts",
     ),
     OpRow(
         name="prod.dim(Tensor self, dim dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor",
@@ -2839,6 +2849,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance of all elements; `unbiased` divides by the count minus one.",
+        batching="parts",
     ),
     OpRow(
         name="var.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
@@ -2875,6 +2886,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Variance along dimensions; `unbiased` divides by the count minus one.",
+        batching="parts",
     ),
     OpRow(
         name="std(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> Tensor",
@@ -2951,6 +2963,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation of all elements; `unbiased` divides by the count minus one.",
+        batching="parts",
     ),
     OpRow(
         name="std.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
@@ -2987,6 +3000,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Standard deviation along dimensions; `unbiased` divides by the count minus one.",
+        batching="parts",
     ),
     OpRow(
         name="cumsum(Tensor self, dim dim, *, dtype? dtype=None) -> Tensor",
@@ -3058,6 +3072,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.",
+        batching="parts",
     ),
     OpRow(
         name="restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)",
@@ -3096,6 +3111,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="A reduced result with the reduced dimensions put back, as keepdim would have left them.",
+        batching="parts",
     ),
     OpRow(
         name="amax(Tensor self, dim[] dim=(), bool keepdim=False) -> Tensor",
@@ -3212,6 +3228,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[3.0, 1.0, 3.0], [2.0, 2.0, 2.0]]"}, {"self": "[[0.5, 0.0, 0.5], [0.0, 0.0, 0.0]]"}),
         ),
+        batching="parts",
     ),
     OpRow(
         name="max.other(Tensor self, Tensor other) -> Tensor",
@@ -3244,6 +3261,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The greater of two elements.",
+        batching="parts",
     ),
     OpRow(
         name="max.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -3319,6 +3337,7 @@ OPS: "tuple[OpRow, ...]" = (
         points=(
             Point({"self": "[[2.0, 1.0, 1.0]]"}, {"self": "[[0.0, 0.5, 0.5]]"}),
         ),
+        batching="parts",
     ),
     OpRow(
         name="min.other(Tensor self, Tensor other) -> Tensor",
@@ -3351,6 +3370,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The smaller of two elements.",
+        batching="parts",
     ),
     OpRow(
         name="min.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)",
@@ -3816,6 +3836,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="The same memory in the shape of another tensor.",
         non_differentiable=("other",),
         depends_on_layout=True,
+        batching="parts",
     ),
     OpRow(
         name="reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -3850,6 +3871,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The same elements in the shape of another tensor.",
         non_differentiable=("other",),
+        batching="parts",
     ),
     OpRow(
         name="flatten(Tensor(a) self, dim start_dim=0, dim end_dim=-1) -> Tensor(a)",
@@ -3886,6 +3908,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Consecutive dimensions made one; the tensor itself when there is nothing to do.",
+        batching="parts",
     ),
     OpRow(
         name="ravel(Tensor(a) self) -> Tensor(a)",
@@ -3918,6 +3941,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="One dimension of all elements by rows; a view where they lie so in memory, else a copy.",
+        batching="parts",
     ),
     OpRow(
         name="transpose(Tensor(a) self, dim dim0, dim dim1) -> Tensor(a)",
@@ -3988,6 +4012,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with two dimensions exchanged.",
+        batching="parts",
     ),
     OpRow(
         name="movedim(Tensor(a) self, dim[] source, dim[] destination) -> Tensor(a)",
@@ -4022,6 +4047,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with some dimensions moved to other places; the rest keep their order.",
+        batching="parts",
     ),
     OpRow(
         name="permute(Tensor(a) self, order dims) -> Tensor(a)",
@@ -4087,6 +4113,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Transpose of a matrix; a vector stays as it is.",
+        batching="parts",
     ),
     OpRow(
         name="T(Tensor(a) self) -> Tensor(a)",
@@ -4119,6 +4146,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View with the dimensions in reverse order.",
+        batching="parts",
     ),
     OpRow(
         name="mT(Tensor(a) self) -> Tensor(a)",
@@ -4152,6 +4180,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View with the last two dimensions exchanged; a tensor without dimensions is returned as it is.",
+        batching="parts",
     ),
     OpRow(
         name="mT_matrix(Tensor(a) self) -> Tensor(a)",
@@ -4185,6 +4214,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="View with the last two dimensions exchanged.",
         reference="np.swapaxes(self, -1, -2)",
+        batching="parts",
     ),
     OpRow(
         name="squeeze(Tensor(a) self) -> Tensor(a)",
@@ -4217,6 +4247,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="View without the dimensions of size one.",
+        batching="parts",
     ),
     OpRow(
         name="squeeze.dim(Tensor(a) self, dim[] dim) -> Tensor(a)",
@@ -4353,6 +4384,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated.",
         reference="expand(self, size)",
+        batching="parts",
     ),
     OpRow(
         name="expand_as(Tensor(a) self, Tensor other) -> Tensor(a)",
@@ -4387,6 +4419,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="View in which dimensions of size one are repeated to the shape of another tensor.",
         non_differentiable=("other",),
+        batching="parts",
     ),
     OpRow(
         name="as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)",
@@ -4424,6 +4457,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="View with any sizes and strides (in elements) over the tensor's memory.",
         depends_on_layout=True,
+        batching="parts",
     ),
     OpRow(
         name="strided_view(Tensor(a) self, object geometry) -> Tensor(a)",
@@ -4626,6 +4660,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="A number of views along a dimension, of equal length as far as possible.",
+        batching="parts",
     ),
     OpRow(
         name="unbind(Tensor(a) self, dim dim=0) -> Tensor(a)[]",
@@ -5055,6 +5090,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Copy in which elements along a dimension have one value where an index tensor says.",
         non_differentiable=("index",),
+        batching="parts",
     ),
     OpRow(
         name="scatter.reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor",
@@ -5131,6 +5167,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The same with one value for all.",
         non_differentiable=("index",),
+        batching="parts",
     ),
     OpRow(
         name="scatter_add(Tensor self, dim dim, Tensor index, Tensor src) -> Tensor",
@@ -5202,6 +5239,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Slices along a dimension, in the order of an index.",
         non_differentiable=("index",),
+        batching="parts",
     ),
     OpRow(
         name="index_add(Tensor self, dim dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor",
@@ -5239,6 +5277,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Copy in which slices along a dimension are increased, in the order of an index.",
         non_differentiable=("index",),
+        batching="parts",
     ),
     OpRow(
         name="masked_fill(Tensor self, Tensor mask, Tensor|Scalar value) -> Tensor",
@@ -5275,6 +5314,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Copy in which the elements under a mask have one value.",
         non_differentiable=("mask",),
+        batching="parts",
     ),
     OpRow(
         name="masked_select(Tensor self, Tensor mask) -> Tensor",
@@ -5309,6 +5349,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The elements under a mask, in a row.",
         non_differentiable=("mask",),
+        batching="values",
     ),
     OpRow(
         name="geometry_slice(Tensor self, object geometry) -> Tensor",
@@ -5450,6 +5491,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Product of two matrices.",
         latex="r_{ij} = \\sum_k x_{ik} \\, m_{kj}",
         reference="self @ mat2",
+        batching="parts",
     ),
     OpRow(
         name="matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor",
@@ -5483,6 +5525,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Product of the transpose of a matrix and another, without a view in between.",
         reference="self.T @ mat2",
+        batching="parts",
     ),
     OpRow(
         name="bmm(Tensor self, Tensor mat2) -> Tensor",
@@ -5516,6 +5559,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Products of the matrices of two batches.",
         latex="r_{bij} = \\sum_k x_{bik} \\, m_{bkj}",
+        batching="parts",
     ),
     OpRow(
         name="mv(Tensor self, Tensor vec) -> Tensor",
@@ -5550,6 +5594,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Product of a matrix and a vector.",
         latex="r_i = \\sum_j x_{ij} \\, v_j",
         reference="self @ vec",
+        batching="parts",
     ),
     OpRow(
         name="dot(Tensor self, Tensor tensor) -> Tensor",
@@ -5583,6 +5628,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum of the products of two vectors.",
         latex="\\sum_i x_i \\, t_i",
+        batching="parts",
     ),
     OpRow(
         name="outer(Tensor self, Tensor vec2) -> Tensor",
@@ -5616,6 +5662,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="All products of an element of one vector with one of another.",
         latex="r_{ij} = x_i \\, v_j",
+        batching="parts",
     ),
     OpRow(
         name="linear(Tensor self, Tensor weight, Tensor? bias=None) -> Tensor",
@@ -5654,6 +5701,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Product with the transposed weight, plus the bias.",
         latex="x \\, w^\\mathsf{T} + b",
+        batching="parts",
     ),
     OpRow(
         name="einsum(str equation, Tensor[] operands) -> Tensor",
@@ -5691,6 +5739,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sum of products along the indices that an equation names.",
         reference="np.einsum(equation, *operands)",
+        batching="parts",
     ),
     OpRow(
         name="clone(Tensor self) -> Tensor",
@@ -5823,6 +5872,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor itself when its memory is in order, else a copy that is.",
+        batching="parts",
     ),
     OpRow(
         name="to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor",
@@ -5857,6 +5907,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor in another dtype; itself when it has it already.",
+        batching="parts",
     ),
     OpRow(
         name="to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor",
@@ -5892,6 +5943,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The tensor in the dtype and on the device of another; itself when it is so already.",
         non_differentiable=("other",),
+        batching="parts",
     ),
     OpRow(
         name="to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor",
@@ -5929,6 +5981,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="The tensor on a device, in a dtype; itself when it is so already.",
+        batching="parts",
     ),
     OpRow(
         name="to_copy(Tensor self, dtype dtype) -> Tensor",
@@ -6032,6 +6085,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Give all elements one value.",
+        batching="parts",
     ),
     OpRow(
         name="zero_(Tensor(a!) self) -> Tensor(a!)",
@@ -6129,6 +6183,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="View of the real parts; a real tensor is returned as it is.",
+        batching="parts",
     ),
     OpRow(
         name="real_part(Tensor(a) self) -> Tensor(a)",
@@ -6229,6 +6284,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Squared differences, their mean or their sum.",
         latex="\\frac{1}{n} \\sum_i \\left(x_i - t_i\\right)^2",
+        batching="parts",
     ),
     OpRow(
         name="mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor",
@@ -6306,6 +6362,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Minus the log-probability of the right class; its mean, its sum or one for each.",
         latex="-\\frac{\\sum_i w_{t_i} \\, x_{i t_i}}{\\sum_i w_{t_i}}",
         non_differentiable=("target",),
+        batching="parts",
     ),
     OpRow(
         name="nll_loss_backward(Tensor self, Tensor log_probs, Tensor target, Tensor? weight, int ignore_index, str reduction) -> Tensor",
@@ -6345,6 +6402,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Gradient through nll_loss, which is linear.",
         non_differentiable=("target",),
+        batching="parts",
     ),
     OpRow(
         name="cross_entropy(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str reduction='mean', float label_smoothing=0.0) -> Tensor",
@@ -6388,5 +6446,6 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Negative log-likelihood of the softmax; the target holds classes or their probabilities.",
+        batching="parts",
     ),
 )

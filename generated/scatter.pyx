@@ -6,21 +6,20 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_dim, as_number, as_operand, as_str, BatchRule, begin_op,
     begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents, carry_transposed, check_inplace,
-    check_input, check_tensor, connect_1, connect_2, copy_into, elementwise, ended, finish_inplace, give_out,
-    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads,
-    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
-    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
-    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    check_input, check_tensor, connect_1, connect_2, copy_into, ended, finish_inplace, give_out, grad_enabled, gradient,
+    has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object,
+    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
-from gradsmith.generated.comparison cimport op_where_tensor_scalar
+from gradsmith.generated.comparison cimport op_where_tensor_scalar, op_where_tensor_tensor
 from gradsmith.runtime.formulas.formulas cimport (
     gather_backward, index_select_backward, is_sum, masked_select_backward, not_implemented, scatter_backward_src,
 )
 from gradsmith.runtime.formulas.numbers cimport conj_number
-from gradsmith.runtime.formulas.parts cimport index_added, index_selected
+from gradsmith.runtime.formulas.parts cimport filling, index_added, index_selected
 from gradsmith.runtime.arrays.functions cimport indexing, view_places
 
 import numpy as np
@@ -1007,11 +1006,17 @@ cdef object packed_masked_fill_tensor(tuple operands):
 cdef object packed_inplace_masked_fill_tensor(tuple operands):
     return inplace_masked_fill_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
+cdef object parts_of_masked_fill_tensor(tuple operands):
+    self, mask, value = operands
+    return op_where_tensor_tensor(mask, filling(self, value), self)
+
 cdef BatchRule batched_masked_fill_tensor
-batched_masked_fill_tensor = BatchRule(b"masked_fill", elementwise, b"ccc", packed_masked_fill_tensor, NULL)
+batched_masked_fill_tensor = BatchRule(
+    b"masked_fill", by_parts, b"...", packed_masked_fill_tensor, parts_of_masked_fill_tensor
+)
 cdef BatchRule batched_inplace_masked_fill_tensor
 batched_inplace_masked_fill_tensor = BatchRule(
-    b"masked_fill_", elementwise, b"wcc", packed_inplace_masked_fill_tensor, NULL
+    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_tensor, packed_masked_fill_tensor
 )
 
 cdef class MaskedFillScalarBackward0(Node):
@@ -1072,11 +1077,17 @@ cdef object packed_masked_fill_scalar(tuple operands):
 cdef object packed_inplace_masked_fill_scalar(tuple operands):
     return inplace_masked_fill_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
+cdef object parts_of_masked_fill_scalar(tuple operands):
+    self, mask, value = operands
+    return op_where_tensor_tensor(mask, filling(self, value), self)
+
 cdef BatchRule batched_masked_fill_scalar
-batched_masked_fill_scalar = BatchRule(b"masked_fill", elementwise, b"cc.", packed_masked_fill_scalar, NULL)
+batched_masked_fill_scalar = BatchRule(
+    b"masked_fill", by_parts, b"...", packed_masked_fill_scalar, parts_of_masked_fill_scalar
+)
 cdef BatchRule batched_inplace_masked_fill_scalar
 batched_inplace_masked_fill_scalar = BatchRule(
-    b"masked_fill_", elementwise, b"wc.", packed_inplace_masked_fill_scalar, NULL
+    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_scalar, packed_masked_fill_scalar
 )
 
 cdef object call_masked_fill(self, mask, value):

@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_int_or_none, as_int_tuple, as_new_dim, as_view,
-    BatchRule, become_view, begin_op, by_parts, carry_tangents, check_change, check_input, check_tensor, connect_1,
-    copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays,
+    BatchRule, become_view, begin_op, by_indexing, by_parts, carry_tangents, check_change, check_input, check_tensor,
+    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays,
     requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
-    slice_by_slice, take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
+    take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_contiguous
@@ -1140,7 +1140,7 @@ cdef object packed_strided_view(tuple operands):
     return op_strided_view(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_strided_view
-batched_strided_view = BatchRule(b"strided_view", slice_by_slice, b"..", packed_strided_view, NULL)
+batched_strided_view = BatchRule(b"strided_view", by_indexing, b"..", packed_strided_view, NULL)
 
 cdef object call_strided_view(self, geometry):
     return op_strided_view(check_input(self, "strided_view"), geometry)

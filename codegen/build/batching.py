@@ -49,18 +49,25 @@ def expect_batching(
 
 
 def _derived(declaration: Declaration, signature: Signature, forward: Forward, tangents: Tangents | None) -> Batching:
+    if signature.generators:
+        return _in_a_loop(signature, "it draws random numbers")
     by_element = tangents is not None and tangents.rule == "auto_element_wise"
     if forward.is_elementwise or declaration.is_intrinsic or by_element:
         return Batching("elementwise", "".join(map(_by_element, signature.arguments)))
     if any(argument.type.role for argument in signature.arguments):
         return Batching("along_slices", "".join(_along_slices(signature)))
-    return Batching("slice_by_slice", "." * len(signature.arguments), reason="no type of its signature says more")
+    return _in_a_loop(signature, "no type of its signature says more")
+
+
+def _in_a_loop(signature: Signature, reason: str) -> Batching:
+    kinds = ("g" if argument.name in signature.generators else "." for argument in signature.arguments)
+    return Batching("slice_by_slice", "".join(kinds), reason=reason)
 
 
 def _said(batch: RawText, declaration: Declaration, signature: Signature, context: Context) -> Batching | None:
     loop = _LOOP.match(batch.text)
     if loop is not None:
-        return Batching("slice_by_slice", "." * len(signature.arguments), reason=" ".join(loop[1].split()))
+        return _in_a_loop(signature, " ".join(loop[1].split()))
     method = _METHODS.get(batch.text)
     if method is None:
         return _by_parts(batch, declaration, signature, context)

@@ -19,7 +19,7 @@ def packed_functions(entry: EntryView) -> Iterator[CFunction]:
     if has_written_rule(entry):
         assert entry.inplace is not None
         yield _packed(view.of_inplace[1], entry.inplace.name, entry)
-    if view.text and not entry.written:
+    if view.text:
         names = "".join(f"{p.name}, " for p in entry.parameters)[: None if len(entry.parameters) == 1 else -2]
         yield CFunction(f"object {view.parts}(tuple operands)", (f"{names.rstrip()} = operands", f"return {view.text}"))
 
@@ -52,8 +52,8 @@ def rules(entry: EntryView) -> Iterator[str]:
 def _written_rule(view: BatchingView, entry: EntryView, packed: str) -> str:
     assert entry.inplace is not None
     method, kinds, parts = view.method, view.kinds, "NULL"
-    if method in _BY_COPY and not entry.written:
-        method, parts = "by_copy", view.packed
+    if method in _BY_COPY:
+        method, parts = "by_copy", view.parts if entry.written else view.packed
     if method == "elementwise":
         kinds = f"w{kinds[1:]}"
     return f'BatchRule(b"{entry.inplace.op}", {method}, b"{kinds}", {packed}, {parts})'

@@ -60,6 +60,7 @@ class OpRowView:
     stops_gradient: bool
     result_types: tuple[str, ...]
     requires: tuple[str, ...]
+    batching: str
     doc: str
 
 
@@ -112,8 +113,19 @@ def op_row(op: Op) -> OpRowView:
         stops_gradient=op.policy.stops_gradient,
         result_types=_result_types(op),
         requires=tuple(dict.fromkeys(r.message for variant in op.variants for r in variant.requirements)),
+        batching=_batching(op),
         doc=op.doc,
     )
+
+
+def _batching(op: Op) -> str:
+    """``rule``, ``parts``, ``values`` or ``loop: why``; of several variants the one that is furthest from a rule."""
+    found = [variant.batching for variant in op.variants]
+    for loop in (b for b in found if b is not None and b.method == "slice_by_slice"):
+        return f"loop: {loop.reason}"
+    if any(b is not None and b.method == "by_values" for b in found):
+        return "values"
+    return "parts" if any(b is None or b.method == "by_parts" for b in found) else "rule"
 
 
 def _result_types(op: Op) -> tuple[str, ...]:

@@ -68,6 +68,10 @@ class Setting:
     def with_values(self, values: Values, remark: str) -> Setting:
         return Setting(self.subject, self.case, values, self.dtype, remark)
 
+    def redrawn(self, draw: int) -> Values:
+        """The values with other numbers, as the sample has them."""
+        return self.case.values(self.dtype, draw=draw)
+
     def results(self, values: Values | None = None) -> Results:
         """All results of the op, as arrays, of a call that records nothing."""
         tensors = as_tensors(self.values if values is None else values)

@@ -15,7 +15,8 @@ import numpy as np
 import gradsmith as gs
 
 from .case import Subject
-from .checks import forms, saved, value
+from .checks import batching, forms, saved, value
+from .checks.batching import varied as varied_batches
 from .checks.derivatives import circle, constants, forward, mixed, reverse, scaled, second, shared, surrogate, third
 from .checks.numbers import points, rounding, singular, special
 from .checks.other_calls import changed, elementwise, layouts, resized, varied
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 CHECKS = (
     value, surrogate, reverse, circle, forward, second, third, constants, forms, elementwise, special, singular, scaled,
-    shared, mixed, resized, layouts, points, saved,
+    shared, mixed, resized, layouts, points, saved, batching,
 )  # fmt: skip
 NO_FORM = Gap(
     "only formulas can call the op, so that nothing was run", "`variants: internal`, with which its module has it"
@@ -88,7 +89,8 @@ def see_what_is_missing(subject: Subject, model: Model, proof: Proof) -> None:
 
 # In this order, each when nothing was wrong before.
 WITH_FORMULAS: Mapping[str, Callable[[Subject, Model, Proof], None]] = {
-    "rounding": rounding.check, "varied": varied.check, "changed": changed.check, "coverage": see_what_is_missing,
+    "rounding": rounding.check, "varied": varied.check, "batching": varied_batches.check, "changed": changed.check,
+    "coverage": see_what_is_missing,
 }  # fmt: skip
 
 

@@ -173,15 +173,17 @@ class Case:
         dtype: DTypeLike = np.float64,
         shapes: Mapping[str, Shape] | None = None,
         sizes: Mapping[int, int] | None = None,
+        draw: int = 0,
     ) -> Values:
         """Arrays where the op wants tensors.
 
-        `shapes` maps arguments to shapes that take the place of the sample's, `sizes` does so for single sizes.
+        `shapes` maps arguments to shapes that take the place of the sample's, `sizes` does so for single sizes; another
+        `draw` has other numbers.
         """
         sample = self.row.samples[self.number]
         values: Values = {}
         for argument in self.row.arguments:
-            seed = seed_of(f"{self.row.name} {self.number} {argument.name}")
+            seed = seed_of(f"{self.row.name} {self.number} {argument.name}" + (f" {draw}" if draw else ""))
             if is_generator(argument):
                 values[argument.name] = Seed(seed)
             elif argument.name in sample:

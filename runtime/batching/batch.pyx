@@ -156,7 +156,7 @@ cdef TensorBase leading(TensorBase t, VmapLevel level):
 cdef object slice_of_array(object array):
     while is_batched_array(<PyObject *>array):
         data = slice_of_array(<object>batch_of(<PyObject *>array).physical.array)
-        array = as_strided(data, data.shape[1:], data.strides[1:], writeable=False)
+        array = data[0, ...] if data.shape[0] else as_strided(data, data.shape[1:], data.strides[1:])
     return array
 
 
@@ -194,6 +194,21 @@ def level_of(TensorBase tensor not None):
 def innermost(object operands):
     """The innermost level at which any tensor in tuples and lists is batched, or None."""
     return innermost_level(operands) if living != 0 else None
+
+
+def layout_of(TensorBase tensor not None):
+    """An array over the memory of a tensor, laid out as it is: of a batched one it is the first slice, if any; not to be
+    read."""
+    shown = slice_of_array(<object>tensor.array)
+    return shown if has_elements(tensor) else <object>tensor.array
+
+
+cdef bint has_elements(TensorBase t) except -1:
+    while is_batched(t):
+        if not batch_of(t.array).level.size:
+            return False
+        t = batch_of(t.array).physical
+    return True
 
 
 def physical(TensorBase tensor not None):

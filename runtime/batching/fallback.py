@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices
+from gradsmith.runtime.batching.levels import Draws
 from gradsmith.runtime.graph.tensor import TensorBase, from_array
 from gradsmith.runtime.switches import upcalls
 
@@ -52,7 +54,14 @@ def is_vmap_fallback_warning_enabled() -> bool:
     return _warns
 
 
-def run(name: str, op: Callable[..., Any], operands: tuple[Any, ...], level: VmapLevel, expected: Any) -> Any:
+def run(
+    name: str,
+    op: Callable[..., Any],
+    operands: tuple[Any, ...],
+    level: VmapLevel,
+    begin: Callable[[], object],
+    expected: Any,
+) -> Any:
     """The results for all slices, stacked. `expected` is what the op gives for one, without data."""
     if _warns:
         warnings.warn(
@@ -60,8 +69,41 @@ def run(name: str, op: Callable[..., Any], operands: tuple[Any, ...], level: Vma
             "gradsmith.func.set_vmap_fallback_warning_enabled(False) turns this warning off.",
             stacklevel=3,
         )
-    slices = [op(*(_slice(operand, number, level) for operand in operands)) for number in range(level.size)]
+    slices = []
+    for number in range(level.size):
+        begin()
+        slices.append(op(*(_slice(operand, number, level) for operand in operands)))
     return _stacked(slices, expected)
+
+
+def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], object]:
+    """A function to be called before each slice, so that an op draws the same for all, where these are to be the same.
+
+    Raises
+    ------
+    RuntimeError
+        `vmap` was not told whether they are.
+    """
+    from gradsmith.runtime.tensors.random import default_generator
+
+    if not generators or level in Draws(name).levels:
+        return lambda: None
+    states = [(one, one.get_state()) for one in (given or default_generator for given in generators)]
+    return lambda: [one.set_state(state) for one, state in states]
+
+
+def expect_slices(
+    op: Callable[..., Any], stand_ins: tuple[Any, ...], operands: tuple[Any, ...], level: VmapLevel, writes: bool
+) -> None:
+    """Raise what the op raises for one of the slices, as the user would see it; without slices, for their shapes."""
+    if not level.size:
+        with contextlib.suppress(NotImplementedError):
+            op(*stand_ins)
+    for number in range(level.size):
+        parts = [_slice(operand, number, level) for operand in operands]
+        if writes:
+            parts[0] = parts[0].clone()
+        op(*parts)
 
 
 def _slice(operand: Any, number: int, level: VmapLevel) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.view_geometry import extent
+from gradsmith.runtime.batching import geometries
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.switches import upcalls
@@ -54,28 +54,14 @@ def _index_put(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> A
     return op(all_slices(tensor, level), places.index, values, accumulate)
 
 
-def _of_view(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> Any:
-    """What a view shows of its base, as `view_geometry.py` describes it: here of many bases, one behind the other."""
-    tensor, geometry = operands
-    low, high = extent(geometry)
-    batch = geometry._replace(
-        base_shape=(level.size, *geometry.base_shape),
-        base_strides=(high - low, *geometry.base_strides),
-        shape=(level.size, *geometry.shape),
-        strides=(high - low, *geometry.strides),
-    )
-    return op(all_slices(tensor, level), batch)
-
-
 RULES: dict[str, Callable[[Op, tuple[Any, ...], VmapLevel, Any], Any]] = {
+    **geometries.RULES,
     "basic_index": _basic_index,
     "basic_index_backward": _basic_index_backward,
     "index": _index,
     "index_backward": _index_backward,
     "index_put": _index_put,
     "index_put_": _index_put,
-    "geometry_slice": _of_view,
-    "geometry_scatter": _of_view,
 }
 
 
@@ -84,6 +70,11 @@ RULES: dict[str, Callable[[Op, tuple[Any, ...], VmapLevel, Any], Any]] = {
 
 def _as_tuple(index: Any) -> Index:
     return index if isinstance(index, tuple) else (index,)
+
+
+def _as_array(part: Any) -> Any:
+    """An array for the numbers of a list."""
+    return np.asarray(part, None if len(part) else np.intp) if isinstance(part, (list, tuple)) else part
 
 
 def _is_array(part: Any) -> bool:
@@ -116,6 +107,7 @@ def _selected(tensor: Any, dim: int, number: Any) -> Any:
 
 def _expanded(index: Index, ndim: int) -> list[Any]:
     """Whole slices for Ellipsis."""
+    index = tuple(map(_as_array, index))
     missing = ndim - sum(map(_width, index))
     parts: list[Any] = []
     for part in index:

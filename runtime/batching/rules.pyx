@@ -11,7 +11,7 @@ letter for each operand:
                     x   the same for a tensor that is broadcast to sizes
                     d   dimension of the first tensor, or None for all of them, one after the other
                     i   place of a new dimension
-                    D   several dimensions; none of them are all       F   several dimensions
+                    D   several dimensions, or None for all of them     F   several dimensions
                     P   all of them, in another order
                     s   sizes                              r   sizes, one of which may be -1
     of_cores        0 1 2   tensor of which that many dimensions, the last ones, belong to the op, as in a generalized
@@ -20,12 +20,13 @@ letter for each operand:
     by_copy         what `parts` gives is copied into the first operand
     by_indexing     indices, which have their own file
     slice_by_slice  one call for each slice, and a warning
+                    g   the generator that random numbers come from
     by_values       an error: the shape of the result depends on values
 
 Any other operand goes through as it is; its letter is a dot.
 
-A rule knows nothing of errors: what is wrong is wrong with the shapes that the user sees, so an op that fails is called
-once more with tensors that have these shapes and no data.
+A rule knows nothing of errors: what is wrong is wrong with the slices that the user sees, so an op that fails is called
+once more with each of them, or where there are none with tensors of their shapes, without data.
 """
 from gradsmith.runtime.batching.batch cimport VmapLevel, as_batched, innermost_level, is_batched, leading, open_batch_of
 from gradsmith.runtime.graph.tangent cimport swap_ceiling
@@ -48,14 +49,14 @@ cdef object batched_result(const BatchRule *rule, tuple operands):
     cdef VmapLevel level = innermost_level(operands)
     if level is None:
         return None
-    return in_batches(rule.method(rule, operands, level) if rule.method == by_parts else run(rule, operands, level), level)
+    return in_batches(run(rule, operands, level, False), level)
 
 
-cdef object run(const BatchRule *rule, tuple operands, VmapLevel level):
+cdef object run(const BatchRule *rule, tuple operands, VmapLevel level, bint writes):
     try:
         return rule.method(rule, operands, level)
-    except Exception as error:
-        explain(rule, operands, error)
+    except Exception:
+        explain(rule, operands, level, writes)
         raise
 
 
@@ -80,22 +81,18 @@ cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
             "values that differ from slice to slice. Use the out-of-place form, or make the tensor of one that is "
             "batched, for example with zeros_like()"
         )
-    run(rule, operands, level)
+    run(rule, operands, level, True)
     return True
 
 
 # ---- errors
 
-cdef int explain(const BatchRule *rule, tuple operands, object error) except -1:
-    """Raise the error that the op gives for the shapes of the slices, if it gives one."""
+cdef int explain(const BatchRule *rule, tuple operands, VmapLevel level, bint writes) except -1:
+    """Raise the error that the op gives for one of the slices, if it gives one: it speaks of what the user sees."""
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)
     try:
-        rule.op(without_data(operands))
-    except NotImplementedError:
-        return 0
-    except Exception as better:
-        raise better from None
+        fallback.expect_slices(packed(rule), without_data(operands), operands, level, writes)
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
@@ -178,7 +175,7 @@ cdef object common_dtype_of_numbers(const char *kinds, tuple operands):
         first = cnp.PyArray_TYPE(<cnp.ndarray>t.array)
     if not has_number or not differ:
         return None
-    return common_dtype(*[t for kind, t in zip(kinds, operands) if kind in b"ew" and isinstance(t, TensorBase)])
+    return common_dtype(*[one for kind, one in zip(kinds, operands) if kind in b"ew" and isinstance(one, TensorBase)])
 
 
 # ---- with the dimension of the slices first
@@ -193,14 +190,24 @@ cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level)
     for i in range(len(operands)):
         is_flat = is_flat or (rule.kinds[i] == b"d" and operands[i] is None)
     for i in range(len(operands)):
-        if rule.kinds[i] == b"x":
+        if rule.kinds[i] in b"DF" and operands[i] is not None and not len(operands[i]):
+            found.append(tuple(range(1, 1 + max(rank, is_number))) if means_all(rule, operands, first) else ())
+        elif rule.kinds[i] == b"x":
             found.append(aligned(leading_batched(operands[i], level), sizes_in(rule.kinds, operands), level))
         else:
             found.append(placed(rule.kinds[i], operands[i], first, 1 if is_number else rank, is_number, level))
+    if sizes_in(rule.kinds, operands) > rank and rule.kinds[0] == b"x":
+        shape_of_result(rule, operands)  # a size of -1 keeps a dimension that has to be there
     if is_flat:
         return of_flat(rule, operands, found, level)
     result = rule.op(tuple(found))
     return without_ones(result) if is_number else result
+
+
+cdef bint means_all(const BatchRule *rule, tuple operands, TensorBase first) except -1:
+    """Does the op take no dimensions for all of them: it does if another shape comes out, or if both are the same."""
+    found = shape_of_result(rule, operands)
+    return first.numel() == 1 or first_tensor(found if isinstance(found, tuple) else (found,)).shape != first.shape
 
 
 cdef object of_flat(const BatchRule *rule, tuple operands, list found, VmapLevel level):
@@ -208,7 +215,7 @@ cdef object of_flat(const BatchRule *rule, tuple operands, list found, VmapLevel
     cdef Py_ssize_t i
     for i in range(len(found)):
         if rule.kinds[i] == b"b":
-            found[i] = upcalls.reshape(found[i], (level.size, found[i].numel() // max(level.size, 1)))
+            found[i] = upcalls.reshape(found[i], (level.size, math.prod(operands[i].shape)))
         elif rule.kinds[i] == b"d":
             found[i] = 1
     return upcalls.reshape(rule.op(tuple(found)), (level.size, *shape_of_result(rule, operands).shape))
@@ -263,7 +270,7 @@ cdef object placed(char kind, object operand, TensorBase first, int rank, bint i
     if kind == b"i":
         return wrapped_dim(operand, rank + 1) + 1
     if kind == b"D":
-        return shifted(range(rank) if operand is None or operand == () else operand, rank)
+        return shifted(range(rank) if operand is None else operand, rank)
     if kind == b"F":
         return shifted(operand, rank)
     if kind == b"P":
@@ -373,7 +380,7 @@ cdef object by_parts(const BatchRule *rule, tuple operands, VmapLevel level):
 cdef object by_copy(const BatchRule *rule, tuple operands, VmapLevel level):
     shape_of_result(rule, operands)
     value = rule.parts(operands)
-    return upcalls.copy_(open_batch_of(operands[0]).physical, leading(value, level))
+    return upcalls.copy_(open_batch_of(operands[0]).physical, aligned(value, rank_of(<TensorBase>operands[0]), level))
 
 
 cdef object physical_of_parts(object result, VmapLevel level):
@@ -390,7 +397,10 @@ cdef object by_indexing(const BatchRule *rule, tuple operands, VmapLevel level):
 
 
 cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel level):
-    return fallback.run(rule.name.decode(), packed(rule), operands, level, shape_of_result(rule, operands))
+    name = rule.name.decode()
+    generators = [operands[i] for i in range(len(operands)) if rule.kinds[i] == b"g"]
+    begin = fallback.in_step(name, generators, level)
+    return fallback.run(name, packed(rule), operands, level, begin, shape_of_result(rule, operands))
 
 
 cdef object by_values(const BatchRule *rule, tuple operands, VmapLevel level):

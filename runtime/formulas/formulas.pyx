@@ -15,6 +15,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
+from gradsmith.runtime.batching.batch import is_batched_tensor, layout_of, physical
 from gradsmith.runtime.formulas import cross_entropy, einsum
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
@@ -195,7 +196,7 @@ cpdef object prod_backward(object gradient, object self, object value):
     if self.ndim == 0:  # the product of one number is that number, also of infinity
         return gradient
     self = as_multiplied(self, value)
-    if self.is_meta or np.all(values_of(self)):
+    if self.is_meta or is_free_of_zeros(self):
         return gradient * conjugated(value / self)
     return gradient * conjugated(products_of_others(self.reshape(-1), 0)).reshape(self.shape)
 
@@ -205,9 +206,16 @@ cpdef object prod_backward_dim(object gradient, object self, object value, objec
         return gradient
     gradient = restored(gradient, self.shape, (dim,), keepdim)
     self = as_multiplied(self, value)
-    if self.is_meta or np.all(values_of(self)):
+    if self.is_meta or is_free_of_zeros(self):
         return gradient * conjugated(restored(value, self.shape, (dim,), keepdim) / self)
     return gradient * conjugated(products_of_others(self, dim))
+
+
+cdef object is_free_of_zeros(object self):
+    """Of a batch all slices have to be."""
+    while is_batched_tensor(self):
+        self = physical(self)
+    return np.all(values_of(self))
 
 
 cdef object as_multiplied(object self, object value):
@@ -334,7 +342,8 @@ cpdef object masked_select_backward(object gradient, object shape, object mask):
 
 
 cpdef object strided_geometry(object self, object size, object stride, object storage_offset):
-    return geometry_of_strides(values_of(self), size, stride, storage_offset)
+    array = layout_of(self) if is_batched_tensor(self) else values_of(self)
+    return geometry_of_strides(array, size, stride, storage_offset)
 
 
 cpdef object strided_view_backward(object gradient, object geometry):

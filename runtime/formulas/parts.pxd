@@ -1,7 +1,8 @@
 """Every helper that the key `batch` of an entry may call; the generator reads their signatures here."""
 
-from gradsmith.runtime.formulas.schema_types cimport Bool, Int, IntList, OptionalIntList, OptionalTensor, Scalar, Str, Tensor
+from gradsmith.runtime.formulas.schema_types cimport Bool, Int, IntList, OptionalIntList, OptionalTensor, Scalar, Str, Tensor, TensorOrScalar
 
+cpdef Tensor filling(Tensor self, TensorOrScalar value)
 cpdef IntList restored_sizes(IntList shape, Int ndim, OptionalIntList dim, Bool keepdim)
 cpdef IntList reversed_dims(Int ndim)
 cpdef IntList unit_dims(IntList shape)

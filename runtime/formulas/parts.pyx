@@ -5,8 +5,12 @@ They are written with methods of tensors, for the tensors of one slice.
 
 from gradsmith.runtime.formulas.formulas cimport class_dim
 from gradsmith.runtime.formulas.numbers cimport reduced_axes, wrapped
+from gradsmith.runtime.graph.tensor cimport TensorBase
 
+import numpy as np
 
+from gradsmith.runtime.arrays.dtypes import promote_types
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.creation import zeros
 
 
@@ -36,6 +40,13 @@ cpdef object summed_to(object self, object size):
     return self.sum(dims, True).reshape(size) if dims else self.clone()
 
 
+# ---- values
+
+cpdef object filling(object self, object value):
+    """What fills a tensor, in its dtype: a tensor without dimensions."""
+    return value.to(self.dtype) if isinstance(value, TensorBase) else from_array(np.asarray(value, self.dtype))
+
+
 # ---- indices
 
 cdef object places_along(object self, object dim, object index):
@@ -49,7 +60,7 @@ cpdef object index_selected(object self, object dim, object index):
 
 
 cpdef object index_added(object self, object dim, object index, object source, object alpha):
-    values = source if alpha == 1 else source * alpha
+    values = source if alpha == 1 else (source * alpha).to(self.dtype)
     if self.ndim == 0:
         return self.reshape(1).index_put((index.reshape(-1),), values.reshape(-1), True).reshape(())
     if source.ndim == 0:
@@ -64,7 +75,8 @@ cdef object reduced(object losses, object reduction):
 
 
 cpdef object mse_by_parts(object self, object target, object reduction):
-    return reduced((self - target).square(), reduction)
+    dtype = promote_types(self.dtype, target.dtype)  # also where one of them has no dimensions
+    return reduced((self.to(dtype) - target.to(dtype)).square(), reduction)
 
 
 cdef tuple classes_and_weights(object self_dtype, object target, object weight, object ignore_index):
@@ -72,7 +84,7 @@ cdef tuple classes_and_weights(object self_dtype, object target, object weight, 
     ignored = target == ignore_index
     classes = target.masked_fill(ignored, 0)
     kept = ignored.logical_not().to(self_dtype)
-    return classes, kept if weight is None else kept * weight[classes]
+    return classes, kept if weight is None else kept * weight[classes].to(self_dtype)
 
 
 cpdef object nll_by_parts(object self, object target, object weight, object ignore_index, object reduction):

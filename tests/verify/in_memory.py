@@ -33,7 +33,7 @@ class InMemory:
         scope = {}
         exec(render_package(self.table)["op_table.py"], scope)
         sys.modules.update({f"in_memory.{family}": self for family in self.table.families})
-        self.rows = [row._replace(forms=("function",)) for row in scope["OPS"]]
+        self.rows = [row._replace(forms=("function",), batching="") for row in scope["OPS"]]
         for row in self.rows:
             setattr(self, row.base, op_of(row, self.models.of(row), functions or {}))
 
