@@ -21,6 +21,7 @@ _METHODS: dict[str, BatchMethod] = {
     "indexing": "by_indexing",
     "values": "by_values",
 }
+_HINT = "Say elementwise, slices, values, loop(why), or a formula of ops that have rules of their own."
 _LOOP = re.compile(r"loop\((.+)\)$", re.DOTALL)
 _CORE = re.compile(r"\(([a-z]\??(?:,[a-z]\??)*)?\)")
 _CONDITIONS = frozenset({"condition", "mask"})  # arguments whose dtype has no say in that of the result
@@ -69,6 +70,8 @@ def _said(batch: RawText, declaration: Declaration, signature: Signature, contex
     if loop is not None:
         return _in_a_loop(signature, " ".join(loop[1].split()))
     method = _METHODS.get(batch.text)
+    if method is None and batch.text.isidentifier() and batch.text not in {a.name for a in signature.arguments}:
+        raise Problem(f"batch is '{batch.text}', which is no way to call an op for a batch", hint=_HINT)
     if method is None:
         return _by_parts(batch, declaration, signature, context)
     if method == "along_slices":

@@ -356,7 +356,7 @@ cdef bint is_matrix_by_vectors(const char *kinds, tuple operands, VmapLevel leve
 
 
 cdef int core_rank(char kind) noexcept:
-    return 2 if kind == b"<" or kind == b">" else kind - b"0"
+    return 2 if kind == b"<" or kind == b">" else kind - c"0"
 
 
 cdef int highest_loop_rank(const char *kinds, tuple operands) except -1:
