@@ -95,11 +95,6 @@ KEYS: dict[str, tuple[str, Schema]] = {
     "resets_accumulator": ("The accumulator of the gradient must be created again.", _FLAG),
     "out_of_place": ("Why there is no in-place form, and what to do instead.", _TEXT),
     "depends_on_layout": ("The result differs for other strides of the same elements.", _FLAG),
-    "batch": (
-        "How vmap calls the op: elementwise, slices, values, loop(why), or a formula of ops that take its place.",
-        _TEXT,
-    ),
-    "core": ("The last dimensions that the op works on, as NumPy writes a gufunc's: (m,k),(k,n)->(m,n).", _TEXT),
     "takes_numbers": ("The function takes a number for the first tensor too, and numbers alone: add(2, 3).", _FLAG),
     "takes_inplace": ("The function has a parameter `inplace`: relu(x, inplace=True).", _FLAG),
     "assignable": ("The property takes values, which are copied into the view: x.real = 1.", _FLAG),

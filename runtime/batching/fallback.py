@@ -84,11 +84,9 @@ def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], 
     RuntimeError
         `vmap` was not told whether they are.
     """
-    from gradsmith.runtime.tensors.random import default_generator
-
     if not generators or level in Draws(name).levels:
         return lambda: None
-    states = [(one, one.get_state()) for one in (given or default_generator for given in generators)]
+    states = [(one, one.get_state()) for one in map(upcalls.generator_behind, generators)]
     return lambda: [one.set_state(state) for one, state in states]
 
 

@@ -16,6 +16,7 @@ copy_: _Function
 expand: _Function
 fill_: _Function
 function_type: type
+generator_behind: _Function
 geometry_scatter: _Function
 geometry_slice: _Function
 grad: _Function

@@ -21,6 +21,7 @@ from gradsmith.runtime.arrays.dtypes import as_dtype, bool_, get_default_dtype, 
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
 
 if TYPE_CHECKING:
@@ -527,7 +528,15 @@ def _source(generator: Any, op: str) -> np.random.Generator:
 
 def numpy_generator(generator: Generator | None) -> np.random.Generator:
     """The source of the numbers, by default that of the default generator."""
-    return (default_generator if generator is None else generator).numpy
+    return generator_behind(generator).numpy
+
+
+def generator_behind(generator: Generator | None) -> Generator:
+    """The generator that an op was given, or the default one."""
+    return default_generator if generator is None else generator
+
+
+upcalls.fill(generator_behind=generator_behind)
 
 
 def as_generator(value: Any, op: str, argument: str, position: int) -> Generator:
