@@ -49,7 +49,8 @@ def vmap(
     Returns
     -------
     callable
-        Takes what `func` takes, with one dimension more, and gives what it gives, with one dimension more.
+        Takes what `func` takes, with one dimension more, and gives what it gives, with one dimension more. Arguments
+        that are given by name are not mapped over: they are the same for all slices.
 
     Raises
     ------
@@ -102,7 +103,7 @@ class Inputs:
         self.dims = _dims_of_leaves(call, in_dims, self.spec, len(args))
         named, self.named_spec = pytree.flatten(kwargs)
         self.leaves += named
-        self.dims += [0 if is_tensor(leaf) else None for leaf in named]
+        self.dims += [None] * len(named)
         self.paths = [*self.spec.paths("args"), *self.named_spec.paths("kwargs")]
         self.dims = [self.checked(n) for n in range(len(self.leaves))]
         self.size = self.common_size()
@@ -121,8 +122,8 @@ class Inputs:
             )
         if not -leaf.ndim <= dim < leaf.ndim:
             raise self.call.error(
-                f"in_dims is {dim} for {path}, a tensor of {leaf.ndim} dimensions; expected a number from {-leaf.ndim} "
-                f"to {leaf.ndim - 1}"
+                f"in_dims is {dim} for {path}, a tensor of shape {list(leaf.shape)}; expected a number from "
+                f"{-leaf.ndim} to {leaf.ndim - 1}"
                 if leaf.ndim
                 else f"in_dims is {dim} for {path}, a tensor without dimensions",
                 ValueError,

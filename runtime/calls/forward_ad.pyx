@@ -14,7 +14,16 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
-from gradsmith.runtime.batching.batch cimport Batch, VmapLevel, as_batched, batch_of, is_batched, leading, slice_of_array
+from gradsmith.runtime.batching.batch cimport batch_of, is_batched, slice_of_array
+from gradsmith.runtime.calls.tangent_layout cimport (
+    copied_like,
+    fitting,
+    has_room_for,
+    laid_out_like,
+    lie_in_one_order,
+    overlaps_itself,
+    zeros_like,
+)
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport gradient, set_grad_input
 from gradsmith.runtime.graph.tangent cimport (
@@ -32,7 +41,6 @@ from gradsmith.runtime.graph.tangent cimport (
 )
 from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
-    IS_TANGENT,
     IS_VIEW,
     TensorBase,
     TensorMeta,
@@ -47,9 +55,7 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_e
 
 import weakref
 
-import numpy as np
 from numpy.lib.array_utils import byte_bounds
-from numpy.lib.stride_tricks import as_strided
 
 from gradsmith.runtime.switches import upcalls
 
@@ -131,7 +137,7 @@ cdef object or_zeros(object tangent, object operand):
     """The tangent of an operand, zeros where it has none; of a missing tensor, nothing."""
     if tangent is not None or operand is None:
         return tangent
-    return zeros_like(<TensorBase>operand) if isinstance(operand, TensorBase) else [or_zeros(None, t) for t in operand]
+    return zeros_like(<TensorBase>operand, ()) if isinstance(operand, TensorBase) else [or_zeros(None, t) for t in operand]
 
 
 # ---- the levels of operands
@@ -188,14 +194,14 @@ cdef class LevelWalk:
         if not has_gradient(result):
             return 0
         if result.flags & IS_VIEW:
-            make_writable(<TensorBase>result.base, self.level, tangent is not None)
+            make_writable(<TensorBase>result.base, self.level, tangent)
         present = tangent_at(result, self.level)
-        if present is not None and may_be_written(present):
+        if present is not None and may_be_written(present) and has_room_for(present, tangent):
             upcalls.fill_(present, 0) if tangent is None else upcalls.copy_(present, fitting(result, tangent))
         elif tangent is not None:
             attach(result, self.level, laid_out_like(result, fitting(result, tangent)))
         elif present is not None:
-            attach(result, self.level, zeros_like(result))
+            attach(result, self.level, zeros_like(result, ()))
         return 0
 
     cdef int set_tangents(self, object results, object tangents) except -1:
@@ -210,7 +216,7 @@ cdef class LevelWalk:
     cdef list stand_ins(self, tuple results):
         """Zeros in place of gradients: what is recorded from here on is the linear map that a formula is."""
         self.recording_before = swap_grad_mode(True)
-        return [None if result is None else zeros_like(<TensorBase>result).requires_grad_() for result in results]
+        return [None if result is None else zeros_like(<TensorBase>result, ()).requires_grad_() for result in results]
 
     cdef int give_transposed(self, tuple results, list stand_ins, list formulas, list cotangents) except -1:
         """Run the recorded formulas backwards, from the tangents of the operands to those of the results."""
@@ -230,13 +236,14 @@ cdef class LevelWalk:
         return self.set_tangents(results, found)
 
 
-cdef int make_writable(TensorBase base, Level level, bint needed) except -1:
-    """A view of `base` is about to be written: its tangent has to be one that can be, if it has or needs one."""
+cdef int make_writable(TensorBase base, Level level, TensorBase tangent) except -1:
+    """`tangent` is about to be written into a view of that of `base`, which has to be one that takes it."""
     cdef TensorBase present = tangent_at(base, level)
-    if present is None and needed:
-        attach(base, level, zeros_like(base))
-    elif present is not None and not may_be_written(present):
-        attach(base, level, copied_like(base, present))
+    if present is None:
+        if tangent is not None:
+            attach(base, level, zeros_like(base, (tangent,)))
+    elif not (may_be_written(present) and has_room_for(present, tangent)):
+        attach(base, level, copied_like(base, present, (tangent,)))
     return 0
 
 
@@ -261,64 +268,6 @@ cdef bint can_be_written_at_once(TensorBase physical) except -1:
 
 cdef bint repeats_elements(object array):
     return any([not step and size > 1 for step, size in zip(array.strides, array.shape)])
-
-
-cdef TensorBase zeros_like(TensorBase t):
-    if is_batched(t):
-        return as_batched(zeros_like(batch_of(t.array).physical), batch_of(t.array).level)
-    return wrap(<object>t.array if is_meta(t.array) else np.zeros_like(<object>t.array))
-
-
-# ---- the form of a tangent
-
-cdef TensorBase fitting(TensorBase t, TensorBase value):
-    """`value` in the shape and dtype of `t`, broadcast or summed; a real tensor takes the real part."""
-    if value.shape != t.shape:
-        value = upcalls.expand(value, t.shape) if broadcasts_to(value, t) else upcalls.sum_to(value, t.shape)
-    if value.dtype != t.dtype:
-        if value.is_complex() and not t.is_complex():
-            value = upcalls.real(value)
-        value = upcalls.to(value, t.dtype)
-    return value
-
-
-cdef bint broadcasts_to(TensorBase value, TensorBase t) noexcept:
-    cdef int missing = cnp.PyArray_NDIM(<cnp.ndarray>t.array) - cnp.PyArray_NDIM(<cnp.ndarray>value.array), i
-    if missing < 0:
-        return False
-    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>value.array)):
-        size = cnp.PyArray_DIM(<cnp.ndarray>value.array, i)
-        if size != 1 and size != cnp.PyArray_DIM(<cnp.ndarray>t.array, missing + i):
-            return False
-    return True
-
-
-cdef TensorBase laid_out_like(TensorBase t, TensorBase value):
-    """`value` in memory of its own with the strides of `t`: a view of `t` has to find its part in it."""
-    if value.base == NULL and not value.flags & IS_TANGENT and lie_in_one_order(t, value):
-        return value
-    return copied_like(t, value)
-
-
-cdef bint lie_in_one_order(TensorBase t, TensorBase value) except -1:
-    if not is_batched(t) and not is_batched(value):
-        return same_strides(t.array, value.array)
-    if is_batched(t) and not (is_batched(value) and batch_of(value.array).level.number >= batch_of(t.array).level.number):
-        return False
-    layout, other = slice_of_array(<object>t.array), slice_of_array(<object>value.array)
-    return same_strides(<PyObject *>layout, <PyObject *>other)
-
-
-cdef bint same_strides(PyObject *a, PyObject *b) noexcept:
-    cdef int i
-    if not cnp.PyArray_SIZE(<cnp.ndarray>a):
-        return True
-    for i in range(cnp.PyArray_NDIM(<cnp.ndarray>a)):
-        if cnp.PyArray_DIM(<cnp.ndarray>a, i) > 1 and (
-            cnp.PyArray_STRIDE(<cnp.ndarray>a, i) != cnp.PyArray_STRIDE(<cnp.ndarray>b, i)
-        ):
-            return False
-    return True
 
 
 # ---- for the rest of the runtime
@@ -434,15 +383,18 @@ def all_tangents(TensorBase tensor not None):
 
 
 def make_dual(TensorBase tensor not None, TensorBase tangent not None, Level level not None):
-    """Alias of `tensor` with a tangent at `level`, besides those that `tensor` has at other levels."""
-    cdef TensorBase dual = alias(tensor)
-    attach(dual, level, tangent if lies_alike(tensor, tangent) else copied_like(dual, tangent))
+    """Alias of `tensor` with a tangent at `level`, besides those that `tensor` has at other levels.
+
+    Of a tensor whose elements share memory it is a copy: a view of these could not tell which tangent is its own.
+    """
+    cdef TensorBase dual = alias(upcalls.clone(tensor) if overlaps_itself(tensor) else tensor)
+    attach(dual, level, tangent if lies_alike(dual, tensor, tangent) else copied_like(dual, tangent, ()))
     return dual
 
 
-cdef bint lies_alike(TensorBase tensor, TensorBase tangent) except -1:
+cdef bint lies_alike(TensorBase dual, TensorBase tensor, TensorBase tangent) except -1:
     """Is `tangent` itself taken, as in PyTorch: with the strides of `tensor`, and at the same place of as much memory?"""
-    if not lie_in_one_order(tensor, tangent):
+    if not lie_in_one_order(dual, tangent):
         return False
     if is_batched(tensor) or is_batched(tangent):
         return not (tensor.flags | tangent.flags) & IS_VIEW
@@ -455,37 +407,6 @@ cdef tuple place_in_memory(TensorBase t):
     """Bytes between the start of the memory of its base and that of `t`, and the size of that memory."""
     low, high = byte_bounds(<object>(<TensorBase>t.base).array if t.flags & IS_VIEW else <object>t.array)
     return <size_t>cnp.PyArray_DATA(<cnp.ndarray>t.array) - low, high - low
-
-
-cdef TensorBase copied_like(TensorBase t, TensorBase value):
-    """A copy of `value` with the order of dimensions of `t`."""
-    if is_batched(t) or is_batched(value):
-        return batch_copied_like(t, value)
-    if is_meta(value.array):
-        return upcalls.clone(value)
-    return upcalls.copy_(wrap(np.empty_like(<object>t.array)), value)
-
-
-cdef TensorBase batch_copied_like(TensorBase t, TensorBase value):
-    """The same where one of the two is batched: the copy is, at the innermost level of both."""
-    cdef VmapLevel level = inner_level(t, value)
-    cdef TensorBase model = t
-    if is_batched(t) and batch_of(t.array).level is level:
-        model = batch_of(t.array).physical
-        return as_batched(copied_like(model, leading(value, level)), level)
-    shown = slice_of_array(<object>t.array)
-    beside = (max([abs(step) * size for step, size in zip(shown.strides, shown.shape)], default=shown.itemsize),)
-    model = wrap(np.empty_like(as_strided(shown, (level.size, *shown.shape), (*beside, *shown.strides))))
-    return as_batched(copied_like(model, leading(value, level)), level)
-
-
-cdef VmapLevel inner_level(TensorBase t, TensorBase value):
-    if not is_batched(t):
-        return batch_of(value.array).level
-    if not is_batched(value):
-        return batch_of(t.array).level
-    one, other = batch_of(t.array).level, batch_of(value.array).level
-    return one if one.number > other.number else other
 
 
 def tangent_of(TensorBase tensor not None, Level level not None):

@@ -93,7 +93,12 @@ cdef void find_ends(cnp.ndarray a, char **ends) noexcept:
 
 cdef bint overlaps_in_part(object a, object b) except -1:
     """Not the same elements in the same order, nor a broadcast source, which is copied first."""
-    return a.shape == b.shape and not (a.strides == b.strides and cnp.PyArray_DATA(a) == cnp.PyArray_DATA(b))
+    return a.shape == b.shape and not (steps(a) == steps(b) and cnp.PyArray_DATA(a) == cnp.PyArray_DATA(b))
+
+
+cdef list steps(object array):
+    """The strides that matter: those of dimensions that have more than one place."""
+    return [stride for stride, size in zip(array.strides, array.shape) if size > 1]
 
 
 cdef object prepare_apart(str op, object source, object target):

@@ -445,6 +445,7 @@ def normal(
         Shape of the result; needed when both are numbers, not allowed otherwise.
     """
     if open_levels():
+        Draws("normal")  # its error, before that of randn()
         return _normal_in_batches(mean, std, size, generator, out, dtype, requires_grad)
     means, deviations = _values(mean), _values(std)
     if not has_no_data(deviations) and np.any(deviations < 0):
@@ -509,6 +510,7 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     chances: Array = array_behind(input)
     if open_levels() and chances.dtype.kind == "f":
+        Draws("bernoulli")  # its error, before that of rand()
         return (rand(input.shape, generator=generator, dtype=np.float64) < input).to(input.dtype)
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")

@@ -8,6 +8,7 @@ from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
 from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Node
@@ -44,6 +45,8 @@ def resize(str op, TensorBase self not None, tuple size):
 
 
 cdef int check_resizable(str op, TensorBase self, tuple size) except -1:
+    if is_batched(self):
+        raise open_batch_of(self).error(f"{op}()")
     if requires_grad(self):
         raise RuntimeError(f"{op}: cannot resize variables that require grad; resize a detach() or a clone()")
     if has_tangent_1(self):
