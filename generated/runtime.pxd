@@ -17,6 +17,7 @@ from gradsmith.runtime.batching.rules cimport (
     by_indexing,
     by_parts,
     by_values,
+    by_views,
     elementwise,
     of_cores,
     slice_by_slice,

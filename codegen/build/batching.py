@@ -52,6 +52,8 @@ def expect_batching(
 def _derived(declaration: Declaration, signature: Signature, forward: Forward, tangents: Tangents | None) -> Batching:
     if signature.generators:
         return _in_a_loop(signature, "it draws random numbers")
+    if "require" in declaration.entry.pairs:
+        return _in_a_loop(signature, "what it requires is said of one slice")
     by_element = tangents is not None and tangents.rule == "auto_element_wise"
     if forward.is_elementwise or declaration.is_intrinsic or by_element:
         return Batching("elementwise", "".join(map(_by_element, signature.arguments)))

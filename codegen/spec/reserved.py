@@ -29,7 +29,7 @@ MODULE_NAMES = words(
     as_optional_tensor_list_or_none as_promoted as_str as_str_or_none as_tensor_list as_tensor_list_or_none
     as_tensor_operand as_tuple as_tuple_or_none as_view as_view_list BatchRule become_view before_write begin_op
     begin_replaceable_op binary binary_into binary_scalar binary_scalar_into BOOL_ITEMS builtins by_copy by_indexing
-    by_ops by_parts by_values carry_tangents carry_transposed check_change check_inplace check_input
+    by_ops by_parts by_values by_views carry_tangents carry_transposed check_change check_inplace check_input
     check_no_gradient check_no_gradient_list check_not_recorded check_real check_several check_tensor
     check_tensor_or_none collect_edge collect_edge_list connect_1 connect_2 connect_3 copies_of copy_into copy_of
     cpython device_of drop_value dtype_of dtype_of_out dtypes_of elementwise end_op end_tangents ended

@@ -15,7 +15,7 @@ def packed_functions(entry: EntryView) -> Iterator[CFunction]:
     if view is None:
         return
     if not entry.written:
-        yield _packed(view.packed, entry.name, entry)
+        yield _packed(view.packed, f"values_of_{entry.name}" if entry.several else entry.name, entry)
     if has_written_rule(entry):
         assert entry.inplace is not None
         yield _packed(view.of_inplace[1], entry.inplace.name, entry)
@@ -41,7 +41,10 @@ def rules(entry: EntryView) -> Iterator[str]:
     if view is None:
         return
     if not entry.written:
-        made = f'BatchRule(b"{entry.op}", {view.method}, b"{view.kinds}", {view.packed}, {view.parts})'
+        method = "by_views" if entry.view_of and view.method == "slice_by_slice" else view.method
+        # What several arguments are changed to is computed by an op that changes none.
+        op = entry.op.rstrip("_") if entry.several else entry.op
+        made = f'BatchRule(b"{op}", {method}, b"{view.kinds}", {view.packed}, {view.parts})'
         yield from (f"cdef BatchRule {view.rule}", f"{view.rule} = {made}")
     if has_written_rule(entry):
         assert entry.inplace is not None

@@ -61,8 +61,13 @@ def run(
     level: VmapLevel,
     begin: Callable[[], object],
     expected: Any,
+    writes: bool = False,
 ) -> Any:
-    """The results for all slices, stacked. `expected` is what the op gives for one, without data."""
+    """The results for all slices, stacked.
+
+    `expected` is what the op gives for a slice without data, where there are no slices. One that writes gets a copy of
+    each slice.
+    """
     if _warns:
         warnings.warn(
             f"vmap calls {name}() once for each of {level.size} slices, which is slow: the op has no batching rule. "
@@ -72,8 +77,11 @@ def run(
     slices = []
     for number in range(level.size):
         begin()
-        slices.append(op(*(_slice(operand, number, level) for operand in operands)))
-    return _stacked(slices, expected)
+        parts = [_slice(operand, number, level) for operand in operands]
+        if writes:
+            parts[0] = parts[0].clone()
+        slices.append(op(*parts))
+    return _stacked(slices, slices[0] if slices else expected)
 
 
 def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], object]:
@@ -102,6 +110,18 @@ def expect_slices(
         if writes:
             parts[0] = parts[0].clone()
         op(*parts)
+
+
+def views(op: Callable[..., Any], operands: tuple[Any, ...], level: VmapLevel) -> Any:
+    """What the op shows of the first slice, of all slices; None when it shows nothing, but copies."""
+    parts = [_slice(operand, 0, level) for operand in operands]
+    found = op(*parts)
+    shown = found if isinstance(found, (tuple, list)) else [found]
+    if not all(view._is_view() for view in shown):
+        return None
+    data = all_slices(operands[0], level)
+    result = [upcalls.view_of_all(data, parts[0], view) for view in shown]
+    return result if isinstance(found, (tuple, list)) else result[0]
 
 
 def _slice(operand: Any, number: int, level: VmapLevel) -> Any:

@@ -23,6 +23,7 @@ cdef object by_parts(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object by_copy(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object by_indexing(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel level)
+cdef object by_views(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object by_values(const BatchRule *rule, tuple operands, VmapLevel level)
 
 # The result of an op with a batched operand; None when it has none. Of a list of views a list.

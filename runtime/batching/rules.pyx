@@ -21,6 +21,7 @@ letter for each operand:
     by_indexing     indices, which have their own file
     slice_by_slice  one call for each slice, and a warning
                     g   the generator that random numbers come from
+    by_views        what the op shows of the first slice is shown of all
     by_values       an error: the shape of the result depends on values
 
 Any other operand goes through as it is; its letter is a dot.
@@ -36,6 +37,8 @@ from libc.stdint cimport uint64_t
 cimport numpy as cnp
 
 import math
+
+import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
@@ -120,6 +123,15 @@ cdef object shape_of_result(const BatchRule *rule, tuple operands):
     finally:
         swap_grad_mode(recording)
         swap_ceiling(ceiling)
+
+
+cdef int expect_shapes(const BatchRule *rule, tuple operands) except -1:
+    """Raise what the op has to say of the shapes. What NumPy says of zeros, such as that they cannot be inverted, is not that."""
+    try:
+        shape_of_result(rule, operands)
+    except np.linalg.LinAlgError:
+        pass
+    return 0
 
 
 # ---- element by element
@@ -373,12 +385,12 @@ cdef int highest_loop_rank(const char *kinds, tuple operands) except -1:
 
 cdef object by_parts(const BatchRule *rule, tuple operands, VmapLevel level):
     """The result of other ops: it is batched already, or the same for all slices."""
-    shape_of_result(rule, operands)
+    expect_shapes(rule, operands)
     return physical_of_parts(rule.parts(operands), level)
 
 
 cdef object by_copy(const BatchRule *rule, tuple operands, VmapLevel level):
-    shape_of_result(rule, operands)
+    expect_shapes(rule, operands)
     value = rule.parts(operands)
     return upcalls.copy_(open_batch_of(operands[0]).physical, aligned(value, rank_of(<TensorBase>operands[0]), level))
 
@@ -400,7 +412,18 @@ cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel leve
     name = rule.name.decode()
     generators = [operands[i] for i in range(len(operands)) if rule.kinds[i] == b"g"]
     begin = fallback.in_step(name, generators, level)
-    return fallback.run(name, packed(rule), operands, level, begin, shape_of_result(rule, operands))
+    expected = None if level.size else shape_of_result(rule, operands)
+    if not name.endswith("_"):
+        return fallback.run(name, packed(rule), operands, level, begin, expected)
+    # In place: a node may save what it writes, which the write of another slice would be a change of.
+    result = fallback.run(name, packed(rule), operands, level, begin, expected, True)
+    return upcalls.copy_(open_batch_of(operands[0]).physical, result)
+
+
+cdef object by_views(const BatchRule *rule, tuple operands, VmapLevel level):
+    """A view of each slice: one view of the data, laid out as that of the first slice. Of what is no view, slice by slice."""
+    views = fallback.views(packed(rule), operands, level) if level.size and is_batched(operands[0]) else None
+    return slice_by_slice(rule, operands, level) if views is None else views
 
 
 cdef object by_values(const BatchRule *rule, tuple operands, VmapLevel level):

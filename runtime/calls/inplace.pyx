@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
-from gradsmith.runtime.batching.batch cimport as_batched, batch_of, is_batched
+from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
@@ -291,9 +291,20 @@ cdef Node prepare_history(str op, TensorBase self, Node node):
     return history
 
 
+cdef bint is_counted(TensorBase self) noexcept:
+    """Has the write to the data of a batch counted, as a change of the batched tensor too?"""
+    cdef PyObject *owner = version_owner(<PyObject *>self)
+    cdef PyObject *batch
+    if not is_batched(self):
+        return False
+    batch = cnp.PyArray_BASE(<cnp.ndarray>self.array)
+    return isinstance(<object>batch, Batch) and version_owner(<PyObject *>(<Batch>batch).physical) == owner
+
+
 cdef void finish_inplace(TensorBase self, Node history) noexcept:
     """After the write: count it, and set what `prepare_history` gave, if it was asked. A view's follows when needed."""
-    bump_version(self)
+    if not is_counted(self):
+        bump_version(self)
     if history is None:
         return
     if self.flags & IS_VIEW:

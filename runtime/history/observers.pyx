@@ -212,10 +212,16 @@ cdef object replayed_result():
 
 
 cdef object replayed_arrays():
-    result = replayed_result()
+    return arrays_behind(replayed_result())
+
+
+cdef object arrays_behind(object result):
+    """Of a result that is absent, None; of several a list."""
+    if result is None:
+        return None
     if isinstance(result, TensorBase):
         return <object>(<TensorBase>result).array
-    return [<object>(<TensorBase>item).array for item in result]
+    return [arrays_behind(item) for item in result]
 
 
 cdef int end_op(int depth, object result) except -1:

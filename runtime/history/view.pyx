@@ -140,7 +140,16 @@ def one_slice(TensorBase tensor not None, VmapLevel level not None):
     return share_version(tensor, <object>batched.array)
 
 
-upcalls.fill(one_slice=one_slice)
+def view_of_all(TensorBase data not None, TensorBase part not None, TensorBase view not None):
+    """The view of `data` that shows of each slice what `view` shows of `part`, the first slice."""
+    shown = slice_of_array(<object>view.array)
+    slices = slice_of_array(<object>data.array)
+    geometry = geometry_of(slice_of_array(<object>part.array), shown)
+    shape, strides = (slices.shape[0], *shown.shape), (slices.strides[0], *shown.strides)
+    return view_over(data, shown.dtype, shape, strides, geometry.offset)
+
+
+upcalls.fill(one_slice=one_slice, view_of_all=view_of_all)
 
 
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL:

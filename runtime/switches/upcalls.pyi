@@ -33,6 +33,7 @@ sum_to: _Function
 to: _Function
 unbind: _Function
 unsqueeze: _Function
+view_of_all: _Function
 where: _Function
 
 def fill(**functions: _Function) -> None: ...

@@ -15,7 +15,7 @@ NAMES = (
     "add", "backward", "basic_index", "basic_index_backward", "call_node", "cat", "clone", "clone_by_rows", "copy_",
     "expand", "fill_", "function_type", "generator_behind", "geometry_scatter", "geometry_slice", "grad", "index",
     "index_put_", "one_slice", "permute", "real", "reshape", "select", "squeeze", "stack", "sum_to", "to", "unbind", "unsqueeze",
-    "where",
+    "view_of_all", "where",
 )
 globals().update(dict.fromkeys(NAMES, missing))
 

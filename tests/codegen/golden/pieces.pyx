@@ -42,7 +42,7 @@ cdef object packed_pieces(tuple operands):
     return op_pieces(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_pieces
-batched_pieces = BatchRule(b"pieces", slice_by_slice, b"..", packed_pieces, NULL)
+batched_pieces = BatchRule(b"pieces", by_views, b"..", packed_pieces, NULL)
 
 cdef object call_pieces(self, dim):
     return tuple(op_pieces(check_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))

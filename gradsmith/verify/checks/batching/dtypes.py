@@ -37,11 +37,22 @@ def settings_of(subject: Subject, case: Case) -> Iterator[Setting]:
     for shapes in (None, *(SHAPES if several else SHAPES[:1])):
         given = dict(zip(names, cycle(shapes))) if shapes else {}
         for dtypes in (*ALIKE, *(MIXED if several else ())):
-            values = cast(case.values(REAL, shapes=given), dtypes)
+            drawn = drawn_as(case, given)
+            if drawn is None:
+                continue
+            values = cast(drawn, dtypes)
             remark = f"as {' and '.join(dtypes)}" + (f", shaped {shapes}" if shapes else "")
             setting = Setting(subject, case, values, REAL, remark)
             if is_taken(setting):
                 yield setting
+
+
+def drawn_as(case: Case, shapes: dict[str, Shape]) -> Values | None:
+    """Values of other shapes; None where a sample says more of them, such as that they are a square matrix."""
+    try:
+        return case.values(REAL, shapes=shapes)
+    except (IndexError, ValueError):
+        return None
 
 
 def cast(values: Values, dtypes: tuple[str, ...]) -> Values:
