@@ -57,6 +57,7 @@ import weakref
 
 from numpy.lib.array_utils import byte_bounds
 
+from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
@@ -367,8 +368,13 @@ def alias(TensorBase tensor not None):
     """Another tensor of the same memory and tangents; with the same history when recording is on, with none otherwise."""
     cdef TensorBase other = alias_of(tensor)
     for level in levels_of((tensor,)):
-        attach(other, level, laid_out_like(other, tangent_at(tensor, level)))
+        attach(other, level, tangent_of_alias(other, tangent_at(tensor, level)))
     return other
+
+
+cdef TensorBase tangent_of_alias(TensorBase other, TensorBase tangent):
+    """A copy; of a batch whose data is part of an outer graph an alias: a copy made without recording would lose that."""
+    return alias(tangent) if is_batched(tangent) and has_recorded_data() else laid_out_like(other, tangent)
 
 
 def all_tangents(TensorBase tensor not None):

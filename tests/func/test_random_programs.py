@@ -1,7 +1,6 @@
 """Random programs with transforms inside of transforms, `vmap` among them, against loops and finite differences."""
 
 import gc
-import random
 import weakref
 
 import numpy as np
@@ -56,9 +55,12 @@ LOOPED = programs.Library(gs, func, vmap=looped, jacrev=by_rows, jacfwd=by_rows,
 def check_against_loops(seed, depth):
     program = programs.random_program(seed, depth)
     x, *captured = vectors(seed)
-    found, expected = (programs.run(library, program, x, captured) for library in (BATCHED, LOOPED))
+    found, expected = (programs.run(library, program, x, captured).numpy() for library in (BATCHED, LOOPED))
+    assert found.shape == expected.shape
     scale = max(1.0, abs(expected).max().item())
-    assert np.allclose(found, expected, rtol=1e-7, atol=1e-9 * scale), f"seed {seed}, depth {depth}: {program}"
+    assert np.allclose(found, expected, rtol=1e-7, atol=1e-9 * scale, equal_nan=True), (
+        f"seed {seed}, depth {depth}: {program}"
+    )
     assert open_levels() == ()
 
 
@@ -70,9 +72,13 @@ def check_against_differences(seed, depth):
     f = lambda x: programs.run(BATCHED, program, x, captured)  # noqa: E731
     columns = [(f(x + STEP * unit) - f(x - STEP * unit)) / (2 * STEP) for unit in gs.eye(3, dtype=x.dtype)]
     expected = gs.stack(columns, 1)
+    if not expected.isfinite().all():
+        return
     scale = max(1.0, abs(expected).max().item(), abs(f(x)).max().item())
     for jacobian in (func.jacrev(f)(x), func.jacfwd(f)(x)):
-        assert np.allclose(jacobian, expected, atol=1e-4 * scale), f"seed {seed}, depth {depth}: {program}"
+        assert np.allclose(jacobian, expected, atol=1e-4 * scale, equal_nan=True), (
+            f"seed {seed}, depth {depth}: {program}"
+        )
 
 
 @pytest.mark.parametrize("depth", range(1, 5))
@@ -88,12 +94,25 @@ def test_derivatives_of_transforms_are_differences(depth):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("seed", random.sample(range(10**6), 40))
+@pytest.mark.parametrize("seed", [92321, *range(10_000, 50_000, 1_000)])
 def test_many_programs(seed):
     for depth in range(1, 5):
         for offset in range(10):
             check_against_loops(seed + offset, depth)
             check_against_differences(seed + offset, depth - 1)
+
+
+def test_a_tangent_of_a_gradient_keeps_the_history_of_its_batch():
+    """Its own graph ends with the transform; that of the data goes on."""
+    x = gs.tensor([[0.3, -0.5], [0.7, 0.2]], dtype=gs.float64)
+
+    def gradient(y):
+        z = y * 1.0
+        z.mul_(y)
+        return func.vjp(lambda y: (y * 1.0).mul_(y) ** 2, y)[1](z)[0]
+
+    f = func.vmap(lambda y: func.jvp(gradient, (y,), (y * 0.5,))[1])
+    assert np.allclose(func.jacrev(f)(x), func.jacfwd(f)(x))
 
 
 @pytest.mark.parametrize("transform", ["vmap", "hessian", "jacfwd", "jacrev"])
