@@ -57,10 +57,10 @@ def check_against_loops(seed, depth):
     x, *captured = vectors(seed)
     found, expected = (programs.run(library, program, x, captured).numpy() for library in (BATCHED, LOOPED))
     assert found.shape == expected.shape
-    scale = max(1.0, abs(expected).max().item())
-    assert np.allclose(found, expected, rtol=1e-7, atol=1e-9 * scale, equal_nan=True), (
-        f"seed {seed}, depth {depth}: {program}"
-    )
+    finite = np.isfinite(expected)
+    scale = max([1.0, *abs(expected[finite]).tolist()])
+    alike = np.allclose(found[finite], expected[finite], rtol=1e-7, atol=1e-9 * scale)
+    assert alike, f"seed {seed}, depth {depth}: {program}"
     assert open_levels() == ()
 
 
