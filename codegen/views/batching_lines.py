@@ -42,7 +42,7 @@ def rules(entry: EntryView) -> Iterator[str]:
         return
     if not entry.written:
         method = "by_views" if entry.view_of and view.method == "slice_by_slice" else view.method
-        # What several arguments are changed to is computed by an op that changes none.
+        # The new values of several arguments come from an op that writes nothing.
         op = entry.op.rstrip("_") if entry.several else entry.op
         made = f'BatchRule(b"{op}", {method}, b"{view.kinds}", {view.packed}, {view.parts})'
         yield from (f"cdef BatchRule {view.rule}", f"{view.rule} = {made}")

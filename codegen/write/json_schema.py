@@ -83,7 +83,10 @@ KEYS: dict[str, tuple[str, Schema]] = {
     ),
     "points": ("Exact gradients at special points: self=0.0, gradient=0.5.", _texts()),
     "reference": ("The value by other means, in NumPy or SciPy.", _TEXT),
-    "surrogate": ("What the gradients are the derivatives of, in NumPy or SciPy, where that is not the value.", _TEXT),
+    "surrogate": (
+        "The function that the gradients differentiate, in NumPy or SciPy, where it is not the value.",
+        _TEXT,
+    ),
     "cancellation": ("Why float32 loses digits in the gradients' formulas.", _TEXT),
     "batch": (
         "How the op runs on a batch of slices: other ops in its place, elementwise, slices, indexing, values, or "

@@ -85,7 +85,7 @@ class Setting:
         return self.subject.differentiable(self.results(values))
 
     def differentiated(self, values: Values | None = None) -> list[Array]:
-        """What the gradients are the derivatives of: the results, or the `surrogate` of the entry."""
+        """The function that the gradients differentiate: the results, or the `surrogate` of the entry."""
         if not self.subject.row.surrogate:
             return self.root_arrays(values)
         return self.subject.differentiable(

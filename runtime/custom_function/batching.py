@@ -26,7 +26,7 @@ from gradsmith.runtime.switches import upcalls
 
 
 class VmapInfo(NamedTuple):
-    """What a static `vmap` is told about the call."""
+    """The first argument of a static `vmap`: facts about the call."""
 
     batch_size: int
     randomness: str

@@ -131,7 +131,7 @@ class Tracer:
 
 
 def call_of(node: Any, wanted: set[Any]) -> Call:
-    """What the rules are asked of a node: inputs that lead to nothing wanted have no shape."""
+    """The facts about a node that its rule needs. Inputs that lead to nothing wanted have no shape."""
     results = tuple(result.shape for result in node._input_metadata)
     inputs = tuple(
         target._input_metadata[number].shape if target in wanted else None for target, number in node.next_functions

@@ -49,7 +49,7 @@ def require_superset(outputs, leaves, others, other_leaves):
 
 
 def gradients_of(outputs, leaves):
-    """What a Hessian is the Jacobian of, and by what: the leaves, and gradients that come in."""
+    """The function whose Jacobian a Hessian is, and its inputs: the leaves, and the incoming gradients."""
     weights = [gs.tensor(np.linspace(0.5, 1.5, o.numel()).reshape(o.shape), dtype=o.dtype) for o in outputs]
     weights = [weight.requires_grad_() for weight in weights]
     try:

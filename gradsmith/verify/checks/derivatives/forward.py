@@ -29,7 +29,7 @@ SECOND_DIFFERENCES = 1e-7
 DOT_PRODUCT = 1e-11
 SAME = 1e-11
 MIXED = 1e-9
-# What a declared rule is for, said where its tangents are wrong.
+# The purpose of each declared rule, for messages about wrong tangents.
 RULES = {
     "auto_element_wise": " (by `auto_element_wise`, for gradients that are each element of `grad`, by itself, times one"
     " number, also a complex one; `transposed` is for all)",
