@@ -20,7 +20,7 @@ endif
 
 # What generated/ follows from, besides the table: the generator, and the declarations that it reads.
 CODEGEN   := $(shell find codegen -name '*.py' -o -name '*.j2') \
-             $(wildcard runtime/formulas/*.pxd runtime/arrays/functions/*.p*)
+             $(wildcard runtime/formulas/*.pxd runtime/formulas/*/*.pxd runtime/arrays/functions/*.p* runtime/arrays/functions/*/*.p*)
 GENERATED := $(wildcard generated/*)
 # Written once the work it names is done, so that an interrupted run is taken up again.
 VENV_DONE := $(VENV)/gradsmith-ready
@@ -74,6 +74,7 @@ demo: build           ## train a network on handwritten digits
 
 bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is installed)
 	@$(RUN) benchmarks/speed.py $(ARGS)
+	@$(RUN) benchmarks/ops.py $(ARGS)
 
 bench-edit: build     ## seconds from editing an entry to importing the result
 	@$(RUN) benchmarks/edit.py $(ARGS)

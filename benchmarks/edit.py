@@ -64,7 +64,7 @@ def generation(tree: Path, rounds: int = 5) -> float:
 
 
 def progress(step: str) -> None:
-    """What is being done, for whoever waits; the results alone go to the output."""
+    """Progress, for whoever waits; the output has the results alone."""
     print(f"... {step}", file=sys.stderr, flush=True)
 
 

@@ -19,7 +19,7 @@ from .explain import Sources, explain, indented, named_ops, proofs
 from .extension import make_package
 from .saving.explanation import notes
 from .spec.errors import SpecErrors
-from .spec.vocabulary import FUNCTIONS_FOLDER
+from .spec.vocabulary import FUNCTIONS_FOLDER, module_within
 from .table_files import OWN_TABLE, ROOT, keep_generated
 from .write.render import render_all
 from .write.write import differences, write
@@ -85,7 +85,8 @@ def _build_package(options: argparse.Namespace) -> int:
 
 def _compiled_functions() -> frozenset[str]:
     """Modules of runtime/arrays/functions that generated code may cimport."""
-    return frozenset(path.stem for path in (ROOT / FUNCTIONS_FOLDER).glob("*.pxd"))
+    folder = ROOT / FUNCTIONS_FOLDER
+    return frozenset(module_within(folder, path) for path in folder.rglob("*.pxd"))
 
 
 def _explain(arguments: list[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePath
@@ -10,6 +11,7 @@ from typing import Literal
 from .formula.callees import stem_of
 from .formula.formula import Expr, Formula
 from .loops.loop import Loops
+from .spec.names import name_within
 from .spec.schema import Argument, Signature
 
 # "internal" is no face of its own: the function is for the runtime and for formulas, the package does not export it.
@@ -221,6 +223,21 @@ class Variant:
         return tuple(name for name in names if self.signature.argument(name).type.is_list)
 
     @property
+    def trees(self) -> Iterator[Expr]:
+        """Every expression over ops and helpers: forward, batching, conditions, gradients and tangents."""
+        if self.forward.formula is not None:
+            yield self.forward.formula.expr
+        if self.batching is not None and self.batching.parts is not None:
+            yield self.batching.parts.expr
+        if self.condition is not None:
+            yield self.condition.expr
+        yield from (requirement.condition.expr for requirement in self.requirements)
+        if self.backward is not None:
+            yield from (gradient.formula.expr for gradient in self.backward.gradients)
+        if self.tangents is not None:
+            yield from (term.expr for output in self.tangents.outputs for term in output.terms)
+
+    @property
     def tensors(self) -> tuple[Argument, ...]:
         return tuple(a for a in self.signature.arguments if a.type.is_tensor)
 
@@ -312,12 +329,19 @@ class Op:
     output_differentiability: tuple[bool, ...]
     policy: Policy
     lets: tuple[tuple[str, str], ...] = ()  # names in formulas, and their texts
+    namespace: str = ""  # of the function that users call, such as "linalg"
+    is_lazy: bool = False  # of a family that is imported on first use
 
     def __post_init__(self) -> None:
         assert self.forms <= FORMS, self.forms
         assert self.variants, self.name
         assert len(self.output_differentiability) == len(self.signature.returns), self.name
         assert not (self.nondifferentiable and any(v.backward for v in self.variants)), self.name
+
+    @property
+    def spoken(self) -> str:
+        """The name in errors and documentation: ``mul``, ``linalg.det``."""
+        return f"{self.namespace}.{name_within(self.base)}" if self.namespace else self.base
 
     @property
     def is_view(self) -> bool:

@@ -7,23 +7,22 @@ generator does.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from coverage_of_names import coverage_pages
+from ops_reference import ops_pages, public_names
+from page_parts import MADE_BY, REFERENCE, ROOT, code_block, code_list
+
 from codegen import model
-from codegen.api.latex import latex_of
 from codegen.arrays import python_names
 from codegen.arrays.scipy_names import SCIPY_FUNCTIONS
 from codegen.entries import reader
 from codegen.entries.forms import PRESETS
-from codegen.extension import library_table
-from codegen.formula.callees import helpers, intrinsics
+from codegen.formula.callees import helpers
 from codegen.spec import schema_types, vocabulary
-from codegen.views.table_rows import OpRowView, op_rows
 
-ROOT = Path(__file__).resolve().parent.parent
-REFERENCE = ROOT / "docs" / "reference"
-MADE_BY = "<!-- Made by `make docs`. Do not edit. -->\n"
+SHOWN_IN_README = 8
 
 ERRORS_PAGE_HEAD = f"""{MADE_BY}
 # Errors of the generator
@@ -33,17 +32,6 @@ op, problem, and what would have been right. All errors of a run are reported to
 from another one. The language itself is in [yaml_reference.md](yaml_reference.md).
 
 """
-
-OPS_PAGE_HEAD = f"""{MADE_BY}
-# The ops
-
-One section per family of `derivatives.yaml`. A formula is the gradient of its input: x is `self`, y
-`other`, g the gradient of the result r. "Tangent" is forward mode: the formula of the result's tangent, or the rule.
-"Forms" says how an op is called: `f` function, `m` method, `p` property, `i` in place (`name_`), `o` with `out=`,
-`c` as the copying twin of a view (`name_copy`).
-
-"""
-
 
 # ---- the words of docs/reference/yaml_reference.md
 
@@ -59,7 +47,7 @@ def words() -> str:
         "Sets of variants": code_list(PRESETS),
         "Operators": bullets(vocabulary.OPERATORS.items()),
         "Ufuncs": ufuncs(),
-        "Functions of loops besides ufuncs": loop_functions(),
+        "Functions of loops besides ufuncs": code_block(vocabulary.INTRINSICS.strip().splitlines()),
         "Attributes in formulas": bullets(
             (title, (vocabulary.UNDOTTED_ATTRIBUTES.get(name, f"x.{name}") for name in names))
             for title, names in (
@@ -94,16 +82,6 @@ def types() -> str:
     return code_list(shown)
 
 
-def loop_functions() -> str:
-    """The functions, and which of them an external table cannot call."""
-    alone = [name for name in intrinsics() if name not in library_table().by_base]
-    names = " and ".join(f"`{name}`" for name in alone)
-    remark = (
-        f"{names} are no ops, and so for gradsmith's own table alone. Another one writes `array(...)` with SciPy's."
-    )
-    return f"{code_block(vocabulary.INTRINSICS.strip().splitlines())}\n\n{remark}"
-
-
 def ufuncs() -> str:
     def of(operands: int) -> list[str]:
         return sorted(name for name, count in vocabulary.UFUNCS.items() if count == operands)
@@ -116,20 +94,12 @@ def array_functions() -> dict[str, list[str]]:
     """Module of runtime/arrays/functions -> its functions that the table may call."""
     found: dict[str, list[str]] = {}
     for name, module in vocabulary.scan_functions(ROOT / "runtime/arrays/functions").items():
-        found.setdefault(f"`runtime/arrays/functions/{module}`", []).append(name)
+        found.setdefault(f"`runtime/arrays/functions/{module.replace('.', '/')}`", []).append(name)
     return dict(sorted(found.items()))
-
-
-def code_list(items: Iterable[str]) -> str:
-    return ", ".join(f"`{item}`" for item in items)
 
 
 def bullets(items: Iterable[tuple[str, Iterable[str]]]) -> str:
     return "\n".join(f"- {title}: {code_list(sorted(names))}" for title, names in items)
-
-
-def code_block(lines: Iterable[str]) -> str:
-    return "\n".join(["```text", *(line.strip() for line in lines), "```"])
 
 
 # ---- docs/reference/yaml_errors.md
@@ -155,76 +125,16 @@ def error_section(case: Path) -> str:
     return "\n\n".join(parts)
 
 
-# ---- docs/reference/ops.md
-
-
-def ops_page(table: model.Table) -> str:
-    rows = op_rows(table)
-    sections = (family_section(family, [row for row in rows if row.family == family]) for family in table.families)
-    return OPS_PAGE_HEAD + "\n".join(sections)
-
-
-def family_section(family: str, rows: list[OpRowView]) -> str:
-    public = [row for row in rows if row.forms or row.operators]
-    return f"## {family}\n\n" + "\n".join(op_section(row) for row in public)
-
-
-def op_section(row: OpRowView) -> str:
-    lines = [f"### {row.base}{'.' + row.overload if row.overload else ''}", "", row.doc, ""]
-    lines += ["```text", row.name, "```", "", f"- forward: `{one_line(row.forward)}`"]
-    lines += [
-        f"- gradient of {inputs}{', derived' if inputs in row.derived else ''}: {formula_text(formula)}"
-        for inputs, formula in row.gradients
-    ]
-    if row.nondifferentiable:
-        lines.append(f"- no gradient: {row.nondifferentiable}")
-    if row.saving:
-        lines.append(f"- {row.saving}")
-    lines += policy_lines(row)
-    forms = " ".join(form[0] for form in row.forms)
-    faces = [f"forms: {forms or 'none'}"]
-    faces += [f"operators: {code_list(method for method, _ in row.operators)}"] if row.operators else []
-    faces += [f"also called {code_list(row.aliases)}"] if row.aliases else []
-    return "\n".join([*lines, f"- {'; '.join(faces)}", ""])
-
-
-def policy_lines(row: OpRowView) -> Iterator[str]:
-    if row.latex:
-        yield f"- value: $`{row.latex}`$"
-    if row.tangent:
-        yield f"- tangent: `{one_line(row.tangent)}`"
-    for name, interval in row.domain:
-        yield f"- domain of {name}: `{interval}`"
-    if row.subgradient:
-        yield f"- where there is no derivative: {row.subgradient}"
-    if row.surrogate:
-        yield f"- differentiated as: `{one_line(row.surrogate)}`"
-    if row.cancellation:
-        yield f"- in float32 the gradient loses digits: {row.cancellation}"
-    if row.out_of_place:
-        yield f"- not in place: {row.out_of_place}"
-
-
-def formula_text(formula: str) -> str:
-    """As the table has it, and as mathematics where it calls nothing but mathematical functions."""
-    text, latex = f"`{one_line(formula)}`", latex_of(formula)
-    return text if r"\_" in latex or "shape" in latex else f"{text}, $`{latex}`$"
-
-
-def one_line(text: str) -> str:
-    return " ".join(text.split())
-
-
 # ---- README.md
 
 
 def readme_table(table: model.Table) -> str:
-    """Family and the public ops in it, by name."""
-    lines = ["", "| family | ops |", "| --- | --- |"]
+    """The families, with how many names each has and the first of them."""
+    lines = ["", "| family | operators |", "| --- | --- |"]
     for family in table.families:
-        ops = (op for op in table.of_family(family) if op.forms or op.operators)
-        names = dict.fromkeys(op.base for op in ops if "internal" not in op.forms and op.forms)
-        lines.append(f"| {family} | {code_list(names)} |")
+        names = public_names(table, family)
+        rest = f" and {len(names) - SHOWN_IN_README} more" if len(names) > SHOWN_IN_README else ""
+        lines.append(f"| [{family}](docs/reference/ops/{family}.md) | {code_list(names[:SHOWN_IN_README])}{rest} |")
     return "\n".join([*lines, ""])
 
 
@@ -243,6 +153,7 @@ def pages(table: model.Table) -> dict[Path, str]:
     return {
         manual: spliced(manual.read_text(encoding="utf-8"), "words", words),
         REFERENCE / "yaml_errors.md": errors_page(),
-        REFERENCE / "ops.md": ops_page(table),
         readme: spliced(readme.read_text(encoding="utf-8"), "ops", lambda: readme_table(table)),
+        **ops_pages(table),
+        **coverage_pages(),
     }

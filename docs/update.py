@@ -11,15 +11,19 @@ import sys
 from pathlib import Path
 
 from code_blocks import failure_of
+from page_parts import REFERENCE, ROOT
 from pictures import pictures
-from reference import ROOT, pages
+from reference import pages
 
 from codegen.build.build import load_table
 
 TABLE = ROOT / "derivatives.yaml"
 # Its steps change the project, so a test carries it out on a copy.
 STEPS = ROOT / "docs" / "tutorial" / "add_an_op.md"
-PAGES = [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - {STEPS})]
+
+
+def all_pages() -> list[Path]:
+    return [ROOT / "README.md", *sorted(set((ROOT / "docs").rglob("*.md")) - {STEPS})]
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -27,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing; fail when a page is not up to date")
     options = parser.parse_args(arguments)
     made = everything_made()
-    return check(made) if options.check else write(made) + run(PAGES)
+    return check(made) if options.check else write(made) + run(all_pages())
 
 
 def everything_made() -> dict[Path, str]:
@@ -36,8 +40,9 @@ def everything_made() -> dict[Path, str]:
 
 
 def stale(made: dict[Path, str]) -> list[Path]:
-    """Files whose text on disk differs."""
-    return [page for page, text in made.items() if not page.exists() or page.read_text(encoding="utf-8") != text]
+    """Files whose text on disk differs, and those of families that are gone."""
+    changed = [page for page, text in made.items() if not page.exists() or page.read_text(encoding="utf-8") != text]
+    return [*changed, *sorted(set((REFERENCE / "ops").glob("*.md")) - made.keys())]
 
 
 def check(made: dict[Path, str]) -> int:
@@ -49,8 +54,12 @@ def check(made: dict[Path, str]) -> int:
 
 def write(made: dict[Path, str]) -> int:
     for page in stale(made):
-        page.write_text(made[page], encoding="utf-8", newline="\n")
-        print(f"written  {page.relative_to(ROOT)}")
+        if page in made:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(made[page], encoding="utf-8", newline="\n")
+        else:
+            page.unlink()
+        print(f"{'written' if page in made else 'removed'}  {page.relative_to(ROOT)}")
     return 0
 
 

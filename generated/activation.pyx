@@ -136,6 +136,8 @@ def sigmoid(input, *, out=None):
     """
     return give_out("sigmoid", out, call_sigmoid(input))
 
+special_expit = sigmoid
+
 
 # ---- relu(Tensor self) -> Tensor
 

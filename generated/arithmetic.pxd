@@ -15,6 +15,8 @@ cdef TensorBase op_sub_alpha_tensor_scalar(TensorBase self, object other, object
 cdef TensorBase op_sub_alpha_scalar_tensor(object self, TensorBase other, object alpha)
 cdef TensorBase op_mul_tensor(TensorBase self, TensorBase other)
 cdef TensorBase op_mul_scalar(TensorBase self, object other)
+cdef TensorBase op_rsub_tensor(TensorBase self, TensorBase other, object alpha)
+cdef TensorBase op_rsub_scalar(TensorBase self, object other, object alpha)
 
 cdef object call_add(self, other)
 cdef object call_add_alpha(self, other, alpha)
@@ -26,3 +28,4 @@ cdef object call_sub_(TensorBase self, other)
 cdef object call_sub_alpha_(TensorBase self, other, alpha)
 cdef object call_mul(self, other)
 cdef object call_mul_(TensorBase self, other)
+cdef object call_rsub(self, other, alpha)

@@ -6,12 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
-    connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus,
-    prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    check_input, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward,
+    fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor,
+    original_of, plus, prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned,
+    write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, SUBTRACT
 
@@ -987,6 +987,42 @@ def mul(input, other, *, out=None):
     return give_out("mul", out, call_mul(input, other))
 
 multiply = mul
+
+
+# ---- rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor
+
+cdef TensorBase op_rsub_tensor(TensorBase self, TensorBase other, object alpha):
+    cdef int depth = begin_op("rsub", (self, other, alpha), NULL) if watching else 0
+    cdef TensorBase result = op_sub_alpha_tensor_tensor(other, self, alpha)
+    return ended(depth, result)
+
+cdef TensorBase op_rsub_scalar(TensorBase self, object other, object alpha):
+    cdef int depth = begin_op("rsub", (self, other, alpha), NULL) if watching else 0
+    cdef TensorBase result = op_sub_alpha_scalar_tensor(other, self, alpha)
+    return ended(depth, result)
+
+cdef object call_rsub(self, other, alpha):
+    self = check_input(self, "rsub")
+    other = as_operand(other, "rsub", "other", 2)
+    alpha = as_number(alpha, "rsub", "alpha", 3)
+    other = prepare_subtrahend("rsub", self, other, alpha)
+    if is_tensor(other):
+        return op_rsub_tensor(<TensorBase>self, <TensorBase>other, alpha)
+    return op_rsub_scalar(<TensorBase>self, other, alpha)
+
+def rsub(input, other, *, alpha=1):
+    """The second tensor minus `alpha` times the first.
+
+    ``rsub(Tensor self, Tensor|Scalar other, *, Scalar alpha=1) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor or number
+    alpha : number, default 1
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_rsub(input, other, alpha)
 
 
 write_out_docstrings(globals())

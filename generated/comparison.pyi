@@ -38,3 +38,7 @@ less = lt
 less_equal = le
 greater = gt
 greater_equal = ge
+bitwise_invert = bitwise_not
+invert = bitwise_not
+left_shift = bitwise_left_shift
+right_shift = bitwise_right_shift

@@ -1208,6 +1208,10 @@ def bitwise_not(input, *, out=None):
     """
     return give_out("bitwise_not", out, call_bitwise_not(input))
 
+bitwise_invert = bitwise_not
+
+invert = bitwise_not
+
 
 # ---- bitwise_left_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
@@ -1331,6 +1335,8 @@ def bitwise_left_shift(input, other, *, out=None):
     """
     return give_out("bitwise_left_shift", out, call_bitwise_left_shift(input, other))
 
+left_shift = bitwise_left_shift
+
 
 # ---- bitwise_right_shift(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
@@ -1453,6 +1459,8 @@ def bitwise_right_shift(input, other, *, out=None):
     Raises: TypeError, RuntimeError
     """
     return give_out("bitwise_right_shift", out, call_bitwise_right_shift(input, other))
+
+right_shift = bitwise_right_shift
 
 
 # ---- isnan(Tensor self) -> Tensor

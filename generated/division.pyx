@@ -4,17 +4,19 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
-    binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into,
-    drop_value, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
-    is_tensor, IS_VIEW, Node, number_as_tensor, original_of, plus, prepare_history, refuse_numbers, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of,
-    wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_number, as_operand, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, binary,
+    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_real,
+    check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, FusedKernel,
+    give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node,
+    number_as_tensor, original_of, Overloads, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
+    watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
+from gradsmith.generated.copy cimport op_to
 from gradsmith.runtime.formulas.formulas cimport (
     div_backward_other, div_backward_self, pow_backward_exponent, pow_backward_self, zeros_like,
 )
@@ -24,6 +26,7 @@ from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
+from gradsmith.runtime.calls.overloads import Overload
 
 cdef extern from "division_kernels.h":
     const FusedKernel *const DIV_TENSOR_TENSOR_BACKWARD[2]
@@ -963,6 +966,8 @@ def remainder(input, other, *, out=None):
     """
     return give_out("remainder", out, call_remainder(input, other))
 
+mod = remainder
+
 
 # ---- pow(Tensor|Scalar self, Tensor|Scalar exponent) -> Tensor
 
@@ -1203,6 +1208,122 @@ def pow(input, exponent, *, out=None):
         result: auto_element_wise
     """
     return give_out("pow", out, call_pow(input, exponent))
+
+power = pow
+
+
+# ---- float_power(Tensor self, Tensor exponent) -> Tensor
+
+cdef TensorBase op_float_power(TensorBase self, TensorBase exponent):
+    cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
+    cdef TensorBase result = op_pow_tensor_tensor(
+        op_to(self, np.dtype("complex128"), False) if is_complex(self) else op_to(self, np.dtype("float64"), False),
+        op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
+            exponent, np.dtype("float64"), False
+        ),
+    )
+    return ended(depth, result)
+
+cdef TensorBase inplace_float_power(TensorBase self, TensorBase exponent):
+    check_inplace("float_power_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into(
+        "float_power_",
+        self,
+        op_pow_tensor_tensor(
+            op_to(original, np.dtype("complex128"), False) if is_complex(original) else op_to(
+                original, np.dtype("float64"), False
+            ),
+            op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
+                exponent, np.dtype("float64"), False
+            ),
+        ),
+    )
+
+
+# ---- float_power.number(Tensor self, Scalar exponent) -> Tensor
+
+cdef TensorBase op_float_power_number(TensorBase self, object exponent):
+    cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
+    cdef TensorBase result = op_pow_tensor_scalar(
+        op_to(self, np.dtype("complex128"), False) if is_complex(self) else op_to(self, np.dtype("float64"), False),
+        exponent,
+    )
+    return ended(depth, result)
+
+cdef TensorBase inplace_float_power_number(TensorBase self, object exponent):
+    check_inplace("float_power_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into(
+        "float_power_",
+        self,
+        op_pow_tensor_scalar(
+            op_to(original, np.dtype("complex128"), False) if is_complex(original) else op_to(
+                original, np.dtype("float64"), False
+            ),
+            exponent,
+        ),
+    )
+
+cdef object call_float_power(self, exponent):
+    return op_float_power(check_input(self, "float_power"), check_tensor(exponent, "float_power", "exponent", 2))
+
+cdef object call_float_power_number(self, exponent):
+    return op_float_power_number(check_input(self, "float_power"), as_number(exponent, "float_power", "exponent", 2))
+
+cdef object call_float_power_(TensorBase self, exponent):
+    return inplace_float_power(self, check_tensor(exponent, "float_power_", "exponent", 2))
+
+cdef object call_float_power_number_(TensorBase self, exponent):
+    return inplace_float_power_number(self, as_number(exponent, "float_power_", "exponent", 2))
+
+cdef Overloads FLOAT_POWER_OVERLOADS = Overloads("float_power", (
+    Overload("(Tensor input, Tensor exponent, *, Tensor? out=None)", None),
+    Overload("(Tensor input, Scalar exponent, *, Tensor? out=None)", None),
+))
+
+cdef object bind_float_power(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = FLOAT_POWER_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("float_power", found[2], call_float_power(found[0], found[1]))
+    return give_out("float_power", found[2], call_float_power_number(found[0], found[1]))
+
+cdef Overloads FLOAT_POWER_METHODS = Overloads("float_power", (
+    Overload("(Tensor input, Tensor exponent)"),
+    Overload("(Tensor input, Scalar exponent)"),
+))
+
+cdef object method_bind_float_power(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = FLOAT_POWER_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_float_power(found[0], found[1])
+    return call_float_power_number(found[0], found[1])
+
+cdef Overloads FLOAT_POWER__OVERLOADS = Overloads("float_power_", (
+    Overload("(Tensor input, Tensor exponent)"),
+    Overload("(Tensor input, Scalar exponent)"),
+))
+
+cdef object bind_float_power_(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = FLOAT_POWER__OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_float_power_(found[0], found[1])
+    return call_float_power_number_(found[0], found[1])
+
+def float_power(*args, **kwargs):
+    """Power computed in float64, or complex128 where an operand is complex.
+
+    ``float_power(Tensor self, Tensor exponent) -> Tensor``
+        Power computed in float64, or complex128 where an operand is complex.
+    ``float_power.number(Tensor self, Scalar exponent) -> Tensor``
+        Power with one exponent, computed in float64, or complex128 where an operand is complex.
+
+    Raises: TypeError, RuntimeError
+    """
+    return bind_float_power(args, kwargs)
 
 
 write_out_docstrings(globals())

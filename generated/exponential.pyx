@@ -196,6 +196,8 @@ def expm1(input, *, out=None):
     """
     return give_out("expm1", out, call_expm1(input))
 
+special_expm1 = expm1
+
 
 # ---- log(Tensor self) -> Tensor
 
@@ -353,6 +355,8 @@ def log1p(input, *, out=None):
         result: auto_element_wise
     """
     return give_out("log1p", out, call_log1p(input))
+
+special_log1p = log1p
 
 
 # ---- sqrt(Tensor self) -> Tensor
@@ -563,6 +567,8 @@ def erf(input, *, out=None):
     """
     return give_out("erf", out, call_erf(input))
 
+special_erf = erf
+
 
 # ---- erf_loop(Tensor self) -> Tensor
 
@@ -683,7 +689,7 @@ cdef object call_erf_any(self):
     return op_erf_any(<TensorBase>self)
 
 def erf_any(input):
-    """Error function of what no compiled loop takes.
+    """Error function, for arguments that no compiled loop takes.
 
     ``erf_any(Tensor self) -> Tensor``
 
@@ -786,6 +792,8 @@ def erfinv(input, *, out=None):
         result: auto_element_wise
     """
     return give_out("erfinv", out, call_erfinv(input))
+
+special_erfinv = erfinv
 
 
 write_out_docstrings(globals())

@@ -14,7 +14,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
-from gradsmith.runtime.arrays.functions cimport indexing, shapes
+from gradsmith.runtime.arrays.functions cimport indexed, shapes
 
 import numpy as np
 
@@ -42,7 +42,7 @@ cdef object tangents_basic_index(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef int depth = begin_op("basic_index", (self, index), &batched_basic_index) if watching else 0
     cdef TensorBase result = as_view(
-        self, replayed_arrays() if replays(depth) else indexing.basic_index_of(array_of(self), arrays_in(index))
+        self, replayed_arrays() if replays(depth) else indexed.basic_index_of(array_of(self), arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -106,7 +106,7 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
         "basic_index_backward", (self, shape, index), &batched_basic_index_backward
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.basic_index_backward_of(array_of(self), shape, arrays_in(index))
+        indexed.basic_index_backward_of(array_of(self), shape, arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -171,7 +171,7 @@ cdef object tangents_index(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_index(TensorBase self, object index):
     cdef int depth = begin_replaceable_op("index", (self, index), &batched_index) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_of(array_of(self), arrays_in(index))
+        indexed.index_of(array_of(self), arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -231,7 +231,7 @@ cdef TensorBase op_index_backward(TensorBase self, object shape, object index):
         "index_backward", (self, shape, index), &batched_index_backward
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_backward_of(array_of(self), shape, arrays_in(index))
+        indexed.index_backward_of(array_of(self), shape, arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -303,7 +303,7 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
         "index_put", (self, indices, values, accumulate), &batched_index_put_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
+        indexed.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
     )
     cdef Node node
     if requires_grad_2(self, values):
@@ -332,7 +332,7 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, Tensor
         history = prepare_history("index_put_", self, node)
     if not (watching and written_batched(&batched_inplace_index_put_tensor, (self, indices, values, accumulate))):
         write_inplace(
-            "index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
+            "index_put_", self, indexed.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
         )
     finish_inplace(self, history)
     return ended(depth, self)
@@ -373,7 +373,7 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
         "index_put", (self, indices, values, accumulate), &batched_index_put_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
+        indexed.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
     )
     cdef Node node
     if requires_grad_1(self):
@@ -399,7 +399,7 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object
         set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
     if not (watching and written_batched(&batched_inplace_index_put_scalar, (self, indices, values, accumulate))):
-        write_inplace("index_put_", self, indexing.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
+        write_inplace("index_put_", self, indexed.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
     finish_inplace(self, history)
     return ended(depth, self)
 

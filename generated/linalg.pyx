@@ -18,7 +18,7 @@ from gradsmith.runtime.formulas.formulas cimport (
 )
 from gradsmith.generated.shape cimport op_mT, op_t, op_transpose, op_unsqueeze
 from gradsmith.generated.unary cimport op_conj
-from gradsmith.runtime.arrays.functions cimport linalg
+from gradsmith.runtime.arrays.functions.algebra cimport linalg
 
 import numpy as np
 
@@ -127,6 +127,8 @@ def matmul(input, other, *, out=None):
         result: auto_linear_in_each
     """
     return give_out("matmul", out, call_matmul(input, other))
+
+linalg_matmul = matmul
 
 
 # ---- mm(Tensor self, Tensor mat2) -> Tensor

@@ -239,7 +239,7 @@ cdef object call_mse_loss_backward(self, one, other, scale):
     return op_mse_loss_backward(<TensorBase>self, <TensorBase>one, <TensorBase>other, scale)
 
 def mse_loss_backward(input, one, other, scale):
-    """Gradient through mse_loss, with respect to the first of what it compares.
+    """Gradient of mse_loss with respect to its first argument.
 
     ``mse_loss_backward(Tensor self, Tensor one, Tensor other, Scalar scale) -> Tensor``
 

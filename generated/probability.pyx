@@ -96,6 +96,8 @@ def logsumexp(input, dim, keepdim=False, *, out=None):
     """
     return give_out("logsumexp", out, call_logsumexp(input, dim, keepdim))
 
+special_logsumexp = logsumexp
+
 
 # ---- softmax(Tensor self, dim dim, dtype? dtype=None) -> Tensor
 
@@ -167,6 +169,8 @@ def softmax(input, dim, dtype=None, *, out=None):
     if out is not None and dtype is None:
         dtype = dtype_of_out("softmax", out, input)
     return give_out("softmax", out, call_softmax(input, dim, dtype))
+
+special_softmax = softmax
 
 
 # ---- softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor
@@ -363,6 +367,8 @@ def log_softmax(input, dim, dtype=None, *, out=None):
     if out is not None and dtype is None:
         dtype = dtype_of_out("log_softmax", out, input)
     return give_out("log_softmax", out, call_log_softmax(input, dim, dtype))
+
+special_log_softmax = log_softmax
 
 
 # ---- log_softmax_backward(Tensor self, Tensor output, dim dim) -> Tensor

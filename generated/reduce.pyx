@@ -18,6 +18,7 @@ from gradsmith.runtime.formulas.formulas cimport prod_backward, prod_backward_di
 from gradsmith.generated.joining cimport op_flip
 from gradsmith.runtime.formulas.numbers cimport count_of
 from gradsmith.runtime.formulas.parts cimport restored_sizes, summed_to
+from gradsmith.runtime.formulas.replaced cimport summed_to_size
 from gradsmith.generated.shape cimport op_expand, op_reshape
 from gradsmith.runtime.arrays.functions cimport reductions, shapes
 
@@ -880,6 +881,17 @@ def sum_to(input, size):
         result: auto_linear
     """
     return call_sum_to(input, size)
+
+
+# ---- sum_to_size(Tensor self, int[] size) -> Tensor
+
+cdef TensorBase op_sum_to_size(TensorBase self, object size):
+    cdef int depth = begin_op("sum_to_size", (self, size), NULL) if watching else 0
+    cdef TensorBase result = summed_to_size(self, size)
+    return ended(depth, result)
+
+cdef object call_sum_to_size(self, size):
+    return op_sum_to_size(check_input(self, "sum_to_size"), as_int_tuple(size, "sum_to_size", "size", 2))
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)

@@ -126,7 +126,7 @@ from gradsmith.runtime.calls.preparation cimport (
     prepare_own_dtype,
     prepare_subtrahend,
 )
-from gradsmith.runtime.calls.second_names cimport take_second_names
+from gradsmith.runtime.calls.second_names cimport name_within, take_second_names
 from gradsmith.runtime.graph.node cimport Node, wants, wants_any
 from gradsmith.runtime.graph.node_io cimport (
     drop_value,
@@ -188,7 +188,7 @@ from gradsmith.runtime.history.saved_attributes cimport (
 )
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 from gradsmith.runtime.tensors.become_view cimport become_view
-from gradsmith.runtime.tensors.out cimport dtype_of_out, give_out
+from gradsmith.runtime.calls.out cimport dtype_of_out, give_out
 from gradsmith.runtime.arrays.separate_arrays cimport lent, own_memory, owned, readonly
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
 from gradsmith.runtime.history.view cimport as_view, as_view_list, share_version

@@ -20,7 +20,7 @@ from gradsmith.runtime.formulas.formulas cimport (
 )
 from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.runtime.formulas.parts cimport filling, index_added, index_selected
-from gradsmith.runtime.arrays.functions cimport indexing, view_places
+from gradsmith.runtime.arrays.functions cimport indexed, view_places
 
 import numpy as np
 
@@ -52,7 +52,7 @@ cdef object tangents_gather(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_gather(TensorBase self, object dim, TensorBase index, bint sparse_grad):
     cdef int depth = begin_replaceable_op("gather", (self, dim, index, sparse_grad), &batched_gather) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.gather_of(array_of(self), dim, array_of(index), sparse_grad)
+        indexed.gather_of(array_of(self), dim, array_of(index), sparse_grad)
     )
     cdef Node node
     if requires_grad_1(self):
@@ -140,7 +140,7 @@ cdef TensorBase op_scatter_tensor(TensorBase self, object dim, TensorBase index,
         "scatter", (self, dim, index, src), &batched_scatter_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src))
+        indexed.scatter_of(array_of(self), dim, array_of(index), array_of(src))
     )
     cdef Node node
     if requires_grad_2(self, src):
@@ -170,7 +170,7 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_tensor, (self, dim, index, src))):
-        write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+        write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -213,7 +213,7 @@ cdef TensorBase op_scatter_scalar(TensorBase self, object dim, TensorBase index,
         "scatter", (self, dim, index, src), &batched_scatter_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.scatter_of(array_of(self), dim, array_of(index), src)
+        indexed.scatter_of(array_of(self), dim, array_of(index), src)
     )
     cdef Node node
     if requires_grad_1(self):
@@ -239,7 +239,7 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         set_value(node, 0, dim)
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_scalar, (self, dim, index, src))):
-        write_inplace("scatter_", self, indexing.scatter_of(array_of(self), dim, array_of(index), src))
+        write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -268,10 +268,10 @@ cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase in
     return copy_into("scatter_", self, op_scatter_scalar(original, dim, index, value))
 
 
-# ---- scatter.reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
+# ---- scatter.src_reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor
 
 cdef class ScatterBackward1(Node):
-    """Backward of ``scatter.reduce(Tensor self, dim dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
+    """Backward of ``scatter.src_reduce(Tensor self, dim dim, Tensor index, Tensor src, *, str reduce) -> Tensor``."""
 
     # Saves index for the gradient of src.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -300,7 +300,7 @@ cdef class ScatterBackward1(Node):
     _saved_src_shape = saved_value(1)
     _saved_reduce = saved_value(2)
 
-cdef tuple tangents_scatter_reduce_tensor(list gradients, tuple tangents, tuple given):    # transposed
+cdef tuple tangents_scatter_src_reduce_tensor(list gradients, tuple tangents, tuple given):    # transposed
     self_t, src_t = tangents
     self, dim, index, src, reduce = given
     grad, = gradients
@@ -313,12 +313,14 @@ cdef tuple tangents_scatter_reduce_tensor(list gradients, tuple tangents, tuple 
         ) if src_t is not None else None,
     )
 
-cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase index, TensorBase src, object reduce):
+cdef TensorBase op_scatter_src_reduce_tensor(
+    TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
+):
     cdef int depth = begin_replaceable_op(
-        "scatter", (self, dim, index, src, reduce), &batched_scatter_reduce_tensor
+        "scatter", (self, dim, index, src, reduce), &batched_scatter_src_reduce_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
+        indexed.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
     )
     cdef Node node
     if requires_grad_2(self, src):
@@ -331,16 +333,16 @@ cdef TensorBase op_scatter_reduce_tensor(TensorBase self, object dim, TensorBase
         set_value(node, 2, reduce)
         set_history(result, node)
     if has_tangent_2(self, src):
-        carry_transposed((result,), (self, src), tangents_scatter_reduce_tensor, (self, dim, index, src, reduce))
+        carry_transposed((result,), (self, src), tangents_scatter_src_reduce_tensor, (self, dim, index, src, reduce))
     return ended(depth, result)
 
-cdef TensorBase inplace_scatter_reduce_tensor(
+cdef TensorBase inplace_scatter_src_reduce_tensor(
     TensorBase self, object dim, TensorBase index, TensorBase src, object reduce
 ):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce), NULL) if watching else 0
     if has_tangent_2(self, src):
-        return ended(depth, copy_into("scatter_", self, op_scatter_reduce_tensor(self, dim, index, src, reduce)))
+        return ended(depth, copy_into("scatter_", self, op_scatter_src_reduce_tensor(self, dim, index, src, reduce)))
     cdef Node node, history = None
     if requires_grad_2(self, src):
         node = <Node>ScatterBackward1.__new__(ScatterBackward1)
@@ -351,32 +353,34 @@ cdef TensorBase inplace_scatter_reduce_tensor(
             set_value(node, 1, shape_of(src))
         set_value(node, 2, reduce)
         history = prepare_history("scatter_", self, node)
-    if not (watching and written_batched(&batched_inplace_scatter_reduce_tensor, (self, dim, index, src, reduce))):
+    if not (watching and written_batched(&batched_inplace_scatter_src_reduce_tensor, (self, dim, index, src, reduce))):
         write_inplace(
-            "scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
+            "scatter_", self, indexed.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
         )
     finish_inplace(self, history)
     return ended(depth, self)
 
-cdef object packed_scatter_reduce_tensor(tuple operands):
-    return op_scatter_reduce_tensor(
+cdef object packed_scatter_src_reduce_tensor(tuple operands):
+    return op_scatter_src_reduce_tensor(
         <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
     )
 
-cdef object packed_inplace_scatter_reduce_tensor(tuple operands):
-    return inplace_scatter_reduce_tensor(
+cdef object packed_inplace_scatter_src_reduce_tensor(tuple operands):
+    return inplace_scatter_src_reduce_tensor(
         <TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
     )
 
-cdef BatchRule batched_scatter_reduce_tensor
-batched_scatter_reduce_tensor = BatchRule(b"scatter", along_slices, b"bdbb.", packed_scatter_reduce_tensor, NULL)
-cdef BatchRule batched_inplace_scatter_reduce_tensor
-batched_inplace_scatter_reduce_tensor = BatchRule(
-    b"scatter_", along_slices, b"bdbb.", packed_inplace_scatter_reduce_tensor, NULL
+cdef BatchRule batched_scatter_src_reduce_tensor
+batched_scatter_src_reduce_tensor = BatchRule(
+    b"scatter", along_slices, b"bdbb.", packed_scatter_src_reduce_tensor, NULL
+)
+cdef BatchRule batched_inplace_scatter_src_reduce_tensor
+batched_inplace_scatter_src_reduce_tensor = BatchRule(
+    b"scatter_", along_slices, b"bdbb.", packed_inplace_scatter_src_reduce_tensor, NULL
 )
 
 cdef class ScatterScalarBackward1(Node):
-    """Backward of ``scatter.reduce(Tensor self, dim dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
+    """Backward of ``scatter.src_reduce(Tensor self, dim dim, Tensor index, Scalar src, *, str reduce) -> Tensor``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
@@ -388,17 +392,17 @@ cdef class ScatterScalarBackward1(Node):
 
     _saved_reduce = saved_value(0)
 
-cdef tuple tangents_scatter_reduce_scalar(list gradients, tuple tangents, tuple given):    # transposed
+cdef tuple tangents_scatter_src_reduce_scalar(list gradients, tuple tangents, tuple given):    # transposed
     self, reduce = given
     grad, = gradients
     return (grad if is_sum(reduce) else not_implemented("scatter with reduce: self"),)
 
-cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
+cdef TensorBase op_scatter_src_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
     cdef int depth = begin_replaceable_op(
-        "scatter", (self, dim, index, src, reduce), &batched_scatter_reduce_scalar
+        "scatter", (self, dim, index, src, reduce), &batched_scatter_src_reduce_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
+        indexed.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
     )
     cdef Node node
     if requires_grad_1(self):
@@ -407,40 +411,44 @@ cdef TensorBase op_scatter_reduce_scalar(TensorBase self, object dim, TensorBase
         set_value(node, 0, reduce)
         set_history(result, node)
     if has_tangent_1(self):
-        carry_transposed((result,), (self,), tangents_scatter_reduce_scalar, (self, reduce))
+        carry_transposed((result,), (self,), tangents_scatter_src_reduce_scalar, (self, reduce))
     return ended(depth, result)
 
-cdef TensorBase inplace_scatter_reduce_scalar(TensorBase self, object dim, TensorBase index, object src, object reduce):
+cdef TensorBase inplace_scatter_src_reduce_scalar(
+    TensorBase self, object dim, TensorBase index, object src, object reduce
+):
     check_inplace("scatter_", self)
     cdef int depth = begin_op("scatter_", (self, dim, index, src, reduce), NULL) if watching else 0
     if has_tangent_1(self):
-        return ended(depth, copy_into("scatter_", self, op_scatter_reduce_scalar(self, dim, index, src, reduce)))
+        return ended(depth, copy_into("scatter_", self, op_scatter_src_reduce_scalar(self, dim, index, src, reduce)))
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>ScatterScalarBackward1.__new__(ScatterScalarBackward1)
         connect_1(node, 0, 1, self)
         set_value(node, 0, reduce)
         history = prepare_history("scatter_", self, node)
-    if not (watching and written_batched(&batched_inplace_scatter_reduce_scalar, (self, dim, index, src, reduce))):
-        write_inplace("scatter_", self, indexing.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+    if not (watching and written_batched(&batched_inplace_scatter_src_reduce_scalar, (self, dim, index, src, reduce))):
+        write_inplace("scatter_", self, indexed.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
     finish_inplace(self, history)
     return ended(depth, self)
 
-cdef object packed_scatter_reduce_scalar(tuple operands):
-    return op_scatter_reduce_scalar(
+cdef object packed_scatter_src_reduce_scalar(tuple operands):
+    return op_scatter_src_reduce_scalar(
         <TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3], operands[4]
     )
 
-cdef object packed_inplace_scatter_reduce_scalar(tuple operands):
-    return inplace_scatter_reduce_scalar(
+cdef object packed_inplace_scatter_src_reduce_scalar(tuple operands):
+    return inplace_scatter_src_reduce_scalar(
         <TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3], operands[4]
     )
 
-cdef BatchRule batched_scatter_reduce_scalar
-batched_scatter_reduce_scalar = BatchRule(b"scatter", along_slices, b"bdb..", packed_scatter_reduce_scalar, NULL)
-cdef BatchRule batched_inplace_scatter_reduce_scalar
-batched_inplace_scatter_reduce_scalar = BatchRule(
-    b"scatter_", along_slices, b"bdb..", packed_inplace_scatter_reduce_scalar, NULL
+cdef BatchRule batched_scatter_src_reduce_scalar
+batched_scatter_src_reduce_scalar = BatchRule(
+    b"scatter", along_slices, b"bdb..", packed_scatter_src_reduce_scalar, NULL
+)
+cdef BatchRule batched_inplace_scatter_src_reduce_scalar
+batched_inplace_scatter_src_reduce_scalar = BatchRule(
+    b"scatter_", along_slices, b"bdb..", packed_inplace_scatter_src_reduce_scalar, NULL
 )
 
 
@@ -448,7 +456,7 @@ batched_inplace_scatter_reduce_scalar = BatchRule(
 
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int depth = begin_op("scatter", (self, dim, index, value, reduce), NULL) if watching else 0
-    cdef TensorBase result = op_scatter_reduce_scalar(self, dim, index, value, reduce)
+    cdef TensorBase result = op_scatter_src_reduce_scalar(self, dim, index, value, reduce)
     return ended(depth, result)
 
 cdef TensorBase inplace_scatter_value_reduce(
@@ -456,7 +464,7 @@ cdef TensorBase inplace_scatter_value_reduce(
 ):
     check_inplace("scatter_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return copy_into("scatter_", self, op_scatter_reduce_scalar(original, dim, index, value, reduce))
+    return copy_into("scatter_", self, op_scatter_src_reduce_scalar(original, dim, index, value, reduce))
 
 cdef object call_scatter(self, dim, index, src):
     self = check_input(self, "scatter")
@@ -476,15 +484,15 @@ cdef object call_scatter_value(self, dim, index, value):
         as_number(value, "scatter", "value", 4),
     )
 
-cdef object call_scatter_reduce(self, dim, index, src, reduce):
+cdef object call_scatter_src_reduce(self, dim, index, src, reduce):
     self = check_input(self, "scatter")
     dim = as_dim(dim, "scatter", "dim", 2, self)
     index = check_tensor(index, "scatter", "index", 3)
     src = as_operand(src, "scatter", "src", 4)
     reduce = as_str(reduce, "scatter", "reduce", 5)
     if is_tensor(src):
-        return op_scatter_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
-    return op_scatter_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
+        return op_scatter_src_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
+    return op_scatter_src_reduce_scalar(<TensorBase>self, dim, <TensorBase>index, src, reduce)
 
 cdef object call_scatter_value_reduce(self, dim, index, value, reduce):
     return op_scatter_value_reduce(
@@ -512,14 +520,14 @@ cdef object call_scatter_value_(TensorBase self, dim, index, value):
         as_number(value, "scatter_", "value", 4),
     )
 
-cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce):
+cdef object call_scatter_src_reduce_(TensorBase self, dim, index, src, reduce):
     dim = as_dim(dim, "scatter_", "dim", 2, self)
     index = check_tensor(index, "scatter_", "index", 3)
     src = as_operand(src, "scatter_", "src", 4)
     reduce = as_str(reduce, "scatter_", "reduce", 5)
     if is_tensor(src):
-        return inplace_scatter_reduce_tensor(self, dim, <TensorBase>index, <TensorBase>src, reduce)
-    return inplace_scatter_reduce_scalar(self, dim, <TensorBase>index, src, reduce)
+        return inplace_scatter_src_reduce_tensor(self, dim, <TensorBase>index, <TensorBase>src, reduce)
+    return inplace_scatter_src_reduce_scalar(self, dim, <TensorBase>index, src, reduce)
 
 cdef object call_scatter_value_reduce_(TensorBase self, dim, index, value, reduce):
     return inplace_scatter_value_reduce(
@@ -545,7 +553,7 @@ cdef object bind_scatter(tuple args, dict kwargs):
     if choice == 1:
         return give_out("scatter", found[4], call_scatter_value(found[0], found[1], found[2], found[3]))
     if choice == 2:
-        return give_out("scatter", found[5], call_scatter_reduce(found[0], found[1], found[2], found[3], found[4]))
+        return give_out("scatter", found[5], call_scatter_src_reduce(found[0], found[1], found[2], found[3], found[4]))
     return give_out("scatter", found[5], call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4]))
 
 cdef Overloads SCATTER_METHODS = Overloads("scatter", (
@@ -563,7 +571,7 @@ cdef object method_bind_scatter(tuple args, dict kwargs):
     if choice == 1:
         return call_scatter_value(found[0], found[1], found[2], found[3])
     if choice == 2:
-        return call_scatter_reduce(found[0], found[1], found[2], found[3], found[4])
+        return call_scatter_src_reduce(found[0], found[1], found[2], found[3], found[4])
     return call_scatter_value_reduce(found[0], found[1], found[2], found[3], found[4])
 
 cdef Overloads SCATTER__OVERLOADS = Overloads("scatter_", (
@@ -581,7 +589,7 @@ cdef object bind_scatter_(tuple args, dict kwargs):
     if choice == 1:
         return call_scatter_value_(found[0], found[1], found[2], found[3])
     if choice == 2:
-        return call_scatter_reduce_(found[0], found[1], found[2], found[3], found[4])
+        return call_scatter_src_reduce_(found[0], found[1], found[2], found[3], found[4])
     return call_scatter_value_reduce_(found[0], found[1], found[2], found[3], found[4])
 
 def scatter(*args, **kwargs):
@@ -591,7 +599,7 @@ def scatter(*args, **kwargs):
         Copy in which elements along a dimension are replaced where an index tensor says.
     ``scatter.value(Tensor self, dim dim, Tensor index, Scalar value) -> Tensor``
         Copy in which elements along a dimension have one value where an index tensor says.
-    ``scatter.reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
+    ``scatter.src_reduce(Tensor self, dim dim, Tensor index, Tensor|Scalar src, *, str reduce) -> Tensor``
         Copy in which elements along a dimension are increased ('add') or multiplied ('multiply') by those of `src`.
     ``scatter.value_reduce(Tensor self, dim dim, Tensor index, Scalar value, *, str reduce) -> Tensor``
         The same with one value for all.
@@ -603,7 +611,7 @@ def scatter(*args, **kwargs):
             input: grad.scatter(dim, index, 0)
             src: scatter_backward_src(grad, dim, index, src.shape)
             result: auto_linear
-        scatter.reduce
+        scatter.src_reduce
             input: grad if is_sum(reduce) else not_implemented('scatter with reduce: self')
             src: scatter_backward_src(grad, dim, index, src.shape) if is_sum(reduce) else not_implemented('scatter with
             reduce: src')
@@ -647,7 +655,7 @@ cdef TensorBase op_scatter_add(TensorBase self, object dim, TensorBase index, Te
         "scatter_add", (self, dim, index, src), &batched_scatter_add
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
+        indexed.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
     )
     cdef Node node
     if requires_grad_2(self, src):
@@ -677,9 +685,7 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_add_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_add, (self, dim, index, src))):
-        write_inplace(
-            "scatter_add_", self, indexing.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
-        )
+        write_inplace("scatter_add_", self, indexed.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -757,7 +763,7 @@ cdef object tangents_index_select(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_index_select(TensorBase self, object dim, TensorBase index):
     cdef int depth = begin_replaceable_op("index_select", (self, dim, index), &batched_index_select) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_select_of(array_of(self), dim, array_of(index))
+        indexed.index_select_of(array_of(self), dim, array_of(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -844,7 +850,7 @@ cdef TensorBase op_index_add(TensorBase self, object dim, TensorBase index, Tens
         "index_add", (self, dim, index, source, alpha), &batched_index_add
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+        indexed.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
     )
     cdef Node node
     if requires_grad_2(self, source):
@@ -875,7 +881,7 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
         history = prepare_history("index_add_", self, node)
     if not (watching and written_batched(&batched_inplace_index_add, (self, dim, index, source, alpha))):
         write_inplace(
-            "index_add_", self, indexing.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+            "index_add_", self, indexed.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
         )
     finish_inplace(self, history)
     return ended(depth, self)
@@ -972,7 +978,7 @@ cdef TensorBase op_masked_fill_tensor(TensorBase self, TensorBase mask, TensorBa
         "masked_fill", (self, mask, value), &batched_masked_fill_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value))
+        indexed.masked_fill_of(array_of(self), array_of(mask), array_of(value))
     )
     cdef Node node
     if requires_grad_2(self, value):
@@ -996,7 +1002,7 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     if not (watching and written_batched(&batched_inplace_masked_fill_tensor, (self, mask, value))):
-        write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+        write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -1043,7 +1049,7 @@ cdef TensorBase op_masked_fill_scalar(TensorBase self, TensorBase mask, object v
         "masked_fill", (self, mask, value), &batched_masked_fill_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.masked_fill_of(array_of(self), array_of(mask), value)
+        indexed.masked_fill_of(array_of(self), array_of(mask), value)
     )
     cdef Node node
     if requires_grad_1(self):
@@ -1067,7 +1073,7 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     if not (watching and written_batched(&batched_inplace_masked_fill_scalar, (self, mask, value))):
-        write_inplace("masked_fill_", self, indexing.masked_fill_of(array_of(self), array_of(mask), value))
+        write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -1148,7 +1154,7 @@ cdef object tangents_masked_select(tuple tangents, tuple given):    # auto_linea
 cdef TensorBase op_masked_select(TensorBase self, TensorBase mask):
     cdef int depth = begin_replaceable_op("masked_select", (self, mask), &batched_masked_select) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexing.masked_select_of(array_of(self), array_of(mask))
+        indexed.masked_select_of(array_of(self), array_of(mask))
     )
     cdef Node node
     if requires_grad_1(self):

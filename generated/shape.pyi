@@ -40,3 +40,5 @@ swapdims_copy = transpose_copy
 moveaxis = movedim
 permute_dims = permute
 permute_dims_copy = permute_copy
+expand_dims = unsqueeze
+expand_dims_copy = unsqueeze_copy

@@ -937,6 +937,10 @@ def unsqueeze_copy(input, dim, *, out=None):
     """
     return give_out("unsqueeze_copy", out, call_unsqueeze_copy(input, dim))
 
+expand_dims = unsqueeze
+
+expand_dims_copy = unsqueeze_copy
+
 
 # ---- expand(Tensor(a) self, sizes size) -> Tensor(a)
 

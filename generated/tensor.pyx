@@ -2,7 +2,7 @@
 """The Tensor class: methods and operators of every op, over the handwritten TensorBase."""
 
 from gradsmith.runtime.calls.arguments cimport either, is_operand, one_of
-from gradsmith.runtime.tensors.variable cimport Variable
+from gradsmith.runtime.tensors.plain_methods cimport PlainMethods
 
 from gradsmith.generated.arithmetic cimport (
     call_add, call_add_, call_add_alpha, call_add_alpha_, call_sub, call_sub_, call_sub_alpha, call_sub_alpha_,
@@ -17,7 +17,7 @@ from gradsmith.generated.unary cimport (
 
 from gradsmith.generated.division cimport (
     call_div, call_div_, call_div_mode, call_div_mode_, call_floor_divide, call_floor_divide_, call_remainder,
-    call_remainder_, call_pow, call_pow_,
+    call_remainder_, call_pow, call_pow_, method_bind_float_power, bind_float_power_,
 )
 
 from gradsmith.generated.bounds cimport (
@@ -35,6 +35,16 @@ from gradsmith.generated.trigonometric cimport (
     inplace_cosh, call_tanh, inplace_tanh,
 )
 
+from gradsmith.generated.rounding cimport (
+    call_floor, call_floor_, call_ceil, call_ceil_, call_trunc, call_trunc_, call_frac, call_frac_, call_round,
+    call_round_, call_round_decimals, call_round_decimals_, call_sinc, call_sinc_,
+)
+
+from gradsmith.generated.logarithms cimport (
+    call_exp2, inplace_exp2, call_log2, inplace_log2, call_log10, inplace_log10, call_logaddexp, call_logaddexp_,
+    call_logaddexp2, call_logaddexp2_, call_logit, call_logit_, method_bind_xlogy, bind_xlogy_,
+)
+
 from gradsmith.generated.activation cimport call_sigmoid, inplace_sigmoid, call_relu, call_relu_, call_silu_
 
 from gradsmith.generated.comparison cimport (
@@ -48,11 +58,24 @@ from gradsmith.generated.comparison cimport (
 
 from gradsmith.generated.reduce cimport (
     call_sum, call_sum_dim, call_mean, call_mean_dim, call_prod, call_prod_dim, method_bind_var, method_bind_std,
-    call_cumsum, call_cumsum_,
+    call_cumsum, call_cumsum_, call_sum_to_size,
 )
 
 from gradsmith.generated.extremes cimport (
     call_amax, call_amin, method_bind_max, method_bind_min, call_argmax, call_argmin, call_all, call_any,
+)
+
+from gradsmith.generated.order cimport (
+    call_sort, call_argsort, call_msort, call_topk, call_kthvalue, method_bind_median, method_bind_nanmedian, call_mode,
+    call_quantile, call_nanquantile,
+)
+
+from gradsmith.generated.scan cimport (
+    call_cumprod, call_cumprod_, call_cummax, call_cummin, call_logcumsumexp, call_diff,
+)
+
+from gradsmith.generated.statistics cimport (
+    call_nansum, call_nanmean, call_count_nonzero, call_aminmax, call_norm, call_dist,
 )
 
 from gradsmith.generated.probability cimport call_logsumexp, call_softmax, call_log_softmax
@@ -73,6 +96,17 @@ from gradsmith.generated.scatter cimport (
     call_index_add, call_index_add_, call_masked_fill, call_masked_fill_, call_masked_select,
 )
 
+from gradsmith.generated.places cimport (
+    call_take, call_take_along_dim, call_put, call_put_, call_index_fill, call_index_fill_, call_index_copy,
+    call_index_copy_, call_argwhere,
+)
+
+from gradsmith.generated.grouping cimport (
+    call_scatter_reduce, call_scatter_reduce_, call_index_reduce, call_index_reduce_,
+)
+
+from gradsmith.generated.distances cimport call_renorm, call_renorm_, call_cov, call_corrcoef
+
 from gradsmith.generated.linalg cimport call_matmul, call_mm, call_bmm, call_mv, call_dot, call_outer
 
 from gradsmith.generated.copy cimport (
@@ -80,9 +114,30 @@ from gradsmith.generated.copy cimport (
 )
 
 from gradsmith.runtime.graph.tensor import set_tensor_type
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+cdef object lazy_angles = LazyModule("gradsmith.generated.angles")
+cdef object lazy_pairs = LazyModule("gradsmith.generated.pairs")
+cdef object lazy_floats = LazyModule("gradsmith.generated.floats")
+cdef object lazy_complex_numbers = LazyModule("gradsmith.generated.complex_numbers")
+cdef object lazy_draws = LazyModule("gradsmith.generated.draws")
+cdef object lazy_stacking = LazyModule("gradsmith.generated.stacking")
+cdef object lazy_diagonals = LazyModule("gradsmith.generated.diagonals")
+cdef object lazy_rearranging = LazyModule("gradsmith.generated.rearranging")
+cdef object lazy_counting = LazyModule("gradsmith.generated.counting")
+cdef object lazy_replacing = LazyModule("gradsmith.generated.replacing")
+cdef object lazy_products = LazyModule("gradsmith.generated.products")
+cdef object lazy_decompositions = LazyModule("gradsmith.generated.decompositions")
+cdef object lazy_solvers = LazyModule("gradsmith.generated.solvers")
+cdef object lazy_triangular = LazyModule("gradsmith.generated.triangular")
+cdef object lazy_matrix_functions = LazyModule("gradsmith.generated.matrix_functions")
+cdef object lazy_signal = LazyModule("gradsmith.generated.signal")
+cdef object lazy_gamma_functions = LazyModule("gradsmith.generated.gamma_functions")
+cdef object lazy_error_functions = LazyModule("gradsmith.generated.error_functions")
+cdef object lazy_bessel = LazyModule("gradsmith.generated.bessel")
+cdef object lazy_incomplete = LazyModule("gradsmith.generated.incomplete")
 
 
-cdef class Tensor(Variable):
+cdef class Tensor(PlainMethods):
     """An array that knows how it was computed."""
 
     # ---- operators
@@ -236,6 +291,16 @@ cdef class Tensor(Variable):
         return <Py_hash_t>(<size_t><void *>self >> 4)
 
     # ---- properties
+
+    @property
+    def mH(self):
+        """The last two dimensions exchanged, and complex numbers conjugated."""
+        return lazy_complex_numbers.call_mH(self)
+
+    @property
+    def H(self):
+        """Transpose of a matrix, complex numbers conjugated."""
+        return lazy_complex_numbers.call_H(self)
 
     @property
     def T(self):
@@ -411,6 +476,14 @@ cdef class Tensor(Variable):
         """In-place version of `pow`."""
         return call_pow_(self, exponent)
 
+    def float_power(self, *args, **kwargs):
+        """Power computed in float64, or complex128 where an operand is complex."""
+        return method_bind_float_power((self, *args), kwargs)
+
+    def float_power_(self, *args, **kwargs):
+        """In-place version of `float_power`."""
+        return bind_float_power_((self, *args), kwargs)
+
     def maximum(self, other=None, *, x2=None):
         """The greater of two elements; equal ones share the gradient. NaN wins."""
         return call_maximum(self, either(other, x2, "maximum", "other"))
@@ -554,6 +627,366 @@ cdef class Tensor(Variable):
     def tanh_(self):
         """In-place version of `tanh`."""
         return inplace_tanh(self)
+
+    def floor(self):
+        """The greatest integer that is not above each element."""
+        return call_floor(self)
+
+    def floor_(self):
+        """In-place version of `floor`."""
+        return call_floor_(self)
+
+    def ceil(self):
+        """The smallest integer that is not below each element."""
+        return call_ceil(self)
+
+    def ceil_(self):
+        """In-place version of `ceil`."""
+        return call_ceil_(self)
+
+    def trunc(self):
+        """Each element rounded towards zero."""
+        return call_trunc(self)
+
+    def trunc_(self):
+        """In-place version of `trunc`."""
+        return call_trunc_(self)
+
+    def frac(self):
+        """What comes after the point of each element, with its sign."""
+        return call_frac(self)
+
+    def frac_(self):
+        """In-place version of `frac`."""
+        return call_frac_(self)
+
+    def round(self, *, decimals=None):
+        """The nearest integer of each element; of two that are equally near, the even one."""
+        if decimals is not None:
+            return call_round_decimals(self, decimals)
+        return call_round(self)
+
+    def round_(self, *, decimals=None):
+        """In-place version of `round`."""
+        if decimals is not None:
+            return call_round_decimals_(self, decimals)
+        return call_round_(self)
+
+    def sinc(self):
+        """sin(pi x) / (pi x) of each element, one at zero; near zero the derivative is its Taylor polynomial."""
+        return call_sinc(self)
+
+    def sinc_(self):
+        """In-place version of `sinc`."""
+        return call_sinc_(self)
+
+    def asin(self):
+        """Inverse sine of each element, in radians."""
+        return lazy_angles.call_asin(self)
+
+    def asin_(self):
+        """In-place version of `asin`."""
+        return lazy_angles.call_asin_(self)
+
+    def acos(self):
+        """Inverse cosine of each element, in radians."""
+        return lazy_angles.call_acos(self)
+
+    def acos_(self):
+        """In-place version of `acos`."""
+        return lazy_angles.call_acos_(self)
+
+    def atan(self):
+        """Inverse tangent of each element, in radians."""
+        return lazy_angles.call_atan(self)
+
+    def atan_(self):
+        """In-place version of `atan`."""
+        return lazy_angles.call_atan_(self)
+
+    def asinh(self):
+        """Inverse hyperbolic sine of each element."""
+        return lazy_angles.call_asinh(self)
+
+    def asinh_(self):
+        """In-place version of `asinh`."""
+        return lazy_angles.call_asinh_(self)
+
+    def acosh(self):
+        """Inverse hyperbolic cosine of each element."""
+        return lazy_angles.call_acosh(self)
+
+    def acosh_(self):
+        """In-place version of `acosh`."""
+        return lazy_angles.call_acosh_(self)
+
+    def atanh(self):
+        """Inverse hyperbolic tangent of each element."""
+        return lazy_angles.call_atanh(self)
+
+    def atanh_(self):
+        """In-place version of `atanh`."""
+        return lazy_angles.call_atanh_(self)
+
+    def atan2(self, other=None, *, x2=None):
+        """Angle of the points whose coordinates are `other` and `self`, in radians."""
+        return lazy_angles.call_atan2(self, either(other, x2, "atan2", "other"))
+
+    def atan2_(self, other=None, *, x2=None):
+        """In-place version of `atan2`."""
+        return lazy_angles.call_atan2_(self, either(other, x2, "atan2_", "other"))
+
+    def deg2rad(self):
+        """Degrees as radians."""
+        return lazy_angles.call_deg2rad(self)
+
+    def deg2rad_(self):
+        """In-place version of `deg2rad`."""
+        return lazy_angles.call_deg2rad_(self)
+
+    def rad2deg(self):
+        """Radians as degrees."""
+        return lazy_angles.call_rad2deg(self)
+
+    def rad2deg_(self):
+        """In-place version of `rad2deg`."""
+        return lazy_angles.call_rad2deg_(self)
+
+    def exp2(self):
+        """Two to the power of each element."""
+        return call_exp2(self)
+
+    def exp2_(self):
+        """In-place version of `exp2`."""
+        return inplace_exp2(self)
+
+    def log2(self):
+        """Logarithm to base 2 of each element."""
+        return call_log2(self)
+
+    def log2_(self):
+        """In-place version of `log2`."""
+        return inplace_log2(self)
+
+    def log10(self):
+        """Logarithm to base 10 of each element."""
+        return call_log10(self)
+
+    def log10_(self):
+        """In-place version of `log10`."""
+        return inplace_log10(self)
+
+    def logaddexp(self, other=None, *, x2=None):
+        """Logarithm of the sum of the exponentials of two elements."""
+        return call_logaddexp(self, either(other, x2, "logaddexp", "other"))
+
+    def logaddexp_(self, other=None, *, x2=None):
+        """In-place version of `logaddexp`."""
+        return call_logaddexp_(self, either(other, x2, "logaddexp_", "other"))
+
+    def logaddexp2(self, other=None, *, x2=None):
+        """Logarithm to base 2 of the sum of the powers of 2 of two elements."""
+        return call_logaddexp2(self, either(other, x2, "logaddexp2", "other"))
+
+    def logaddexp2_(self, other=None, *, x2=None):
+        """In-place version of `logaddexp2`."""
+        return call_logaddexp2_(self, either(other, x2, "logaddexp2_", "other"))
+
+    def logit(self, eps=None):
+        """Inverse of the logistic function. With `eps` elements are clamped to the range from `eps` to 1 - `eps`
+        first."""
+        return call_logit(self, eps)
+
+    def logit_(self, eps=None):
+        """In-place version of `logit`."""
+        return call_logit_(self, eps)
+
+    def xlogy(self, *args, **kwargs):
+        """Each element times the logarithm of another one, and zero where the first is zero."""
+        return method_bind_xlogy((self, *args), kwargs)
+
+    def xlogy_(self, *args, **kwargs):
+        """In-place version of `xlogy`."""
+        return bind_xlogy_((self, *args), kwargs)
+
+    def hypot(self, other=None, *, x2=None):
+        """Length of the hypotenuse of right-angled triangles."""
+        return lazy_pairs.call_hypot(self, either(other, x2, "hypot", "other"))
+
+    def hypot_(self, other=None, *, x2=None):
+        """In-place version of `hypot`."""
+        return lazy_pairs.call_hypot_(self, either(other, x2, "hypot_", "other"))
+
+    def fmax(self, other=None, *, x2=None):
+        """The greater of two elements; NaN loses. Of equal ones the first has the gradient."""
+        return lazy_pairs.call_fmax(self, either(other, x2, "fmax", "other"))
+
+    def fmax_(self, other=None, *, x2=None):
+        """In-place version of `fmax`."""
+        return lazy_pairs.call_fmax_(self, either(other, x2, "fmax_", "other"))
+
+    def fmin(self, other=None, *, x2=None):
+        """The smaller of two elements; NaN loses. Of equal ones the first has the gradient."""
+        return lazy_pairs.call_fmin(self, either(other, x2, "fmin", "other"))
+
+    def fmin_(self, other=None, *, x2=None):
+        """In-place version of `fmin`."""
+        return lazy_pairs.call_fmin_(self, either(other, x2, "fmin_", "other"))
+
+    def fmod(self, other=None, *, x2=None):
+        """Remainder of the division rounded towards zero; it has the sign of the dividend."""
+        return lazy_pairs.call_fmod(self, either(other, x2, "fmod", "other"))
+
+    def fmod_(self, other=None, *, x2=None):
+        """In-place version of `fmod`."""
+        return lazy_pairs.call_fmod_(self, either(other, x2, "fmod_", "other"))
+
+    def copysign(self, other=None, *, x2=None):
+        """Magnitude of each element with the sign of another one."""
+        return lazy_pairs.call_copysign(self, either(other, x2, "copysign", "other"))
+
+    def copysign_(self, other=None, *, x2=None):
+        """In-place version of `copysign`."""
+        return lazy_pairs.call_copysign_(self, either(other, x2, "copysign_", "other"))
+
+    def heaviside(self, values):
+        """One where an element is positive, zero where it is not, and an element of `values` where it is zero."""
+        return lazy_pairs.call_heaviside(self, values)
+
+    def heaviside_(self, values):
+        """In-place version of `heaviside`."""
+        return lazy_pairs.call_heaviside_(self, values)
+
+    def lerp(self, end, weight):
+        """The point between two elements that a weight says, the first for 0 and the second for 1."""
+        return lazy_pairs.call_lerp(self, end, weight)
+
+    def lerp_(self, end, weight):
+        """In-place version of `lerp`."""
+        return lazy_pairs.call_lerp_(self, end, weight)
+
+    def addcmul(self, tensor1, tensor2, *, value=1):
+        """Each element plus `value` times the product of two others."""
+        return lazy_pairs.call_addcmul(self, tensor1, tensor2, value)
+
+    def addcmul_(self, tensor1, tensor2, *, value=1):
+        """In-place version of `addcmul`."""
+        return lazy_pairs.call_addcmul_(self, tensor1, tensor2, value)
+
+    def addcdiv(self, tensor1, tensor2, *, value=1):
+        """Each element plus `value` times the quotient of two others."""
+        return lazy_pairs.call_addcdiv(self, tensor1, tensor2, value)
+
+    def addcdiv_(self, tensor1, tensor2, *, value=1):
+        """In-place version of `addcdiv`."""
+        return lazy_pairs.call_addcdiv_(self, tensor1, tensor2, value)
+
+    def signbit(self):
+        """Where the sign is minus, that of a zero or NaN included."""
+        return lazy_floats.call_signbit(self)
+
+    def isposinf(self):
+        """Where an element is positive infinity."""
+        return lazy_floats.call_isposinf(self)
+
+    def isneginf(self):
+        """Where an element is negative infinity."""
+        return lazy_floats.call_isneginf(self)
+
+    def isreal(self):
+        """Where an element has no imaginary part."""
+        return lazy_floats.call_isreal(self)
+
+    def isclose(self, other=None, rtol=1e-05, atol=1e-08, equal_nan=False, *, x2=None):
+        """Where two elements are equal, or finite and no farther apart than atol + rtol * abs(other); with `equal_nan`
+        also where both are NaN."""
+        return lazy_floats.call_isclose(self, either(other, x2, "isclose", "other"), rtol, atol, equal_nan)
+
+    def nan_to_num(self, nan=None, posinf=None, neginf=None):
+        """Each element, but `nan` (zero) instead of NaN, and `posinf` and `neginf` (the greatest and the smallest
+        number of the dtype) instead of the infinities."""
+        return lazy_floats.call_nan_to_num(self, nan, posinf, neginf)
+
+    def nan_to_num_(self, nan=None, posinf=None, neginf=None):
+        """In-place version of `nan_to_num`."""
+        return lazy_floats.call_nan_to_num_(self, nan, posinf, neginf)
+
+    def nextafter(self, other=None, *, x2=None):
+        """The number next to each element in the direction of another one."""
+        return lazy_floats.call_nextafter(self, either(other, x2, "nextafter", "other"))
+
+    def nextafter_(self, other=None, *, x2=None):
+        """In-place version of `nextafter`."""
+        return lazy_floats.call_nextafter_(self, either(other, x2, "nextafter_", "other"))
+
+    def frexp(self):
+        """Mantissa, from a half to one in magnitude, and power of two whose product each element is."""
+        return lazy_floats.call_frexp(self)
+
+    def ldexp(self, other=None, *, x2=None):
+        """Each element times two to the power of another one."""
+        return lazy_floats.call_ldexp(self, either(other, x2, "ldexp", "other"))
+
+    def ldexp_(self, other=None, *, x2=None):
+        """In-place version of `ldexp`."""
+        return lazy_floats.call_ldexp_(self, either(other, x2, "ldexp_", "other"))
+
+    def gcd(self, other=None, *, x2=None):
+        """Greatest common divisor of two integers."""
+        return lazy_floats.call_gcd(self, either(other, x2, "gcd", "other"))
+
+    def gcd_(self, other=None, *, x2=None):
+        """In-place version of `gcd`."""
+        return lazy_floats.call_gcd_(self, either(other, x2, "gcd_", "other"))
+
+    def lcm(self, other=None, *, x2=None):
+        """Least common multiple of two integers."""
+        return lazy_floats.call_lcm(self, either(other, x2, "lcm", "other"))
+
+    def lcm_(self, other=None, *, x2=None):
+        """In-place version of `lcm`."""
+        return lazy_floats.call_lcm_(self, either(other, x2, "lcm_", "other"))
+
+    def angle(self):
+        """Angle of each complex number in radians; zero or pi for a real one."""
+        return lazy_complex_numbers.call_angle(self)
+
+    def adjoint(self):
+        """The last two dimensions exchanged, and complex numbers conjugated."""
+        return lazy_complex_numbers.call_adjoint(self)
+
+    def uniform_(self, start=0.0, to=1.0, *, generator=None):
+        """Replace the elements by numbers drawn evenly from `start` to `to`."""
+        return lazy_draws.call_uniform_(self, start, to, generator)
+
+    def normal_(self, mean=0.0, std=1.0, *, generator=None):
+        """Replace the elements by numbers drawn from a normal distribution."""
+        return lazy_draws.call_normal_(self, mean, std, generator)
+
+    def exponential_(self, lambd=1.0, *, generator=None):
+        """Replace the elements by numbers drawn from an exponential distribution of rate `lambd`."""
+        return lazy_draws.call_exponential_(self, lambd, generator)
+
+    def log_normal_(self, mean=1.0, std=2.0, *, generator=None):
+        """Replace the elements by numbers whose logarithms are drawn from a normal distribution."""
+        return lazy_draws.call_log_normal_(self, mean, std, generator)
+
+    def cauchy_(self, median=0.0, sigma=1.0, *, generator=None):
+        """Replace the elements by numbers drawn from a Cauchy distribution."""
+        return lazy_draws.call_cauchy_(self, median, sigma, generator)
+
+    def geometric_(self, p, *, generator=None):
+        """Replace the elements by how many trials it takes until one succeeds, with probability `p` each."""
+        return lazy_draws.call_geometric_(self, p, generator)
+
+    def bernoulli_(self, p=0.5, *, generator=None):
+        """Replace the elements by ones with probability `p`, and zeros."""
+        return lazy_draws.call_bernoulli_(self, p, generator)
+
+    def random_(self, start=None, to=None, *, generator=None):
+        """Replace the elements by integers drawn evenly from `start` to `to`, which is excluded. One number alone is
+        the end; none means all integers of the dtype that are not negative."""
+        return lazy_draws.call_random_(self, start, to, generator)
 
     def sigmoid(self):
         """Logistic function of each element."""
@@ -760,6 +1193,10 @@ cdef class Tensor(Variable):
         """In-place version of `cumsum`."""
         return call_cumsum_(self, either(dim, axis, "cumsum_", "dim"), dtype)
 
+    def sum_to_size(self, *args, size=None):
+        """Sum over the dimensions that broadcasting a tensor of that size to this one would add or stretch."""
+        return call_sum_to_size(self, one_of(args, size, "sum_to_size", "size"))
+
     def amax(self, dim=(), keepdim=False, *, axis=None, keepdims=None):
         """Greatest element along dimensions; equal ones share the gradient."""
         return call_amax(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
@@ -791,6 +1228,99 @@ cdef class Tensor(Variable):
     def any(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Whether any element is true, along dimensions or altogether."""
         return call_any(self, either(dim, axis, "any", "dim"), keepdim if keepdims is None else keepdims)
+
+    def sort(self, dim=-1, descending=False, *, stable=False, axis=None):
+        """Elements in ascending order along a dimension, and their places; equal ones keep their order, NaN comes
+        last."""
+        return call_sort(self, dim if axis is None else axis, descending, stable)
+
+    def argsort(self, dim=-1, descending=False, *, stable=False, axis=None):
+        """Places of the elements in ascending order along a dimension; equal ones keep their order."""
+        return call_argsort(self, dim if axis is None else axis, descending, stable)
+
+    def msort(self):
+        """Elements in ascending order along the first dimension."""
+        return call_msort(self)
+
+    def topk(self, k, dim=-1, largest=True, sorted=True, *, axis=None):
+        """The k greatest or smallest elements along a dimension, in order, and their places."""
+        return call_topk(self, k, dim if axis is None else axis, largest, sorted)
+
+    def kthvalue(self, k, dim=-1, keepdim=False, *, axis=None, keepdims=None):
+        """The k-th smallest element along a dimension, and its place."""
+        return call_kthvalue(self, k, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+
+    def median(self, *args, **kwargs):
+        """The middle one of all elements in order, the smaller one of two; NaN where one is."""
+        return method_bind_median((self, *args), kwargs)
+
+    def nanmedian(self, *args, **kwargs):
+        """The middle one of all elements that are no NaN."""
+        return method_bind_nanmedian((self, *args), kwargs)
+
+    def mode(self, dim=-1, keepdim=False, *, axis=None, keepdims=None):
+        """The most frequent element along a dimension, the smallest one of several, and its last place."""
+        return call_mode(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+
+    def quantile(self, q, dim=None, keepdim=False, *, interpolation="linear", axis=None, keepdims=None):
+        """The elements below which parts `q` of all lie, along a dimension; between two they are interpolated."""
+        return call_quantile(
+            self, q, either(dim, axis, "quantile", "dim"), keepdim if keepdims is None else keepdims, interpolation
+        )
+
+    def nanquantile(self, q, dim=None, keepdim=False, *, interpolation="linear", axis=None, keepdims=None):
+        """The same of the elements that are no NaN."""
+        return call_nanquantile(
+            self, q, either(dim, axis, "nanquantile", "dim"), keepdim if keepdims is None else keepdims, interpolation
+        )
+
+    def cumprod(self, dim=None, *, dtype=None, axis=None):
+        """Running product along a dimension."""
+        return call_cumprod(self, either(dim, axis, "cumprod", "dim"), dtype)
+
+    def cumprod_(self, dim=None, *, dtype=None, axis=None):
+        """In-place version of `cumprod`."""
+        return call_cumprod_(self, either(dim, axis, "cumprod_", "dim"), dtype)
+
+    def cummax(self, dim=None, *, axis=None):
+        """Running maximum along a dimension, and its place, the last one of equal elements."""
+        return call_cummax(self, either(dim, axis, "cummax", "dim"))
+
+    def cummin(self, dim=None, *, axis=None):
+        """Running minimum along a dimension, and its place, the last one of equal elements."""
+        return call_cummin(self, either(dim, axis, "cummin", "dim"))
+
+    def logcumsumexp(self, dim=None, *, axis=None):
+        """Logarithm of the running sum of exponentials along a dimension, without overflow."""
+        return call_logcumsumexp(self, either(dim, axis, "logcumsumexp", "dim"))
+
+    def diff(self, n=1, dim=-1, prepend=None, append=None, *, axis=None):
+        """Differences of neighbours along a dimension, `n` times."""
+        return call_diff(self, n, dim if axis is None else axis, prepend, append)
+
+    def nansum(self, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+        """Sum along dimensions of the elements that are no NaN."""
+        return call_nansum(self, either(dim, axis, "nansum", "dim"), keepdim if keepdims is None else keepdims, dtype)
+
+    def nanmean(self, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
+        """Mean along dimensions of the elements that are no NaN."""
+        return call_nanmean(self, either(dim, axis, "nanmean", "dim"), keepdim if keepdims is None else keepdims, dtype)
+
+    def count_nonzero(self, dim=None, *, axis=None):
+        """How many elements are not zero, along dimensions or altogether."""
+        return call_count_nonzero(self, either(dim, axis, "count_nonzero", "dim"))
+
+    def aminmax(self, *, dim=None, keepdim=False, axis=None, keepdims=None):
+        """Smallest and greatest element, along a dimension or altogether; equal ones share the gradient."""
+        return call_aminmax(self, either(dim, axis, "aminmax", "dim"), keepdim if keepdims is None else keepdims)
+
+    def norm(self, p="fro", dim=None, keepdim=False, dtype=None, *, axis=None, keepdims=None):
+        """The p-norm of all elements, or along dimensions."""
+        return call_norm(self, p, either(dim, axis, "norm", "dim"), keepdim if keepdims is None else keepdims, dtype)
+
+    def dist(self, other=None, p=2, *, x2=None):
+        """The p-norm of the difference of two tensors."""
+        return call_dist(self, either(other, x2, "dist", "other"), p)
 
     def logsumexp(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Logarithm of the sum of exponentials along dimensions, without overflow."""
@@ -918,6 +1448,104 @@ cdef class Tensor(Variable):
         """Copy with the order along dimensions reversed."""
         return call_flip(self, one_of(args, dims, "flip", "dims"))
 
+    def tensor_split(self, *args, **kwargs):
+        """A number of views along a dimension, of lengths that differ by one at most."""
+        return lazy_stacking.bind_tensor_split((self, *args), kwargs)
+
+    def split_with_sizes(self, split_sizes, dim=0, *, axis=None):
+        """Views of the given lengths along a dimension."""
+        return lazy_stacking.call_split_with_sizes(self, split_sizes, dim if axis is None else axis)
+
+    def hsplit(self, *args, **kwargs):
+        """Views of equal length along the second dimension, of a vector along its only one."""
+        return lazy_stacking.bind_hsplit((self, *args), kwargs)
+
+    def vsplit(self, *args, **kwargs):
+        """Views of equal length along the first dimension."""
+        return lazy_stacking.bind_vsplit((self, *args), kwargs)
+
+    def dsplit(self, *args, **kwargs):
+        """Views of equal length along the third dimension."""
+        return lazy_stacking.bind_dsplit((self, *args), kwargs)
+
+    def diagonal(self, offset=0, dim1=0, dim2=1):
+        """View of the elements at equal places of two dimensions, as a last dimension; `offset` moves along the
+        second."""
+        return lazy_diagonals.call_diagonal(self, offset, dim1, dim2)
+
+    def diagonal_scatter(self, src, offset=0, dim1=0, dim2=1):
+        """Copy in which the elements of a diagonal are replaced."""
+        return lazy_diagonals.call_diagonal_scatter(self, src, offset, dim1, dim2)
+
+    def diag_embed(self, offset=0, dim1=-2, dim2=-1):
+        """Matrices with the last dimension as a diagonal, zero elsewhere."""
+        return lazy_diagonals.call_diag_embed(self, offset, dim1, dim2)
+
+    def diag(self, diagonal=0):
+        """Matrix with a vector as its diagonal, or the diagonal of a matrix."""
+        return lazy_diagonals.call_diag(self, diagonal)
+
+    def diagflat(self, offset=0):
+        """Matrix with all elements as its diagonal."""
+        return lazy_diagonals.call_diagflat(self, offset)
+
+    def trace(self):
+        """Sum of the elements on the diagonal of a matrix."""
+        return lazy_diagonals.call_trace(self)
+
+    def tril(self, diagonal=0):
+        """Lower triangle of matrices, zero above a diagonal."""
+        return lazy_diagonals.call_tril(self, diagonal)
+
+    def tril_(self, diagonal=0):
+        """In-place version of `tril`."""
+        return lazy_diagonals.call_tril_(self, diagonal)
+
+    def triu(self, diagonal=0):
+        """Upper triangle of matrices, zero below a diagonal."""
+        return lazy_diagonals.call_triu(self, diagonal)
+
+    def triu_(self, diagonal=0):
+        """In-place version of `triu`."""
+        return lazy_diagonals.call_triu_(self, diagonal)
+
+    def roll(self, shifts, dims=()):
+        """Copy in which elements are moved along dimensions, those from the end to the front."""
+        return lazy_rearranging.call_roll(self, shifts, dims)
+
+    def rot90(self, k=1, dims=(0, 1)):
+        """Copy turned by `k` right angles in the plane of two dimensions, from the first to the second."""
+        return lazy_rearranging.call_rot90(self, k, dims)
+
+    def fliplr(self):
+        """Copy with the order along the second dimension reversed."""
+        return lazy_rearranging.call_fliplr(self)
+
+    def flipud(self):
+        """Copy with the order along the first dimension reversed."""
+        return lazy_rearranging.call_flipud(self)
+
+    def repeat(self, *args, repeats=None):
+        """Copy in which the tensor stands side by side with itself, as often as is said for each dimension."""
+        return lazy_rearranging.call_repeat(self, one_of(args, repeats, "repeat", "repeats"))
+
+    def tile(self, *args, dims=None):
+        """Copy in which the tensor stands side by side with itself; dimensions of which nothing is said are not
+        repeated."""
+        return lazy_rearranging.call_tile(self, one_of(args, dims, "tile", "dims"))
+
+    def repeat_interleave(self, *args, **kwargs):
+        """Copy in which each element, or each slice along a dimension, is repeated."""
+        return lazy_rearranging.bind_repeat_interleave((self, *args), kwargs)
+
+    def unflatten(self, dim=None, sizes=None, *, axis=None):
+        """View with a dimension made several; one of the sizes may be -1."""
+        return lazy_rearranging.call_unflatten(self, either(dim, axis, "unflatten", "dim"), sizes)
+
+    def unfold(self, dimension, size, step):
+        """View of the windows of a size along a dimension, a step apart; they become the last dimension."""
+        return lazy_rearranging.call_unfold(self, dimension, size, step)
+
     def index(self, index):
         """Copy of the elements that arrays of integers or masks name."""
         return call_index(self, index)
@@ -982,6 +1610,101 @@ cdef class Tensor(Variable):
         """The elements under a mask, in a row."""
         return call_masked_select(self, mask)
 
+    def take(self, index):
+        """Elements at places of the flattened tensor, in the shape of the index."""
+        return call_take(self, index)
+
+    def take_along_dim(self, indices, dim=None, *, axis=None):
+        """Elements along a dimension that an index names, which is broadcast along the others."""
+        return call_take_along_dim(self, indices, either(dim, axis, "take_along_dim", "dim"))
+
+    def put(self, index, source, accumulate=False):
+        """Copy with elements at places of the flattened tensor replaced, or with `accumulate` increased."""
+        return call_put(self, index, source, accumulate)
+
+    def put_(self, index, source, accumulate=False):
+        """In-place version of `put`."""
+        return call_put_(self, index, source, accumulate)
+
+    def index_fill(self, dim=None, index=None, value=None, *, axis=None):
+        """Copy in which slices along a dimension have one value."""
+        return call_index_fill(self, either(dim, axis, "index_fill", "dim"), index, value)
+
+    def index_fill_(self, dim=None, index=None, value=None, *, axis=None):
+        """In-place version of `index_fill`."""
+        return call_index_fill_(self, either(dim, axis, "index_fill_", "dim"), index, value)
+
+    def index_copy(self, dim=None, index=None, source=None, *, axis=None):
+        """Copy in which slices along a dimension are replaced, in the order of an index."""
+        return call_index_copy(self, either(dim, axis, "index_copy", "dim"), index, source)
+
+    def index_copy_(self, dim=None, index=None, source=None, *, axis=None):
+        """In-place version of `index_copy`."""
+        return call_index_copy_(self, either(dim, axis, "index_copy_", "dim"), index, source)
+
+    def argwhere(self):
+        """The places of the elements that are not zero, as rows."""
+        return call_argwhere(self)
+
+    def bincount(self, weights=None, minlength=0):
+        """How often each number from zero on is among integers, or the sum of the weights of those that are equal."""
+        return lazy_counting.call_bincount(self, weights, minlength)
+
+    def histc(self, bins=100, min=0, max=0):
+        """How many elements lie in each of a number of bins of equal length, between the least and the greatest element
+        by default."""
+        return lazy_counting.call_histc(self, bins, min, max)
+
+    def select_scatter(self, src, dim=None, index=None, *, axis=None):
+        """Copy in which one slice along a dimension is replaced."""
+        return lazy_replacing.call_select_scatter(self, src, either(dim, axis, "select_scatter", "dim"), index)
+
+    def slice_scatter(self, src, dim=0, start=None, end=None, step=1, *, axis=None):
+        """Copy in which a slice along a dimension, as `start:end:step` names it, is replaced."""
+        return lazy_replacing.call_slice_scatter(self, src, dim if axis is None else axis, start, end, step)
+
+    def masked_scatter(self, mask, source):
+        """Copy in which the elements under a mask are replaced by those of another tensor, one after the other."""
+        return lazy_replacing.call_masked_scatter(self, mask, source)
+
+    def masked_scatter_(self, mask, source):
+        """In-place version of `masked_scatter`."""
+        return lazy_replacing.call_masked_scatter_(self, mask, source)
+
+    def scatter_reduce(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, axis=None):
+        """Copy in which elements along a dimension are reduced together with those of `src` that an index tensor sends
+        there, or replaced by what these are reduced to."""
+        return call_scatter_reduce(self, either(dim, axis, "scatter_reduce", "dim"), index, src, reduce, include_self)
+
+    def scatter_reduce_(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, axis=None):
+        """In-place version of `scatter_reduce`."""
+        return call_scatter_reduce_(self, either(dim, axis, "scatter_reduce_", "dim"), index, src, reduce, include_self)
+
+    def index_reduce(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, axis=None):
+        """Copy in which slices along a dimension are reduced together with those of `source` that an index sends
+        there."""
+        return call_index_reduce(self, either(dim, axis, "index_reduce", "dim"), index, source, reduce, include_self)
+
+    def index_reduce_(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, axis=None):
+        """In-place version of `index_reduce`."""
+        return call_index_reduce_(self, either(dim, axis, "index_reduce_", "dim"), index, source, reduce, include_self)
+
+    def renorm(self, p, dim=None, maxnorm=None, *, axis=None):
+        """Slices along a dimension, those of a p-norm above `maxnorm` multiplied so that they have that norm."""
+        return call_renorm(self, p, either(dim, axis, "renorm", "dim"), maxnorm)
+
+    def renorm_(self, p, dim=None, maxnorm=None, *, axis=None):
+        """In-place version of `renorm`."""
+        return call_renorm_(self, p, either(dim, axis, "renorm_", "dim"), maxnorm)
+
+    def cov(self, *, correction=1, fweights=None, aweights=None):
+        """Covariances of the rows of a matrix, whose columns are observations."""
+        return call_cov(self, correction, fweights, aweights)
+
+    def corrcoef(self):
+        """Correlation coefficients of the rows of a matrix, whose columns are observations."""
+        return call_corrcoef(self)
+
     def matmul(self, other=None, *, x2=None):
         """Matrix product, of batches too; vectors are rows on the left and columns on the right."""
         return call_matmul(self, either(other, x2, "matmul", "other"))
@@ -1005,6 +1728,156 @@ cdef class Tensor(Variable):
     def outer(self, vec2):
         """All products of an element of one vector with one of another."""
         return call_outer(self, vec2)
+
+    def vdot(self, other=None, *, x2=None):
+        """Sum of the products of two vectors, the first of which is conjugated."""
+        return lazy_products.call_vdot(self, either(other, x2, "vdot", "other"))
+
+    def inner(self, other=None, *, x2=None):
+        """Sums of products over the last dimensions."""
+        return lazy_products.call_inner(self, either(other, x2, "inner", "other"))
+
+    def kron(self, other=None, *, x2=None):
+        """Kronecker product, whose blocks are multiples of the second tensor."""
+        return lazy_products.call_kron(self, either(other, x2, "kron", "other"))
+
+    def addmm(self, mat1, mat2, *, beta=1, alpha=1):
+        """A matrix plus the product of two, each with a factor."""
+        return lazy_products.call_addmm(self, mat1, mat2, beta, alpha)
+
+    def addmm_(self, mat1, mat2, *, beta=1, alpha=1):
+        """In-place version of `addmm`."""
+        return lazy_products.call_addmm_(self, mat1, mat2, beta, alpha)
+
+    def addmv(self, mat, vec, *, beta=1, alpha=1):
+        """A vector plus the product of a matrix and one, each with a factor."""
+        return lazy_products.call_addmv(self, mat, vec, beta, alpha)
+
+    def addmv_(self, mat, vec, *, beta=1, alpha=1):
+        """In-place version of `addmv`."""
+        return lazy_products.call_addmv_(self, mat, vec, beta, alpha)
+
+    def addbmm(self, batch1, batch2, *, beta=1, alpha=1):
+        """A matrix plus the sum of the products of the matrices of two batches, each with a factor."""
+        return lazy_products.call_addbmm(self, batch1, batch2, beta, alpha)
+
+    def addbmm_(self, batch1, batch2, *, beta=1, alpha=1):
+        """In-place version of `addbmm`."""
+        return lazy_products.call_addbmm_(self, batch1, batch2, beta, alpha)
+
+    def baddbmm(self, batch1, batch2, *, beta=1, alpha=1):
+        """A batch of matrices plus the products of two, each with a factor."""
+        return lazy_products.call_baddbmm(self, batch1, batch2, beta, alpha)
+
+    def baddbmm_(self, batch1, batch2, *, beta=1, alpha=1):
+        """In-place version of `baddbmm`."""
+        return lazy_products.call_baddbmm_(self, batch1, batch2, beta, alpha)
+
+    def addr(self, vec1, vec2, *, beta=1, alpha=1):
+        """A matrix plus the outer product of two vectors, each with a factor."""
+        return lazy_products.call_addr(self, vec1, vec2, beta, alpha)
+
+    def addr_(self, vec1, vec2, *, beta=1, alpha=1):
+        """In-place version of `addr`."""
+        return lazy_products.call_addr_(self, vec1, vec2, beta, alpha)
+
+    def cross(self, other=None, dim=None, *, x2=None, axis=None):
+        """Cross products of vectors of three elements along a dimension, the first of that size where none is named."""
+        return lazy_products.call_cross(self, either(other, x2, "cross", "other"), either(dim, axis, "cross", "dim"))
+
+    def inverse(self):
+        """Inverse of a square matrix, or of each of a batch."""
+        return lazy_decompositions.call_inverse(self)
+
+    def det(self):
+        """Determinant of a square matrix, or of each of a batch."""
+        return lazy_decompositions.call_det(self)
+
+    def slogdet(self):
+        """Sign of a determinant, and the logarithm of its absolute value."""
+        return lazy_decompositions.call_slogdet(self)
+
+    def logdet(self):
+        """Logarithm of the determinant; NaN where it is negative."""
+        return lazy_decompositions.call_logdet(self)
+
+    def cholesky(self, upper=False):
+        """Triangular factor of a positive definite matrix."""
+        return lazy_decompositions.call_cholesky(self, upper)
+
+    def svd(self, some=True, compute_uv=True):
+        """Singular values, in descending order, between the matrices of left and of right singular vectors, or these
+        zero."""
+        return lazy_decompositions.call_svd(self, some, compute_uv)
+
+    def qr(self, some=True):
+        """Product of a matrix with orthonormal columns and a triangular one."""
+        return lazy_decompositions.call_qr(self, some)
+
+    def pinverse(self, rcond=1e-15):
+        """Pseudo-inverse of a matrix."""
+        return lazy_solvers.call_pinverse(self, rcond)
+
+    def cholesky_solve(self, input2, upper=False):
+        """Solution of a system of linear equations with a matrix of which the Cholesky factor is given."""
+        return lazy_triangular.call_cholesky_solve(self, input2, upper)
+
+    def cholesky_inverse(self, upper=False):
+        """Inverse of a matrix of which the Cholesky factor is given."""
+        return lazy_triangular.call_cholesky_inverse(self, upper)
+
+    def matrix_power(self, n):
+        """Power of a square matrix; a negative one is that of its inverse."""
+        return lazy_matrix_functions.call_matrix_power(self, n)
+
+    def matrix_exp(self):
+        """Exponential of a square matrix, the sum of the power series."""
+        return lazy_matrix_functions.call_matrix_exp(self)
+
+    def stft(
+        self,
+        n_fft,
+        hop_length=None,
+        win_length=None,
+        window=None,
+        center=True,
+        pad_mode="reflect",
+        normalized=False,
+        onesided=None,
+        return_complex=None,
+        align_to_window=None
+    ):
+        """Short-time Fourier transform, the spectra of windows of a signal that lie a hop apart; complex."""
+        return lazy_signal.call_stft(
+            self,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        )
+
+    def istft(
+        self,
+        n_fft,
+        hop_length=None,
+        win_length=None,
+        window=None,
+        center=True,
+        normalized=False,
+        onesided=None,
+        length=None,
+        return_complex=False
+    ):
+        """Signal of which these are the short-time Fourier transforms, by least squares."""
+        return lazy_signal.call_istft(
+            self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
+        )
 
     def clone(self):
         """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
@@ -1035,6 +1908,66 @@ cdef class Tensor(Variable):
         """Replace the elements by those of another tensor, broadcast and cast."""
         return call_copy_(self, src)
 
+    def lgamma(self):
+        """Logarithm of the magnitude of the gamma function of each element."""
+        return lazy_gamma_functions.call_lgamma(self)
+
+    def lgamma_(self):
+        """In-place version of `lgamma`."""
+        return lazy_gamma_functions.call_lgamma_(self)
+
+    def digamma(self):
+        """Logarithmic derivative of the gamma function."""
+        return lazy_gamma_functions.call_digamma(self)
+
+    def digamma_(self):
+        """In-place version of `digamma`."""
+        return lazy_gamma_functions.call_digamma_(self)
+
+    def polygamma(self, n):
+        """Derivative of order `n` of the digamma function."""
+        return lazy_gamma_functions.call_polygamma(n, self)
+
+    def mvlgamma(self, p):
+        """Logarithm of the multivariate gamma function of dimension `p`."""
+        return lazy_gamma_functions.call_mvlgamma(self, p)
+
+    def mvlgamma_(self, p):
+        """In-place version of `mvlgamma`."""
+        return lazy_gamma_functions.call_mvlgamma_(self, p)
+
+    def erfc(self):
+        """Complement of the error function, exact where that is nearly one."""
+        return lazy_error_functions.call_erfc(self)
+
+    def erfc_(self):
+        """In-place version of `erfc`."""
+        return lazy_error_functions.call_erfc_(self)
+
+    def i0(self):
+        """Modified Bessel function of the first kind of order 0."""
+        return lazy_bessel.call_i0(self)
+
+    def i0_(self):
+        """In-place version of `i0`."""
+        return lazy_bessel.call_i0_(self)
+
+    def igamma(self, other=None, *, x2=None):
+        """Regularized lower incomplete gamma function of a parameter and a bound."""
+        return lazy_incomplete.call_igamma(self, either(other, x2, "igamma", "other"))
+
+    def igamma_(self, other=None, *, x2=None):
+        """In-place version of `igamma`."""
+        return lazy_incomplete.call_igamma_(self, either(other, x2, "igamma_", "other"))
+
+    def igammac(self, other=None, *, x2=None):
+        """Regularized upper incomplete gamma function of a parameter and a bound."""
+        return lazy_incomplete.call_igammac(self, either(other, x2, "igammac", "other"))
+
+    def igammac_(self, other=None, *, x2=None):
+        """In-place version of `igammac`."""
+        return lazy_incomplete.call_igammac_(self, either(other, x2, "igammac_", "other"))
+
     # ---- other names of methods
     subtract = sub
     subtract_ = sub_
@@ -1044,12 +1977,41 @@ cdef class Tensor(Variable):
     negative_ = neg_
     absolute = abs
     absolute_ = abs_
+    conjugate = conj
     divide = div
     divide_ = div_
     true_divide = div
     true_divide_ = div_
+    mod = remainder
+    mod_ = remainder_
+    power = pow
+    power_ = pow_
     clip = clamp
     clip_ = clamp_
+    fix = trunc
+    fix_ = trunc_
+    around = round
+    around_ = round_
+    rint = round
+    rint_ = round_
+    arcsin = asin
+    arcsin_ = asin_
+    arccos = acos
+    arccos_ = acos_
+    arctan = atan
+    arctan_ = atan_
+    arcsinh = asinh
+    arcsinh_ = asinh_
+    arccosh = acosh
+    arccosh_ = acosh_
+    arctanh = atanh
+    arctanh_ = atanh_
+    arctan2 = atan2
+    arctan2_ = atan2_
+    radians = deg2rad
+    radians_ = deg2rad_
+    degrees = rad2deg
+    degrees_ = rad2deg_
     not_equal = ne
     not_equal_ = ne_
     less = lt
@@ -1060,10 +2022,21 @@ cdef class Tensor(Variable):
     greater_ = gt_
     greater_equal = ge
     greater_equal_ = ge_
+    bitwise_invert = bitwise_not
+    bitwise_invert_ = bitwise_not_
+    invert = bitwise_not
+    invert_ = bitwise_not_
+    left_shift = bitwise_left_shift
+    left_shift_ = bitwise_left_shift_
+    right_shift = bitwise_right_shift
+    right_shift_ = bitwise_right_shift_
     swapdims = transpose
     swapdims_ = transpose_
     moveaxis = movedim
     permute_dims = permute
+    expand_dims = unsqueeze
+    expand_dims_ = unsqueeze_
+    array_split = tensor_split
     ger = outer
     type = to
     type_as = to

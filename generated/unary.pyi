@@ -25,3 +25,4 @@ def conj_complex(input: Tensor) -> Tensor: ...
 
 negative = neg
 absolute = abs
+conjugate = conj

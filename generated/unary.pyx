@@ -544,6 +544,8 @@ def conj(input):
     """
     return call_conj(input)
 
+conjugate = conj
+
 
 # ---- conj_physical(Tensor self) -> Tensor
 

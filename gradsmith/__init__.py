@@ -12,7 +12,7 @@ from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
 try:
-    from gradsmith import autograd, nn, utils
+    from gradsmith import autograd, generated, nn, utils
     from gradsmith.generated import *  # noqa: F403
 except ModuleNotFoundError as error:
     from gradsmith.unbuilt import unbuilt_error
@@ -27,6 +27,7 @@ from gradsmith.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from gradsmith.generated import LAZY_NAMES as _lazy_ops
 from gradsmith.generated import __all__ as _ops
 from gradsmith.runtime.arrays.array import (
     empty_cache,
@@ -63,7 +64,7 @@ from gradsmith.runtime.arrays.dtypes import (
 )
 from gradsmith.runtime.graph.printing import get_printoptions, printoptions, set_printoptions
 from gradsmith.runtime.graph.tensor import set_public_name
-from gradsmith.runtime.tensors.creation import (
+from gradsmith.runtime.tensors.factories.creation import (
     arange,
     as_tensor,
     asarray,
@@ -81,8 +82,7 @@ from gradsmith.runtime.tensors.creation import (
     zeros,
     zeros_like,
 )
-from gradsmith.runtime.tensors.queries import is_inference, is_tensor, numel
-from gradsmith.runtime.tensors.random import (
+from gradsmith.runtime.tensors.factories.random import (
     Generator,
     bernoulli,
     default_generator,
@@ -100,16 +100,55 @@ from gradsmith.runtime.tensors.random import (
     seed,
     set_rng_state,
 )
+from gradsmith.runtime.tensors.queries import (
+    allclose,
+    equal,
+    is_conj,
+    is_inference,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    is_tensor,
+    numel,
+    resolve_conj,
+    resolve_neg,
+)
 from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  # takes lists of subscripts too
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:
+    from gradsmith import fft as fft
     from gradsmith import func as func
+    from gradsmith import linalg as linalg
     from gradsmith import profiler as profiler
+    from gradsmith import signal as signal
+    from gradsmith import sparse as sparse
+    from gradsmith import special as special
+    from gradsmith.counting import broadcast_shapes as broadcast_shapes
+    from gradsmith.counting import histogram as histogram
+    from gradsmith.counting import histogramdd as histogramdd
+    from gradsmith.counting import nonzero as nonzero
+    from gradsmith.counting import tril_indices as tril_indices
+    from gradsmith.counting import triu_indices as triu_indices
+    from gradsmith.counting import unique as unique
+    from gradsmith.counting import unique_consecutive as unique_consecutive
+    from gradsmith.counting import unravel_index as unravel_index
     from gradsmith.extension.loading import load as load
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
     from gradsmith.func import vmap as vmap
+    from gradsmith.generated import complex_of_parts as complex
+    from gradsmith.generated import grid_gradient as gradient
+
+# Functions beside the ops, of a module that is imported when one of them is first used.
+_COUNTING = (
+    "broadcast_shapes", "histogram", "histogramdd", "nonzero", "tril_indices", "triu_indices", "unique",
+    "unique_consecutive", "unravel_index",
+)  # fmt: skip
+
+# Ops whose public names mean something else in generated code.
+_RENAMED = {"complex": "complex_of_parts", "gradient": "grid_gradient"}
 
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -133,29 +172,49 @@ float = float32
 int = int32
 bool = bool_
 
+_windows = (
+    "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window", "hanning",
+    "kaiser", "kaiser_window",
+)  # fmt: skip
+
 __all__ = [
-    "Generator", "__version__", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_", "can_cast",
-    "cdouble", "cfloat", "complex128", "complex64", "default_generator", "device", "double", "e", "empty",
-    "empty_cache", "empty_like", "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy",
-    "full", "full_like", "func", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads",
-    "get_printoptions", "get_rng_state", "grad", "half", "iinfo", "inf", "inference_mode", "initial_seed", "int",
-    "int16", "int32", "int64", "int8", "is_complex", "is_floating_point", "is_grad_enabled", "is_inference",
-    "is_inference_mode_enabled", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
+    "Generator", "__version__", "allclose", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_",
+    "can_cast", "cdouble", "cfloat", "complex", "complex128", "complex64", "default_generator", "device", "double",
+    "e", "empty", "empty_cache", "empty_like", "enable_grad", "equal", "eye", "finfo", "float", "float16", "float32",
+    "float64", "from_numpy", "full", "full_like", "func", "get_cache_limit", "get_default_device", "get_default_dtype",
+    "get_num_threads", "get_printoptions", "get_rng_state", "grad", "gradient", "half", "iinfo", "inf",
+    "inference_mode", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_complex", "is_conj",
+    "is_floating_point", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_neg", "is_nonzero",
+    "is_same_size", "is_signed", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
     "nn", "no_grad", "normal", "numel", "ones", "ones_like", "pi", "printoptions", "profiler", "promote_types", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "result_type", "seed",
-    "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads",
-    "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8", "utils",
-    "value_and_grad", "vmap", "zeros", "zeros_like",
-    *_ops,
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "resolve_conj", "resolve_neg",
+    "result_type", "seed", "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled",
+    "set_num_threads", "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8",
+    "utils", "value_and_grad", "vmap", "zeros", "zeros_like",
+    "fft", "linalg", "signal", "sparse", "special",
+    *_windows, *_ops, *_lazy_ops, *_COUNTING,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name in ("func", "profiler"):
+    if name in ("func", "profiler", "fft", "linalg", "signal", "sparse", "special"):
         return importlib.import_module(f"gradsmith.{name}")
+    if name in _RENAMED:
+        return getattr(generated, _RENAMED[name])
+    if name in _lazy_ops:
+        value = globals()[name] = getattr(generated, name)
+        return value
+    if name in _COUNTING:
+        return getattr(importlib.import_module("gradsmith.counting"), name)
+    if name in _windows:
+        return getattr(importlib.import_module("gradsmith.signal.top_level"), name)
     if name in ("grad", "value_and_grad", "vmap"):
         return getattr(importlib.import_module("gradsmith.func"), name)
     if name == "load":
         return importlib.import_module("gradsmith.extension.loading").load
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -3,7 +3,7 @@
 A program is a list of `Step`s, each of which works on a pool of values and may add one. `execute` says once what the
 steps mean; two machines carry them out. `Machine` runs them on tensors. `Model` runs them on complex NumPy arrays,
 where views share memory by themselves: the imaginary part that a tiny imaginary nudge of an input leaves in the result
-is the derivative (complex step), exact and without any rule for it. What reverse mode treats as a constant is not
+is the derivative (complex step), exact and without any rule for it. Constants of reverse mode are not
 computed anew in nudged runs but taken from the first one.
 """
 

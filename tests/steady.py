@@ -1,6 +1,6 @@
 """Does repeating something leave anything behind?
 
-Python counts the blocks of memory it has handed out. What leaks one object per repetition leaves at least one block
+Python counts the blocks of memory it has handed out. A leak of one object per repetition leaves at least one block
 each, while caches, pools and free lists stop growing once they are warm. The runtime's own counts of living
 tensors and nodes are compared as well, exactly.
 """

@@ -211,7 +211,7 @@ def test_failures_are_reported_together(builder):
     assert "twice.c" in message
     replace("generated/one.pyx", "thrice", "twice")
     replace("runtime/arrays/kernels/twice.c", "2 * y;", "2 * x;")
-    assert steps(builder) == ["cc twice.c", "cython one.pyx"]  # what comes out is known already
+    assert steps(builder) == ["cc twice.c", "cython one.pyx"]  # its result is known already
 
 
 def test_warnings_are_printed(builder, capfd):

@@ -1,6 +1,6 @@
 """Sums, products and choices of formulas, each as simple as when it was made.
 
-What is built here is never more complicated than a person would write: constants are folded, signs and equal factors
+The result is never more complicated than a person would write: constants are folded, signs and equal factors
 collected, conjugates of conjugates dropped, choices between equals decided.
 
 Note [What simplifying may change]

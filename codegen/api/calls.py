@@ -61,10 +61,17 @@ class CallView:
     parameters: tuple[str, ...]  # self, or TensorBase self where it is a method's own
     lines: tuple[str, ...]
     returns: str  # Tensor, tuple[Tensor, ...] or the named tuple
+    is_lazy: bool  # called from Python, which may pass None for a tensor
+
+    @property
+    def declared(self) -> str:
+        return f"cdef object {self.name}({', '.join(self.parameters)})"
 
     @property
     def header(self) -> str:
-        return f"cdef object {self.name}({', '.join(self.parameters)}):"
+        if not self.is_lazy:
+            return f"{self.declared}:"
+        return f"def {self.name}({', '.join(f'{p} not None' if ' ' in p else p for p in self.parameters)}):"
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,11 @@ class Target:
 
     call: str
     arguments: tuple[str, ...]
+    module: str = ""  # that it is looked up in when it is made; "" for a C function
+
+    @property
+    def function(self) -> str:
+        return f"{self.module}.{self.call}" if self.module else self.call
 
 
 @dataclass(frozen=True)
@@ -91,7 +103,7 @@ class ResultType:
 
 @dataclass(frozen=True)
 class _Call:
-    """What a call consists of."""
+    """The parts of a call."""
 
     op: str  # as errors say: mul, mul_
     conversions: tuple[Conversion, ...]
@@ -114,7 +126,7 @@ def call_view(op: Op, form: Form) -> CallView:
     self_ = "TensorBase self" if is_own(op, form) else "self"
     parameters = tuple(self_ if a.name == "self" else a.name for a in op.signature.arguments)
     lines = _one_statement(call) if call.is_one_statement else _statements(op, call)
-    return CallView(call_name(op.signature, form), parameters, tuple(lines), _returns(op))
+    return CallView(call_name(op.signature, form), parameters, tuple(lines), _returns(op), op.is_lazy)
 
 
 def _returns(op: Op) -> str:
@@ -131,14 +143,16 @@ def returned_text(type_: Type) -> str:
 
 
 def called_name(op: Op, form: Form) -> str:
-    """What faces call."""
+    """The functions that public names call."""
     return _call(op, form).cases[0].entry if is_direct(op, form) else call_name(op.signature, form)
 
 
 def is_direct(op: Op, form: Form) -> bool:
     """Do faces call the C entry itself? There has to be nothing to convert."""
     call = _call(op, form)
-    return is_own(op, form) and call.is_one_statement and not call.conversions and call.result == "{}"
+    return (
+        not op.is_lazy and is_own(op, form) and call.is_one_statement and not call.conversions and call.result == "{}"
+    )
 
 
 def is_own(op: Op, form: Form) -> bool:
@@ -151,7 +165,7 @@ def _call(op: Op, form: Form) -> _Call:
     unions = [a.name for a in op.signature.arguments if _is_union(a, form)]
     cases = tuple(_case(variant, unions, form, own=is_own(op, form)) for variant in variants)
     return _Call(
-        op=op.base + form.suffix,
+        op=op.spoken + form.suffix,
         conversions=tuple(_conversions(op, form)),
         real=() if op.supports_complex else tuple(_single_tensors(op, form)),
         converts=next((a.name for a in op.signature.arguments if a.type == Type("dtype", optional=True)), ""),
@@ -309,4 +323,9 @@ def result_type(op: Op) -> ResultType:
 
 def target(op: Op, form: Form, *, method: bool) -> Target:
     arguments = tuple(argument_text(op, a, method=method) for a in op.signature.arguments)
-    return Target(called_name(op, form), arguments)
+    return Target(called_name(op, form), arguments, lazy_module(op) if method else "")
+
+
+def lazy_module(op: Op) -> str:
+    """The name under which methods import the op's family on first use; "" for families imported at once."""
+    return f"lazy_{op.family}" if op.is_lazy else ""

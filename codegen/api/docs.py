@@ -46,7 +46,7 @@ class OverloadDoc:
 
 @dataclass(frozen=True)
 class Doc:
-    """One docstring. What is said of each overload stands with its schema."""
+    """One docstring, in which each overload is described beside its schema."""
 
     summary: str
     overloads: tuple[OverloadDoc, ...]

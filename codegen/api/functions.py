@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ..model import Op
-from ..spec.names import COPY, INPLACE, PLAIN, Form
+from ..spec.names import COPY, INPLACE, PLAIN, Form, namespace_of
 from ..spec.schema_types import Type
 from .calls import (
     CallView,
@@ -23,6 +23,7 @@ from .calls import (
     called_name,
     is_direct,
     is_named,
+    lazy_module,
     result_type,
     target,
     writes_self,
@@ -70,6 +71,7 @@ class Face:
 
     base: str
     family: str
+    is_lazy: bool
     calls: tuple[CallView, ...]
     direct: tuple[str, ...]  # C entries that faces call without one
     binders: tuple[Binder, ...]
@@ -88,12 +90,15 @@ class Face:
 
     @property
     def method_aliases(self) -> tuple[tuple[str, str], ...]:
-        """Other names of each method: ``subtract_`` beside ``subtract``."""
-        return tuple(_aliases(self, [m.name for m in self.methods] + [r.name for r in self.refused]))
+        """Other names of each method: ``subtract_`` beside ``subtract``. Functions alone are in namespaces."""
+        pairs = _aliases(self, [m.name for m in self.methods] + [r.name for r in self.refused])
+        return tuple((alias, name) for alias, name in pairs if not namespace_of(alias))
 
     @property
     def cimports(self) -> tuple[str, ...]:
-        """Names that the Tensor class imports from the family."""
+        """Names that the Tensor class imports from the family, unless they are looked up by name."""
+        if self.is_lazy:
+            return ()
         made = [function.target.call for function in (*self.methods, *self.properties)]
         made += [f.extension.call for f in self.methods if f.extension]
         made += [function.binder for function in self.methods]
@@ -113,6 +118,7 @@ def make_face(ops: tuple[Op, ...]) -> Face:
     return Face(
         base=first.base,
         family=first.family,
+        is_lazy=first.is_lazy,
         calls=tuple(call_view(op, form) for form, op in shown if not is_direct(op, form)),
         direct=tuple(called_name(op, form) for form, op in shown if is_direct(op, form)),
         binders=tuple(b for form, of in forms for b in binders(form, of)),
@@ -134,7 +140,7 @@ def _aliases(face: Face, names: list[str]) -> Iterator[tuple[str, str]]:
 def _refused(ops: tuple[Op, ...]) -> Iterator[RefusedInplace]:
     """One method for all entries of a base; the first that gives a reason speaks for it."""
     for op in [op for op in ops if op.policy.out_of_place and writes_self(op.variants[0])][:1]:
-        yield RefusedInplace(f"{op.base}_", op.base, op.policy.out_of_place.rstrip("."))
+        yield RefusedInplace(f"{op.base}_", op.spoken, op.policy.out_of_place.rstrip("."))
 
 
 def has_face(op: Op) -> bool:
@@ -181,8 +187,10 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
     if out:
         parameters = (*parameters, out_parameter(last))
     is_bound = is_overloaded(ops)
+    if method and first.is_lazy:
+        binder = f"{lazy_module(first)}.{binder}"
     body = _Body(
-        op=first.base + form.suffix,
+        op=first.spoken + form.suffix,
         parameters=parameters,
         target=target(first, form, method=method),
         extension=target(last, form, method=method) if added else None,
@@ -201,7 +209,7 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
         target=body.target,
         extension=body.extension,
         assignable=first.policy.assignable,
-        binder=binder if is_bound else "",
+        binder=binder.rpartition(".")[2] if is_bound else "",
         doc=make_doc(ops, [] if is_bound else names, remark=_remark(form, first), shares=form == PLAIN),
     )
 
@@ -255,7 +263,7 @@ def _lines(body: _Body) -> Iterator[str]:
 
 
 def _result(body: _Body, target: Target, values: Mapping[str, str]) -> str:
-    call = f"{target.call}({', '.join(values.get(argument, argument) for argument in target.arguments)})"
+    call = f"{target.function}({', '.join(values.get(argument, argument) for argument in target.arguments)})"
     return f'return give_out("{body.op}", out, {call})' if body.out else f"return {call}"
 
 
@@ -281,14 +289,18 @@ def operator_view(op: Op, method: str, kind: str) -> OperatorView:
     rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[2:])
     form = INPLACE if kind == "inplace" and not op.signature.returns[0].type.written else PLAIN
     if kind == "item":
-        return OperatorView(method, kind, Target(called_name(op, PLAIN), ("self", *names[1:])), modulo=False)
+        return OperatorView(
+            method, kind, Target(called_name(op, PLAIN), ("self", *names[1:]), lazy_module(op)), modulo=False
+        )
     if kind == "unary":
         rest = tuple(default_text(a.default or "None") for a in op.signature.arguments[1:])
-        return OperatorView(method, kind, Target(called_name(op, PLAIN), ("self", *rest)), modulo=False)
+        return OperatorView(
+            method, kind, Target(called_name(op, PLAIN), ("self", *rest), lazy_module(op)), modulo=False
+        )
     swapped = kind == "reflected" and not _commutes(op)
     operands = ("other", "self") if swapped else ("self", "other")
     modulo = method in ("__pow__", "__rpow__")
-    return OperatorView(method, kind, Target(called_name(op, form), (*operands, *rest)), modulo)
+    return OperatorView(method, kind, Target(called_name(op, form), (*operands, *rest), lazy_module(op)), modulo)
 
 
 def _commutes(op: Op) -> bool:

@@ -35,10 +35,15 @@ class Binder:
     op: str
     candidates: tuple[Candidate, ...]
     direct: tuple[tuple[int, str], ...]  # (number of positional arguments, the only call that takes so many)
+    is_lazy: bool  # called from Python, which may pass None
+
+    @property
+    def declared(self) -> str:
+        return f"cdef object {self.name}(tuple args, dict kwargs)"
 
     @property
     def header(self) -> str:
-        return f"cdef object {self.name}(tuple args, dict kwargs):"
+        return f"def {self.name}(tuple args not None, dict kwargs not None):" if self.is_lazy else f"{self.declared}:"
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -122,9 +127,10 @@ def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
     return Binder(
         name=binder_name(ops, form, method=method),
         table=binder_names(ops[0].base, form, own=method)[1],
-        op=ops[0].base + form.suffix,
+        op=ops[0].spoken + form.suffix,
         candidates=candidates,
         direct=tuple(_direct(candidates)),
+        is_lazy=ops[0].is_lazy,
     )
 
 

@@ -136,4 +136,4 @@ def argument_text(op: Op, argument: Argument, *, method: bool) -> str:
     name = argument.name if method else function_name(argument.name)
     if not _is_spread(op, argument, method=method):
         return name
-    return f"spread({name})" if argument.type.is_tensor_list else f'one_of({SPREAD}, {name}, "{op.base}", "{name}")'
+    return f"spread({name})" if argument.type.is_tensor_list else f'one_of({SPREAD}, {name}, "{op.spoken}", "{name}")'

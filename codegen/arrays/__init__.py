@@ -1,1 +1,1 @@
-"""What texts of the table may say in NumPy and SciPy: listed names, and facts about ufuncs."""
+"""The names of NumPy and SciPy that the table may use, and facts about ufuncs."""

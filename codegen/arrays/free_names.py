@@ -25,7 +25,7 @@ def free_names(tree: ast.AST, bound: Set[str] = frozenset()) -> Iterator[ast.Nam
 
 
 def _of_comprehension(tree: Comprehension, bound: Set[str]) -> Iterator[ast.Name]:
-    """What the first loop goes over is computed outside."""
+    """Python evaluates the iterable of the first loop in the enclosing scope."""
     first, *others = tree.generators
     yield from free_names(first.iter, bound)
     inside = bound | {name for loop in tree.generators for name in _targets(loop)}

@@ -1,4 +1,4 @@
-"""What the Python texts of a table may read: samples, points, references, and the expressions of ``array(...)``.
+"""The names that Python texts of a table may read: samples, points, references, and the expressions of ``array(...)``.
 
 They are evaluated when an op runs or is proven, so that they are all that a table could do besides computing. NumPy and
 SciPy lead to the rest of Python by their attributes (``np.f2py.os.system``). Therefore their functions are listed here,
@@ -84,7 +84,7 @@ GENERATOR_METHODS = words(
     standard_exponential standard_gamma standard_normal standard_t triangular uniform vonmises wald weibull zipf
     """
 )
-# What does more than give a value: it binds names out of their order, or makes functions.
+# Syntax that does more than give a value: it binds names out of order, or makes functions.
 _STATEMENTS = (ast.Await, ast.Yield, ast.YieldFrom, ast.Lambda, ast.NamedExpr)
 
 
@@ -126,7 +126,7 @@ def _verify_attribute(node: ast.Attribute, subject: str, modules: Set[str]) -> N
     path = _path(node)
     is_module = bool(path) and path[0] in modules
     if node.attr.startswith("_"):
-        hint = "What begins with an underscore is Python's own."
+        hint = "Names that begin with an underscore belong to Python."
         raise Problem(f"{subject} reads '{node.attr}', which is not for tables", _offset(node), hint)
     if is_module and path[0] == "np" and _is_in_numpy(path, subject, node):
         return

@@ -114,13 +114,18 @@ def _of_cores(core: RawText, batch: RawText | None, signature: Signature) -> Bat
     operands, arrow, results = core.text.replace(" ", "").partition("->")
     inputs = [a for a in signature.arguments if a.type.is_differentiable]
     found = list(_CORE.finditer(operands))
-    if not arrow or ",".join(match[0] for match in found) != operands or not _CORE.fullmatch(results.split("),")[0]):
+    given = list(_CORE.finditer(results))
+    if not arrow or not given or any(_joined(parts) != text for parts, text in ((found, operands), (given, results))):
         hint = "Write the last dimensions of each tensor, as in (m,k),(k,n)->(m,n)."
         raise Problem(f"core is '{core.text}', which is no signature of dimensions", hint=hint)
     if len(found) != len(inputs):
         raise Problem(f"core names {len(found)} tensors, but the op takes {len(inputs)}")
     letters = iter([_letter_of_core(match[1] or "") for match in found])
     return Batching("of_cores", "".join(next(letters) if a in inputs else "." for a in signature.arguments))
+
+
+def _joined(parts: list[re.Match[str]]) -> str:
+    return ",".join(match[0] for match in parts)
 
 
 def _letter_of_core(dims: str) -> str:

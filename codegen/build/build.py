@@ -16,6 +16,7 @@ from ..check.circles import report_circles
 from ..check.context import Context
 from ..check.forward import expect_forward
 from ..check.functions import report_uncalled, verify_functions
+from ..check.laziness import report_eager_calls
 from ..check.outputs import expect_condition
 from ..check.requirements import requirements
 from ..entries.declaration import Declaration
@@ -131,6 +132,7 @@ def _build(text: str, origin: Origin, functions: Mapping[str, str]) -> Table:
     errors.raise_if_any()
     _verify_saves(declarations, variants, errors)
     ops = [d.op(v) for d, v in zip(declarations, variants, strict=True)]
+    report_eager_calls(declarations, ops, errors)
     verify_agreement(ops, declarations, deriver, context)
     errors.raise_if_any()
     return _table(origin, ops, context.callees.holomorphic)

@@ -4,7 +4,7 @@ The derivative of each step comes from the table: that of ``exp(x)`` from exp's 
 with one for `grad` and the step itself for `result`. So whatever a formula says of ties and kinks carries over, and an
 op that somebody adds can be derived through at once. Steps are put together from the inside out (the tangent of a step
 is the sum over its arguments of their tangents times the step's own derivative), since then a choice stays outside of
-its branches. What comes out is text, as if the author had written it, and is resolved for each variant like any other.
+its branches. The result is text, as if the author had written it, and is resolved for each variant like any other.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 ``exp(self)`` in a formula of `exp` is `result`, and `result` there is ``exp(self)``. Parts are compared after they are
 resolved, so that ``self.exp()``, ``exp(self)`` and, where that is the forward, ``1 / sqrt(self)`` are found however
-they are written. What comes out is text: the author's, with the parts exchanged. Which way is better is for `saving` to
+they are written. The result is text: the author's, with the parts exchanged. Which way is better is for `saving` to
 say.
 """
 

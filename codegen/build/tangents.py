@@ -1,6 +1,6 @@
 """Forward mode of an op: how the tangents of its results follow from those of its inputs.
 
-An entry may say it (``result: ...``). What it leaves out is derived, in this order:
+An entry may say it (``result: ...``). Tangents that it leaves out are derived, in this order:
 
 - an elementwise op uses the formulas of its gradients: the derivative that multiplies `grad` there multiplies a tangent
   here (`auto_element_wise`);

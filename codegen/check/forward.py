@@ -7,8 +7,7 @@ import ast
 from ..arrays.free_names import free_names
 from ..arrays.python_names import verify_attributes, verify_expression
 from ..entries.declaration import Declaration, RawForward
-from ..formula.callees import INTRINSIC
-from ..formula.formula import Call, Expr, Formula, Name
+from ..formula.formula import Expr, Formula, Name
 from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
@@ -20,8 +19,6 @@ from ..spec.syntax import is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .context import Context, expect_returns
 from .writes import verify_reads_only
-
-_SCIPY_NAMES = {"lgamma": "gammaln"}
 
 
 def expect_forward(declaration: Declaration, signature: Signature, context: Context) -> Forward | None:
@@ -77,8 +74,6 @@ def _tree(raw: RawForward, declaration: Declaration, signature: Signature, conte
         return None
     if pointwise:
         _verify_loop(resolved.expr, signature, context)
-        if declaration.package:
-            _verify_has_ops(resolved.expr)
     else:
         expect_returns(resolved.expr, tuple(r.type.plain for r in signature.returns))
     position = raw.raw.position_of(raw.start)
@@ -93,14 +88,6 @@ def _verify_loop(expr: Expr, signature: Signature, context: Context) -> None:
         raise Problem(f"forward is no loop: {reason}", hint="Write array(...) or composite(...).")
     if expr.type.plain != TENSOR:
         raise Problem(f"forward gives {expr.type}, which is no Tensor")
-
-
-def _verify_has_ops(expr: Expr) -> None:
-    """Refuse functions that only loops have: integers and unaligned memory are computed by ops."""
-    for part in expr.walk():
-        if isinstance(part, Call) and part.family == INTRINSIC:
-            hint = f"Write array(...), of scipy.special.{_SCIPY_NAMES.get(part.function, part.function)}."
-            raise Problem(f"forward calls '{part.function}', which is no op but a function of loops alone", hint=hint)
 
 
 def _array(raw: RawForward, declaration: Declaration, signature: Signature, context: Context) -> Forward:

@@ -28,7 +28,7 @@ class Named:
 
 
 def named_parts(entry: RawEntry, text: RawText, scope: Scope, context: Context, has_gradient: bool = True) -> Named:
-    """What the names in a formula stand for; `has_gradient` is false of forward formulas."""
+    """The values that names in a formula stand for; `has_gradient` is false in forward formulas."""
     found: dict[str, Expr] = {}
     missing: dict[str, str] = {}
     names = {key.text for key, _ in entry.pairs.get("let", ())}

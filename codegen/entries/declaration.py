@@ -9,8 +9,10 @@ from ..formula.callees import OUTSIDE, TREE, entry_name, intrinsics
 from ..formula.reductions import Reduction, expect_reduction
 from ..model import ForwardKind, Op, Policy, Variant
 from ..spec.errors import Position
+from ..spec.names import namespace_of
 from ..spec.schema import Signature
 from ..spec.usual_operators import usual_operators
+from ..spec.vocabulary import LAZY_FAMILIES
 from .reader import RawEntry, RawText
 
 
@@ -79,6 +81,11 @@ class Declaration:
     @property
     def base(self) -> str:
         return self.signature.base
+
+    @property
+    def namespace(self) -> str:
+        """The package of the function that users call; those of an external table are all in its own."""
+        return "" if self.package else namespace_of(self.base)
 
     @property
     def position(self) -> Position:
@@ -188,5 +195,7 @@ class Declaration:
             non_differentiable=tuple(a.name for a in self.signature.arguments if a.name in self.non_differentiable),
             output_differentiability=self.output_differentiability,
             policy=self.policy,
+            namespace=self.namespace,
+            is_lazy=not self.package and self.entry.family in LAZY_FAMILIES,
             lets=tuple((key.text, " ".join(text.text.split())) for key, text in self.entry.pairs.get("let", ())),
         )

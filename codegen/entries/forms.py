@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from ..arrays.ufunc_facts import TESTS
 from ..model import FORMS
 from ..spec.errors import Collector, Position, did_you_mean, hint_from
+from ..spec.names import name_within, namespace_of
 from ..spec.scanner import NAMES, is_name
 from ..spec.schema import Return, Signature
 from ..spec.schema_types import Type
 from ..spec.vocabulary import OPERATORS
 from .reader import RawEntry, RawText
 
+METHODS = frozenset({"method", "inplace", "property"})
 EVERY_FORM = frozenset({"function", "method", "inplace", "out"})
 # Sets of forms with a name: `variants: all`.
 PRESETS = {"all": EVERY_FORM, "internal": frozenset({"function", "internal"})}
@@ -48,10 +50,15 @@ class FormReader:
         texts = self.entry.lists.get("variants")
         if texts is None:
             refused = {"inplace"} if "out_of_place" in self.entry.keys else set()
+            if self.is_in_namespace():
+                refused |= METHODS
             return frozenset(form for form in self.usual_forms() - refused if not self.why_not(form))
         if len(texts) == 1 and texts[0].text in PRESETS:
             return PRESETS[texts[0].text]
         return frozenset(text.text for text in texts if text.text in FORMS)
+
+    def is_in_namespace(self) -> bool:
+        return not self.package and bool(namespace_of(self.signature.base))
 
     def usual_forms(self) -> frozenset[str]:
         """The forms of an entry that names none, which follow from how it is computed."""
@@ -96,6 +103,9 @@ class FormReader:
     def why_not(self, form: str) -> str:
         """Why the op cannot have a form, or ""."""
         receiver = self.signature.expect_argument("self")
+        if form in METHODS and self.is_in_namespace():
+            short = name_within(self.signature.base)
+            return f"an op of a namespace is a function; call it '{short}', with the alias '{self.signature.base}'"
         if form in ("function", "internal"):
             return ""
         if form == "copy":

@@ -253,7 +253,7 @@ class _Reader:
     def parts(self, node: yaml.Node, op: str, key: str) -> tuple[RawText, ...]:
         if isinstance(node, yaml.ScalarNode):
             return _parts(self.call(node))
-        hint = "Write it like the arguments of a call: real(3, 4), other=2.5. What begins with a bracket needs a name."
+        hint = "Write it like the arguments of a call: real(3, 4), other=2.5. A list needs a name."
         self.errors.add(_start(node), op, f"one of the {key} should be a text", hint)
         return ()
 

@@ -238,7 +238,7 @@ class TupleExpr(Expr):
 
 @dataclass(frozen=True, eq=False)
 class Variable(Expr):
-    """What a comprehension goes over, as its parts see it: ``g`` in ``[2 * g for g in grads]``."""
+    """The variable of a comprehension, as its parts see it: ``g`` in ``[2 * g for g in grads]``."""
 
     name: str
 

@@ -19,7 +19,7 @@ class Function:
 
     @property
     def callee(self) -> Callee:
-        """What it takes; it has no entry of its own."""
+        """The types of its arguments; it has no entry of its own."""
         return Callee(self.signature, "", "", loops=False)
 
     @property

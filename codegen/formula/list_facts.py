@@ -37,7 +37,7 @@ def _paired(target: Expr, source: Expr) -> Iterator[tuple[Variable, Expr]]:
 
 
 def _only_fact(comprehension: Comprehension, variable: Variable) -> AttributeOf | None:
-    """What is read of a variable, when that is one thing and not its value."""
+    """The one fact that is read of a variable, when its value is not needed."""
     reads = [part for part in comprehension.walk() if isinstance(part, Variable) and part.name == variable.name]
     facts = [part for part in comprehension.walk() if isinstance(part, AttributeOf) and part.value == variable]
     known = {fact.attribute for fact in facts}

@@ -150,9 +150,18 @@ class CythonPrinter:
             operands = tuple(map(_as_list, operands))
         # A chain of comparisons would mean something else without parentheses.
         left = binding + 1 if binding == COMPARISON else binding
-        texts = [self.within(operands[0], left)]
+        texts = [self._numerator(operator) or self.within(operands[0], left)]
         texts += [self.within(operand, binding + 1) for operand in operands[1:]]
         return f" {symbol} ".join(texts), binding
+
+    def _numerator(self, operator: tree.Operator) -> str:
+        """The dividend, as a float where both are integers: C would divide these as integers."""
+        numerator, *others = operator.operands
+        if operator.symbol != "/" or any(o.type.name not in ("int", "bool") for o in (numerator, *others)):
+            return ""
+        if isinstance(numerator, tree.Literal):
+            return literal_text(float(numerator.value))  # type: ignore[arg-type]
+        return f"<double>{self.within(numerator, UNARY + 1)}"
 
     def _conditional(self, expr: tree.Conditional) -> tuple[str, int]:
         if expr.resolved:

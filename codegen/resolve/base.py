@@ -46,7 +46,7 @@ class ResolverBase(ABC):
 
     @contextmanager
     def knowing(self, present: tuple[Present, ...]) -> Iterator[None]:
-        """What is not None as long as this lasts."""
+        """The names known not to be None inside of this context."""
         self._present.extend(present)
         try:
             yield

@@ -99,7 +99,7 @@ class ComprehensionResolver(ResolverBase):
     # -- targets
 
     def _target(self, node: ast.expr, kinds: tuple[Items | Type, ...], variables: dict[str, Variable]) -> Expr:
-        """``g``, or ``i, (a, b)``, for what comes; each name is added to `variables`."""
+        """The target of a loop, ``g`` or ``i, (a, b)``; each name is added to `variables`."""
         if isinstance(node, ast.Name):
             if len(kinds) > 1 or isinstance(kinds[0], Items):
                 hint = f"Write {', '.join('abcdef'[: len(kinds)])} in its place."

@@ -93,7 +93,7 @@ Present = str | Subscript
 
 
 def names_present(test: Expr, holds: bool) -> tuple[Present, ...]:
-    """What is not None when `test` holds (or does not hold)."""
+    """The names that are not None when `test` holds (or does not hold)."""
     match test:
         case Operator(symbol="not", operands=(operand,)):
             return names_present(operand, not holds)

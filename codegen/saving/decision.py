@@ -6,7 +6,7 @@ priced by the arrays that the node would keep and the steps that backward would 
 the node together, since what one of them keeps is free for the others.
 
 Note [Whose choice it is]
-What a node keeps may not be changed in place before backward, so that to a caller an op whose formula reads `result` is
+A saved tensor may not be changed in place before backward, so that to a caller an op whose formula reads `result` is
 not the same as one whose formula reads `self`. Where the formulas are derived, the cheapest way is taken. Where the
 author did, a clearly cheaper way is taken if it keeps nothing that the formulas do not keep as they are written: that
 refuses no change that was allowed. If it keeps another tensor, the formulas stay, and the generator makes a note of it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# What a formula or a default has in the place of Python's words.
+# Words of other languages that a formula or a default uses in place of Python's.
 PYTHON_WORDS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("true", "TRUE", "yes", "Yes", "on"), "True"),
@@ -43,7 +43,6 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType(
 # Attributes of PyTorch's tensors -> how a formula here says it.
 ATTRIBUTES: Mapping[str, str] = MappingProxyType(
     {
-        **dict.fromkeys(("mH", "H"), "conj(x.mT)"),
         "requires_grad": "the formula for tensors that require grad: others are not asked for one",
         **dict.fromkeys(
             ("is_cuda", "is_sparse", "is_quantized", "layout"), "the formula for dense arrays, which all are"
@@ -68,7 +67,7 @@ _SIGNS: Mapping[str, str] = MappingProxyType(
 
 
 def sign_hint(text: str) -> str:
-    """What to write in the place of a sign of C++ in a text that does not parse, or ""."""
+    """Python's spelling of a sign of C++ in a text that does not parse, or ""."""
     plain = text.replace("!=", "")
     return next((hint for sign, hint in _SIGNS.items() if sign in plain), "")
 

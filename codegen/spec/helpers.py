@@ -33,9 +33,13 @@ def helper_signatures() -> Mapping[str, tuple[Signature, ...]]:
     """Module -> signatures of its helpers."""
     types = scan_types((FOLDER / "schema_types.pxd").read_text(encoding="utf-8"))
     return {
-        module: BUILTINS if module == "builtins" else tuple(scan_helpers(FOLDER / f"{module}.pxd", types))
-        for module in HELPER_MODULES
+        module: BUILTINS if module == "builtins" else tuple(scan_helpers(declarations(path), types))
+        for module, path in HELPER_MODULES.items()
     }
+
+
+def declarations(module: str) -> Path:
+    return FOLDER / f"{module.replace('.', '/')}.pxd"
 
 
 def scan_types(text: str) -> dict[str, Type]:

@@ -8,12 +8,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .schema import Signature
+from .vocabulary import NAMESPACES
 
 # Name of `self` in functions, as in PyTorch's.
 FIRST_TENSOR = "input"
 
 # Parameters that are also known by the name that NumPy gives them.
-SECOND_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), FIRST_TENSOR: ("x", "a", "x1"), "other": ("x2",)}
+SECOND_NAMES = {"dim": ("axis",), "keepdim": ("keepdims",), FIRST_TENSOR: ("x", "a", "x1", "A"), "other": ("x2",)}
+
+
+# ---- namespaces
+
+
+def namespace_of(name: str) -> str:
+    """``linalg`` of ``linalg_det``, or ""."""
+    first, _, rest = name.partition("_")
+    return first if first in NAMESPACES and rest else ""
+
+
+def name_within(name: str) -> str:
+    """``det`` of ``linalg_det``: what users call it in its namespace."""
+    return name.removeprefix(f"{namespace_of(name)}_") if namespace_of(name) else name
 
 
 # ---- forms of an op

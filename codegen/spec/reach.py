@@ -1,4 +1,4 @@
-"""What names lead to, where each stands for a text that reads others."""
+"""The names that a name depends on, where each stands for a text that reads others."""
 
 from __future__ import annotations
 

@@ -35,9 +35,9 @@ MODULE_NAMES = words(
     cpython device_of drop_value dtype_of dtype_of_out dtypes_of elementwise end_op end_tangents ended
     finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give_out grad_enabled gradient gradient_or_zeros
     gradsmith has_tangent_1 has_tangent_2 has_tangent_3 has_tangent_list INT_ITEMS is_complex is_tensor IS_VIEW
-    item_of kept_from_write lent ndim_of Node np number_as_tensor NUMBER_ITEMS numel_of numpy numpy_generator
-    of_cores offset_of or_zeros original_of Overload Overloads own_memory owned plus prepare_addend prepare_apart
-    prepare_clampable prepare_compared prepare_factor prepare_floating prepare_history prepare_magnitude
+    item_of kept_from_write lent name_within ndim_of Node np number_as_tensor NUMBER_ITEMS numel_of numpy
+    numpy_generator of_cores offset_of or_zeros original_of Overload Overloads own_memory owned plus prepare_addend
+    prepare_apart prepare_clampable prepare_compared prepare_factor prepare_floating prepare_history prepare_magnitude
     prepare_numeric prepare_own_dtype prepare_subtrahend PyObject readonly refuse_numbers replayed_arrays
     replayed_result replayed_tensor replays REQUIRED requires_grad_1 requires_grad_2 requires_grad_3
     requires_grad_list reset_accumulator return_type save_input save_list save_mode save_object save_output
@@ -49,9 +49,7 @@ MODULE_NAMES = words(
     """
 )
 # Functions and types of Python that generated code calls.
-CALLED_BUILTINS = words(
-    "__name__ complex dict enumerate globals isinstance len list object property range sorted tuple zip"
-)
+CALLED_BUILTINS = words("__name__ complex dict enumerate globals isinstance len list object property range tuple zip")
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """

@@ -17,9 +17,10 @@ from .scanner import Scanner
 from .schema_types import Type, scan_type
 from .syntax import parse_python
 
-# Names that mean something else inside a formula or in generated code.
+# Names that mean something else inside a formula or in generated code. An argument may be called `nan`, as that of
+# nan_to_num is; in its entry the name is the argument.
 RESERVED_NAMES = frozenset(
-    {"grad", "grads", "grad_input_mask", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf", "nan"}
+    {"grad", "grads", "grad_input_mask", "result", "retain_variables", "np", "node", "walk", "out", "pi", "inf"}
 )
 
 

@@ -1,7 +1,7 @@
 """Numbers and repetitions in the Python texts of a table that no computer has the memory for.
 
-Python computes ``10**10**10`` to its last digit, and ``'a' * 10**12`` before NumPy is asked anything. What depends on
-the arguments of a call is not known here.
+Python computes ``10**10**10`` to its last digit, and ``'a' * 10**12`` before NumPy is asked anything. A size that
+depends on the arguments of a call is not known here.
 """
 
 from __future__ import annotations

@@ -27,19 +27,80 @@ FAMILIES = (
     "bounds",
     "exponential",
     "trigonometric",
+    "angles",
+    "rounding",
+    "logarithms",
+    "pairs",
+    "floats",
+    "complex_numbers",
+    "draws",
     "activation",
     "comparison",
     "reduce",
     "extremes",
+    "order",
+    "scan",
+    "statistics",
     "probability",
     "shape",
     "joining",
+    "stacking",
+    "diagonals",
+    "rearranging",
     "index",
     "scatter",
+    "places",
+    "counting",
+    "replacing",
+    "grouping",
+    "distances",
+    "without_missing",
+    "numpy_names",
     "linalg",
+    "products",
+    "decompositions",
+    "solvers",
+    "triangular",
+    "matrix_functions",
+    "norms",
+    "fft",
+    "cosine_transforms",
+    "signal",
+    "sparse",
     "copy",
     "loss",
+    "gamma_functions",
+    "error_functions",
+    "information",
+    "hypergeometric",
+    "bessel",
+    "exponential_integrals",
+    "polynomials",
+    "incomplete",
 )
+
+# Families that are imported when one of their ops is first used, so that `import gradsmith` stays quick.
+LAZY_FAMILIES = frozenset(
+    {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
+    | {"counting", "replacing", "numpy_names"}
+    | {
+        "decompositions",
+        "solvers",
+        "triangular",
+        "matrix_functions",
+        "norms",
+        "products",
+        "fft",
+        "cosine_transforms",
+        "signal",
+        "sparse",
+    }
+    | {"gamma_functions", "error_functions", "information", "hypergeometric", "bessel"}
+    | {"exponential_integrals", "polynomials", "incomplete"}
+)
+
+# Packages of functions, as in PyTorch: an entry or an alias `linalg_det` is ``gradsmith.linalg.det`` to users.
+NAMESPACES = ("fft", "linalg", "signal", "special")
 
 # Modules beside those of the families.
 FUNCTIONS_MODULE, METHODS_MODULE, DOCSTRINGS_MODULE = "_functions", "_methods", "_docstrings"
@@ -96,8 +157,19 @@ INTRINSICS = """
 
 # ---- helpers
 
-# Modules of the helpers that formulas may call; `helpers.py` reads what is in them.
-HELPER_MODULES = ("formulas", "numbers", "parts", "builtins")
+# Rooms of runtime/formulas, "" for itself -> modules of the helpers that formulas may call; see `helpers.py`.
+_HELPER_ROOMS = {
+    "": "formulas numbers parts arrangement ranks selection replaced matrices builtins",
+    "statistics": "groups rows missing",
+    "signals": "spectra frames slopes",
+}
+HELPER_MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        module: f"{room}.{module}" if room else module
+        for room, modules in _HELPER_ROOMS.items()
+        for module in modules.split()
+    }
+)
 
 # Helpers that a loop leaves out (identities on the real numbers that loops compute with) or writes
 # in its own way.
@@ -208,12 +280,19 @@ NUMBER_NAMES = words("inf nan pi")
 # The functions are those of gradsmith/verify/references/expected.py.
 REFERENCE_FUNCTIONS = words(
     """
-    T as_strided axes basic_index_backward bmm chunk class_weights contiguous copy_ corner cross_entropy
-    div_mode expand fill_ flatten floor_divide gather gelu geometry_scatter geometry_slice grid index_add
+    T as_strided axes basic_index_backward bmm chunk class_weights contiguous copy_ corner complex_of_parts
+    cross_entropy div_mode expand fill_ flatten floor_divide gather gelu geometry_scatter geometry_slice grid index_add
     index_backward index_put index_select linear log_softmax log_softmax_backward mT masked_fill masked_select
-    max_dim min_dim mse_loss narrow nll_loss nll_loss_backward places_of put reduced remainder restore_dims
-    scatter scatter_add scatter_reduce select sgn sign slices softmax softmax_backward split split_sizes
+    max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
+    polynomial_derivative put reduced remainder restore_dims
+    scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
+    centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft
+    real_transform stft unfold unfold_backward
+    argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
+    searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
+    group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient
+    cumulative_prod cumulative_sum histogramdd_between histogramdd_even
     """
 )
 REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(
@@ -235,11 +314,16 @@ def scan_functions(folder: Path) -> dict[str, str]:
     installation has the declarations alone.
     """
     found: dict[str, str] = {}
-    for source in sorted([*folder.glob("*.pyx"), *folder.glob("*.py"), *folder.glob("*.pxd")]):
+    for source in sorted(path for path in folder.rglob("*") if path.suffix in (".pyx", ".py", ".pxd")):
         for name in _DEFINITION.findall(source.read_text(encoding="utf-8")):
             if not name.startswith("_"):
-                found.setdefault(name, source.stem)
+                found.setdefault(name, module_within(folder, source))
     return found
+
+
+def module_within(folder: Path, source: Path) -> str:
+    """``linalg``, or ``matrices.solvers`` of a room of the folder."""
+    return ".".join(source.relative_to(folder).with_suffix("").parts)
 
 
 # Functions allowed in `prepare`: `prepare_<name>` of runtime/calls/preparation.pxd, and how many arguments it takes.

@@ -27,7 +27,7 @@ def packed_functions(entry: EntryView) -> Iterator[CFunction]:
 def has_written_rule(entry: EntryView) -> bool:
     """Is there a form that writes into the data of a batch?"""
     form = entry.inplace
-    return entry.batching is not None and form is not None and not (form.is_view or form.is_composite)
+    return entry.batching is not None and form is not None and not (form.is_view or form.compute)
 
 
 def _packed(name: str, called: str, entry: EntryView) -> CFunction:

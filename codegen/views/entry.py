@@ -29,6 +29,7 @@ from .model import (
     InplaceView,
     Output,
     Parameter,
+    PartView,
     RecordView,
     Refused,
     Save,
@@ -37,6 +38,7 @@ from .model import (
 )
 from .node import everything_saved, node_view
 from .required import required_view
+from .sharing import share
 from .tangent import read_after_write, tangent_condition, tangent_view
 
 # ---- entries
@@ -58,7 +60,7 @@ def _entry_view(op: Op, variant: Variant, table: Table) -> EntryView:
     shape = "list" if is_list else "several" if len(names) > 1 else "single"
     return EntryView(
         name=variant.c_entry,
-        op=op.base,
+        op=op.spoken,
         schema=str(signature),
         node=node_view(op, variant, table),
         tangents=tangent_view(variant),
@@ -103,7 +105,7 @@ def _parts_text(variant: Variant, expr: Expr) -> str:
 
 
 def _refused(op: Op, argument: Argument) -> Refused:
-    return Refused(f"check_no_gradient{'_list' if argument.type.is_list else ''}", argument.name, op.base)
+    return Refused(f"check_no_gradient{'_list' if argument.type.is_list else ''}", argument.name, op.spoken)
 
 
 def _is_replaceable(variant: Variant) -> bool:
@@ -171,8 +173,7 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
         op=f"{op.base}_",
         record=None if variant.is_view else _inplace_record(variant),
         is_view=variant.is_view,
-        is_composite=variant.forward.kind == "composite",
-        text=_composite_text(variant, {"self": "original"}),
+        compute=_composite_view(variant, {"self": "original"}) if variant.forward.kind == "composite" else None,
         by_copy=_by_copy(variant),
         ends_tangents=variant.tangents is None,
     )
@@ -182,11 +183,10 @@ def _written_view(op: Op, variant: Variant) -> InplaceView:
     """An op that is in place by its signature."""
     return InplaceView(
         name=variant.c_entry,
-        op=op.base,
+        op=op.spoken,
         record=_inplace_record(variant),
         is_view=False,
-        is_composite=False,
-        text="",
+        compute=None,
         by_copy=None,
         ends_tangents=False,
         resets_accumulator=op.policy.resets_accumulator,
@@ -324,7 +324,7 @@ def saved_value_text(variant: Variant, value: SavedValue, inplace: bool) -> str:
 
 
 def _grouped(saves: Iterable[tuple[tuple[int, ...], Save]]) -> tuple[Saves, ...]:
-    """One test for all that is saved on account of the same edges."""
+    """One test for all values that are saved for the same edges."""
     groups: dict[tuple[int, ...], list[Save]] = {}
     for edges, save in saves:
         groups.setdefault(edges, []).append(save)
@@ -343,12 +343,11 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
         guard = _guard(variant, table)
         return ComputeView("array", text=_guarded(text, guard) if guard else text)
     assert forward.formula is not None
-    text = _composite_text(variant, {})
     if forward.kind == "composite":
-        return ComputeView("composite", text=text)
+        return _composite_view(variant, {})
     return ComputeView(
         "pointwise",
-        text=text,
+        text=_printer(variant, {}).text(forward.formula.expr),
         kernel=forward_kernel_name(variant.stem) if table.loops[variant.c_entry].forward else "",
         fallback=by_ops_name(variant.stem),
         tensors=tuple(a.name for a in variant.tensors),
@@ -358,12 +357,15 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     )
 
 
-def _composite_text(variant: Variant, names: Mapping[str, str]) -> str:
-    """The expression of ops that a forward is, with arguments under other names; "" when it is none."""
-    if variant.forward.formula is None:
-        return ""
-    printer, expr = _printer(variant, names), variant.forward.formula.expr
-    return printer.parts(expr) if len(variant.signature.returns) > 1 else printer.text(expr)
+def _composite_view(variant: Variant, names: Mapping[str, str]) -> ComputeView:
+    """The expression of ops that a forward is, with arguments under other names; what it repeats is computed once."""
+    assert variant.forward.formula is not None
+    signature, printer = variant.signature, _printer(variant, names)
+    taken = {argument.name for argument in signature.arguments} | set(signature.output_names) | {"depth", "original"}
+    found = share([variant.forward.formula.expr], frozenset(taken))
+    [expr] = found.formulas
+    text = printer.parts(expr) if len(signature.returns) > 1 else printer.text(expr)
+    return ComputeView("composite", text=text, parts=tuple(PartView(p.name, printer.text(p.expr)) for p in found.parts))
 
 
 def _printer(variant: Variant, names: Mapping[str, str]) -> CythonPrinter:
@@ -384,7 +386,7 @@ def _ufunc_view(variant: Variant) -> ComputeView:
 
 def array_names(variant: Variant, table: Table) -> dict[str, str]:
     """Meaning of the names of an array expression in the generated function."""
-    names = {name: f"{module}.{name}" for name, module in variant.forward.functions}
+    names = {name: f"{module.rpartition('.')[2]}.{name}" for name, module in variant.forward.functions}
     names |= {name: f"builtins.{name}" for name in variant.forward.builtins & table.face_names}
     if variant.forward.needs_scipy:
         names["scipy"] = scipy_name(variant.signature.base)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..api.functions import make_face
+from ..formula.called import called_entries
 from ..formula.callees import BUILTIN
 from ..formula.formula import Call, Expr
 from ..loops.kernels import kernel_of
 from ..model import Op, Table, Variant
-from ..spec.names import backward_table_name, forward_kernel_name, scipy_name
+from ..spec.names import backward_table_name, forward_kernel_name, name_within, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .batching_lines import rules
 from .entry import entry_view
@@ -31,19 +32,34 @@ def family_view(family: str, table: Table, compiled_functions: frozenset[str]) -
         name=family,
         ops=op_views,
         ufuncs=tuple(sorted({v.forward.ufunc.upper() for v in variants if v.forward.ufunc})),
-        functions_package=table.package if table.library else FUNCTIONS_PACKAGE,
-        function_modules=tuple(sorted(modules - compiled_functions)),
-        compiled_functions=tuple(sorted(modules & compiled_functions)),
+        function_modules=_by_package(modules - compiled_functions, table),
+        compiled_functions=_by_package(modules & compiled_functions, table),
         uses_builtins=any(v.forward.builtins & table.face_names for v in variants) or any(map(_is_python, _trees(ops))),
-        scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.base) for op in ops if op.needs_scipy)),
+        scipy_users=tuple(dict.fromkeys((scipy_name(op.base), op.spoken) for op in ops if op.needs_scipy)),
         imports=tuple(_imports(family, ops, table)),
         backward_tables=tuple(_backward_tables(ops, table)),
         forward_kernels=tuple(_forward_kernels(ops, table)),
         entries=entries,
         direct=tuple(entry for entry in entries if entry.inplace and entry.inplace.name in direct),
         faces=faces,
+        of_namespaces=tuple(_of_namespaces(ops)),
         has_docstrings=not table.library,
     )
+
+
+def _by_package(modules: Iterable[str], table: Table) -> tuple[Import, ...]:
+    """Modules of array functions, grouped by the room that they are imported from."""
+    folder = table.package if table.library else FUNCTIONS_PACKAGE
+    rooms: dict[str, list[str]] = {}
+    for module in sorted(modules):
+        room, _, name = module.rpartition(".")
+        rooms.setdefault(f"{folder}.{room}" if room else folder, []).append(name)
+    return tuple(Import(package, tuple(names)) for package, names in rooms.items())
+
+
+def _of_namespaces(ops: tuple[Op, ...]) -> Iterator[tuple[str, str, str]]:
+    named = {op.base: op.namespace for op in ops if op.namespace and "internal" not in op.forms and op.forms}
+    return ((base, namespace, name_within(base)) for base, namespace in named.items())
 
 
 def _op_view(op: Op, table: Table) -> OpView:
@@ -86,7 +102,7 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
     """C entries of other families and helpers that formulas call, by module."""
     found: dict[str, set[str]] = {}
     for tree in _trees(ops):
-        for module, name in _called(tree):
+        for module, name in called_entries(tree):
             found.setdefault(module, set()).add(name)
     found.pop(f"{table.package}.{family}" if table.library else family, None)
     for module in sorted(found):
@@ -97,38 +113,15 @@ def _module_path(module: str) -> str:
     """Module of a family or of the helpers; an external family names its own."""
     if "." in module:
         return module
-    return f"{HELPERS_PACKAGE if module in HELPER_MODULES else 'gradsmith.generated'}.{module}"
-
-
-_NO_MODULES = frozenset({"", BUILTIN, "intrinsic"})
+    if module in HELPER_MODULES:
+        return f"{HELPERS_PACKAGE}.{HELPER_MODULES[module]}"
+    return f"gradsmith.generated.{module}"
 
 
 def _trees(ops: tuple[Op, ...]) -> Iterator[Expr]:
-    for variant in (variant for op in ops for variant in op.variants):
-        if variant.forward.formula is not None:
-            yield variant.forward.formula.expr
-        if variant.batching is not None and variant.batching.parts is not None:
-            yield variant.batching.parts.expr
-        if variant.condition is not None:
-            yield variant.condition.expr
-        yield from (requirement.condition.expr for requirement in variant.requirements)
-        if variant.backward is not None:
-            yield from (gradient.formula.expr for gradient in variant.backward.gradients)
-        if variant.tangents is not None:
-            yield from (term.expr for output in variant.tangents.outputs for term in output.terms)
+    return (tree for _, variant in _variants(ops) for tree in variant.trees)
 
 
 def _is_python(expr: Expr) -> bool:
     """Does it call functions of Python whose names may be those of ops."""
     return any(isinstance(part, Call) and part.c_entry.startswith(f"{BUILTIN}.") for part in expr.walk())
-
-
-def _called(expr: Expr) -> Iterator[tuple[str, str]]:
-    """(module, name) of each call that the printed text makes."""
-    module = getattr(expr, "family", "")
-    name = getattr(expr, "resolved", "") or getattr(expr, "c_entry", "")
-    if name and module not in _NO_MODULES:
-        yield module, name
-    resolved = getattr(expr, "resolved_arguments", ())
-    for child in resolved or expr.children():
-        yield from _called(child)

@@ -254,6 +254,7 @@ class ComputeView:
     scalars: tuple[str, ...] = ()
     floating: tuple[str, ...] = ()  # tensors that integers must leave before a function of floats sees them
     promoted: tuple[str, ...] = ()  # operands that are brought to one dtype before the first step
+    parts: tuple[PartView, ...] = ()  # of a composite: what `text` reads more than once
 
     @property
     def packed_scalars(self) -> str:
@@ -301,8 +302,7 @@ class InplaceView:
     op: str  # mul_
     record: RecordView | None
     is_view: bool  # nothing is written: `self` becomes the view that the op makes of it
-    is_composite: bool  # it has no node: the values, with their history, are copied into `self`
-    text: str  # the composite, of the `original` value of `self`
+    compute: ComputeView | None  # a composite, of the `original` value of `self`: it has no node, its value is copied
     by_copy: ByCopy | None  # when the result of the op is computed first and then copied into `self`
     ends_tangents: bool  # the values written depend on no tangent: those of `self` end
     kept: tuple[str, ...] = ()  # what forward mode reads after the write as it was before; `self` as `original`
@@ -377,7 +377,7 @@ class EntryView:
 
 @dataclass(frozen=True)
 class EntryText:
-    """What is written of a variant: its node class, if it has one, and its functions."""
+    """The generated parts of a variant: its node class, if it has one, and its functions."""
 
     node_classes: tuple[NodeClass, ...]
     functions: tuple[CFunction, ...]
@@ -423,9 +423,10 @@ class FamilyView:
     name: str
     ops: tuple[OpView, ...]
     ufuncs: tuple[str, ...]
-    functions_package: str  # where array functions are: gradsmith.runtime.arrays.functions, or an external package
-    function_modules: tuple[str, ...]  # of it
-    compiled_functions: tuple[str, ...]  # those among them that have a .pxd
+    function_modules: tuple[
+        Import, ...
+    ]  # of array functions: those of runtime/arrays/functions, or of an external package
+    compiled_functions: tuple[Import, ...]  # those among them that have a .pxd
     uses_builtins: bool  # functions of Python that the module has ops of the same name for
     scipy_users: tuple[tuple[str, str], ...]  # name of what stands for SciPy, the op that needs it
     imports: tuple[Import, ...]  # other families and helpers
@@ -434,6 +435,7 @@ class FamilyView:
     entries: tuple[EntryView, ...]
     direct: tuple[EntryView, ...]  # those whose in-place form methods call without a call between
     faces: tuple[Face, ...]
+    of_namespaces: tuple[tuple[str, str, str], ...]  # (linalg_det, linalg, det): what functions are called by users
     has_docstrings: bool  # external packages have them as data, see views/docstrings.py
 
     @property

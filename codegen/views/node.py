@@ -1,4 +1,4 @@
-"""The node class of a variant: what comes in, what is read of the saved values, what goes out."""
+"""The node class of a variant: its incoming gradients, the saved values it reads, its outgoing gradients."""
 
 from __future__ import annotations
 

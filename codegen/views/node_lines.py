@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from textwrap import wrap
 
 from .lines import indented
 from .model import GradientView, Load, NodeClass, NodeView, PartView
@@ -14,7 +15,7 @@ def node_class(node: NodeView) -> NodeClass:
 
 
 def apply_lines(node: NodeView) -> Iterator[str]:
-    """The body of `apply`: what comes in, then a statement for each gradient."""
+    """The body of `apply`: incoming gradients, then a statement for each outgoing one."""
     if node.is_selective:
         yield "cdef unsigned int wanted = self.wanted"
     if node.fused:
@@ -29,7 +30,7 @@ def apply_lines(node: NodeView) -> Iterator[str]:
 
 
 def member_lines(node: NodeView) -> Iterator[str]:
-    """What follows `apply`, each part after an empty line."""
+    """The methods after `apply`, each preceded by an empty line."""
     if node.freed:
         yield from ("", "cdef void release_saved(self) noexcept:", "    Node.release_saved(self)")
         yield from (f"    drop_value(self, {slot})" for slot in node.freed)
@@ -60,8 +61,8 @@ def _declarations(node: NodeView) -> Iterator[str]:
         ("list", node.list_locals),
         ("object", node.object_locals),
     ):
-        if names:
-            yield f"cdef {c_type} {', '.join(names)}"
+        for line in wrap(", ".join(names), 90):
+            yield f"cdef {c_type} {line.rstrip(',')}"
     yield from (f"cdef {load.c_type} {load.name} = {_loaded(load)}" for load in node.loaded_first)
 
 

@@ -1,4 +1,4 @@
-"""Common subexpressions of a node's gradients are computed once.
+"""Common subexpressions of a node's gradients, and of a composite forward, are computed once.
 
 The formulas of one node often repeat themselves: ``self == other`` in both gradients of a maximum, ``sigmoid(self)``
 twice in one of silu. Such parts become locals of `apply`, computed where a gradient that needs them is wanted.
@@ -133,8 +133,11 @@ def _named(parts: Sequence[Expr], taken: Set[str]) -> dict[Expr, Name]:
 
 
 def _is_step(part: Expr) -> bool:
-    """Something that is computed, with a tensor as its result."""
-    return part.type.is_tensor and (isinstance(part, Call) or (isinstance(part, Operator) and bool(part.resolved)))
+    """Something that is computed, with a tensor or several as its result, and the same each time."""
+    if isinstance(part, Call):
+        draws = any(argument.type.name == "Generator" for argument in part.arguments)
+        return part.type.name == "Tensor" and not draws
+    return isinstance(part, Operator) and part.type.name == "Tensor" and bool(part.resolved)
 
 
 def _with_name(formula: Expr, part: Expr, name: str) -> Expr:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from .batching_lines import has_written_rule, packed_functions
 from .lines import indented
-from .model import CFunction, EntryView, InplaceView, RecordView, Save, Saves, TangentView, tuple_text
+from .model import CFunction, ComputeView, EntryView, InplaceView, RecordView, Save, Saves, TangentView, tuple_text
 
 
 def c_functions(entry: EntryView) -> Iterator[CFunction]:
@@ -33,7 +33,7 @@ def _tangents(rule: TangentView) -> CFunction:
 
 
 def _by_ops(entry: EntryView) -> Iterator[str]:
-    """What a loop cannot do: other dtypes, broadcasting, complex numbers."""
+    """The general path, for what the loop does not cover: other dtypes, broadcasting, complex numbers."""
     compute = entry.compute
     yield f"{_targets(p.name for p in entry.parameters)} = given"
     if compute.promoted:
@@ -53,8 +53,14 @@ def _composite(entry: EntryView) -> Iterator[str]:
     result = entry.outputs[0].name
     yield from _verified(entry)
     yield _begun(entry, entry.op)
+    yield from _parts(entry.compute)
     yield f"cdef {entry.returns} {result} = {entry.compute.text}"
     yield from _ended(entry, result)
+
+
+def _parts(compute: ComputeView) -> Iterator[str]:
+    """Locals for what a composite reads more than once."""
+    return (f"{part.name} = {part.text}" for part in compute.parts)
 
 
 def _recorded(entry: EntryView) -> Iterator[str]:
@@ -74,7 +80,7 @@ def _recorded(entry: EntryView) -> Iterator[str]:
 
 
 def _verified(entry: EntryView) -> Iterator[str]:
-    """What the table requires of the arguments, and the inputs that it gives no gradient."""
+    """Checks of the arguments that the table requires, and of inputs to which it gives no gradient."""
     yield from _required(entry)
     yield from _refused(entry)
 
@@ -131,7 +137,7 @@ def _shown(entry: EntryView) -> str:
 
 
 def _replayed(entry: EntryView, value: str) -> str:
-    """What a replaceable op computes, unless an observer or a batching rule has it."""
+    """The computation of a replaceable op, unless an observer or a batching rule takes it over."""
     if not entry.is_replaceable:
         return value
     given = "replayed_tensor()" if entry.shape == "single" else f"<{entry.returns}>replayed_result()"
@@ -252,7 +258,7 @@ def _written_to_several(entry: EntryView) -> Iterator[str]:
 def _inplace(entry: EntryView, form: InplaceView) -> Iterator[str]:
     if form.is_view:
         return _by_view(entry, form)
-    return _by_copy(entry, form) if form.is_composite else _written(entry, form)
+    return _by_copy(entry, form, form.compute) if form.compute else _written(entry, form)
 
 
 def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
@@ -263,13 +269,14 @@ def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
     yield "return ended(depth, self)"
 
 
-def _by_copy(entry: EntryView, form: InplaceView) -> Iterator[str]:
+def _by_copy(entry: EntryView, form: InplaceView, compute: ComputeView) -> Iterator[str]:
     """A composite has no node: the values, with their history, are copied into `self`."""
     yield from _required(entry)  # before the check, which announces the write
     yield f'check_inplace("{form.op}", self)'
     yield from _refused(entry)
     yield "cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it"
-    yield f'return copy_into("{form.op}", self, {form.text})'
+    yield from _parts(compute)
+    yield f'return copy_into("{form.op}", self, {compute.text})'
 
 
 def _written(entry: EntryView, form: InplaceView) -> Iterator[str]:

@@ -12,12 +12,12 @@ from jinja2.ext import Extension
 
 from ..formula.printing import literal_text
 from ..model import Table
-from ..spec.vocabulary import DOCSTRINGS_MODULE, METHODS_MODULE
+from ..spec.vocabulary import DOCSTRINGS_MODULE, METHODS_MODULE, NAMESPACES
 from ..views.docstrings import docstrings_view
 from ..views.family import family_view
 from ..views.model import FamilyView
 from ..views.table_rows import op_rows
-from ..views.tensor import package_view, tensor_view
+from ..views.tensor import namespace_view, package_view, tensor_view
 from .json_schema import table_schema
 from .line_width import within_width
 from .stubs import stub_view, tensor_stub_view
@@ -82,6 +82,8 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     files["tensor.pyi"] = render("tensor.pyi.j2", table, stub=tensor_stub_view(table))
     files["op_table.py"] = render("op_table.py.j2", table, rows=op_rows(table))
     files["__init__.py"] = render("package.py.j2", table, package=package_view(table))
+    for name in NAMESPACES:
+        files[f"{name}_namespace.py"] = render("namespace.py.j2", table, namespace=namespace_view(name, table))
     files["table.schema.json"] = table_schema()
     return files
 

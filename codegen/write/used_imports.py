@@ -41,7 +41,7 @@ def with_one_import(text: str, module: str, names: Set[str]) -> str:
 
 
 def imported_names(text: str) -> frozenset[str]:
-    """What a module imports by name."""
+    """The names that a module imports."""
     return frozenset(item for match in _IMPORT.finditer(text) for item in _items(match))
 
 
@@ -64,4 +64,4 @@ def _statement(start: str, items: list[str]) -> str:
     if len(start) + len(names) <= WIDTH:
         return f"{start}{names}\n"
     indent = "    "
-    return f"{start}(\n{fill(names, WIDTH, initial_indent=indent, subsequent_indent=indent)},\n)\n"
+    return f"{start}(\n{fill(f'{names},', WIDTH, initial_indent=indent, subsequent_indent=indent)}\n)\n"

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from gradsmith.autograd import forward_ad as forward_ad
     from gradsmith.autograd import functional as functional
     from gradsmith.autograd import profiler as profiler
+    from gradsmith.autograd.nan_safety import is_nan_safe_enabled as is_nan_safe_enabled
+    from gradsmith.autograd.nan_safety import nan_safe as nan_safe
 
 __all__ = [
     "Function",
@@ -51,6 +53,8 @@ __all__ = [
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "is_multithreading_enabled",
+    "is_nan_safe_enabled",
+    "nan_safe",
     "no_grad",
     "profiler",
     "set_detect_anomaly",
@@ -63,4 +67,6 @@ def __getattr__(name: str) -> Any:
     """Modules that are imported when they are first used."""
     if name in ("forward_ad", "functional", "profiler"):
         return importlib.import_module(f"{__name__}.{name}")
+    if name in ("is_nan_safe_enabled", "nan_safe"):
+        return getattr(importlib.import_module(f"{__name__}.nan_safety"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,7 +13,7 @@ from gradsmith.runtime.custom_function import function as custom_function
 from gradsmith.runtime.custom_function import node as function_node
 from gradsmith.runtime.custom_function.once_differentiable import once_differentiable
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = ["Function", "FunctionCtx", "InplaceFunction", "once_differentiable"]
 
@@ -37,7 +37,7 @@ class FunctionCtx:
         Parameters
         ----------
         *tensors : Tensor or None
-            Inputs, outputs or intermediate results. What backward computes from intermediate results is not
+            Inputs, outputs or intermediate results. Anything backward computes from intermediate results is not
             differentiable any further: compute them again from inputs for a second derivative, or return them too.
         """
         self.to_save = tensors

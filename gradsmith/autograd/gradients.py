@@ -14,8 +14,8 @@ from gradsmith.runtime.graph.gc_tracking import track_everything
 from gradsmith.runtime.graph.tensor import TensorBase, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors import entry_points
-from gradsmith.runtime.tensors.creation import ones, zeros_like
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.creation import ones, zeros_like
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = ["backward", "grad"]
 

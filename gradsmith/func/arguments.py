@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.calls.forward_ad import alias, all_tangents
 from gradsmith.runtime.switches.grad_mode import no_grad, set_grad_enabled
+from gradsmith.runtime.switches.transformed import TransformedCall
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 from gradsmith.utils.pytree import Mismatch, TreeSpec
 
@@ -24,6 +26,16 @@ class Call:
             raise TypeError(f"{transform}(): func must be callable, got {type(func).__name__}")
         self.transform = transform
         self.func = func
+
+    def on(self, args: Sequence[Any], kwargs: dict[str, Any] | None = None) -> Any:
+        """Call the function. Tensors made from here on are its own; those it captures cannot be changed in place."""
+        kwargs = kwargs or {}
+        with TransformedCall(self, tuple(args), kwargs):
+            return self.func(*args, **kwargs)
+
+    @staticmethod
+    def leaves(tree: Any) -> list[Any]:
+        return pytree.flatten(tree)[0]
 
     def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
         return kind(f"{self.transform}(f): {text} (f is {place_of(self.func)})")
@@ -125,7 +137,7 @@ def without_history_of(tensors: list[Any], results: Any, recording: bool) -> Any
 
 def _without_history(tensors: list[Any], result: Any, recording: bool) -> Any:
     if not is_tensor(result) or not with_history([result]) or (recording and has_other_history([result], tensors)):
-        return result
+        return leave_call(result)
     with no_grad():
         return alias(result)
 

@@ -18,10 +18,11 @@ from gradsmith.func.arguments import (
     with_arguments,
     without_history_of,
 )
+from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
-from gradsmith.runtime.tensors.creation import zeros_like
 from gradsmith.runtime.tensors.entry_points import run_grad
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.creation import zeros_like
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 
 
@@ -89,18 +90,19 @@ class Pushforward:
         """Value, tangent and second result, for the tangents `vectors` of the primals `leaves`."""
         with set_fwd_grad_enabled(True), dual_level():
             duals = [make_dual(leaf, vector) for leaf, vector in zip(leaves, vectors)]
-            result = self.call.func(*with_arguments(self.args, self.positions, spec.unflatten(duals)))
+            result = self.call.on(with_arguments(self.args, self.positions, spec.unflatten(duals)))
             output, aux = output_and_aux(self.call, result, self.has_aux)
             outputs, out_spec = tensor_outputs(self.call, output)
             pairs = [self._unpacked(output, path) for output, path in zip(outputs, out_spec.paths("output"))]
-            aux = pytree.tree_map(lambda one: unpack_dual(one).primal if is_tensor(one) else one, aux)
+            aux = pytree.tree_map(lambda one: leave_call(unpack_dual(one).primal) if is_tensor(one) else one, aux)
         values, tangents = zip(*pairs)
         return out_spec.unflatten(values), out_spec.unflatten(tangents), aux
 
     def _unpacked(self, output: Any, path: str) -> tuple[Any, Any]:
         value, tangent = unpack_dual(output)
+        leave_call(value)
         if tangent is not None:
-            return value, tangent
+            return value, leave_call(tangent)
         if self.strict:
             raise self.call.error(f"{path} does not depend on the primals, and strict=True was given")
         return value, zeros_like(value.detach())
@@ -158,7 +160,7 @@ class Linearization:
         self.call = call
         self.tensors = private(leaves, recording)
         with enable_grad():
-            outputs, self.spec = tensor_outputs(call, call.func(*self.primals_spec.unflatten(self.tensors)))
+            outputs, self.spec = tensor_outputs(call, call.on(self.primals_spec.unflatten(self.tensors)))
             require_inexact(call, outputs)
             self.stand_ins = [zeros_like(output.detach()).requires_grad_() for output in outputs]
             self.products = self._products(outputs)

@@ -20,9 +20,9 @@ from gradsmith.func.linear_solve import solver_of
 from gradsmith.func.reverse import vjp
 from gradsmith.generated import cat
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
-from gradsmith.runtime.tensors.creation import zeros_like
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.creation import zeros_like
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 
 Tensors = Sequence[Any]

@@ -20,7 +20,7 @@ from gradsmith.func.forward import Pushforward, jvp
 from gradsmith.func.reverse import Pullback, grad_and_value
 from gradsmith.runtime.batching.levels import at_once, in_chunks
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.creation import ones_like
+from gradsmith.runtime.tensors.factories.creation import ones_like
 from gradsmith.utils import pytree
 
 RANDOMNESS = ("error", "different", "same")
@@ -121,7 +121,7 @@ def _units(tensors: Sequence[Any]) -> list[Any]:
     found = []
     for tensor, start, size in zip(tensors, _starts(sizes), sizes):
         part = np.zeros((sum(sizes), size), tensor.dtype)
-        part[range(start, start + size), range(size)] = 1
+        part.reshape(-1)[start * size : (start + size) * size : size + 1] = 1
         found.append(from_array(part.reshape((sum(sizes), *tensor.shape))))
     return found
 

@@ -13,7 +13,7 @@ from gradsmith.runtime.calls.forward_ad import alias
 from gradsmith.runtime.history.view import one_slice
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 from gradsmith.utils.pytree import Mismatch, TreeSpec
 

@@ -9,7 +9,7 @@ from typing import Any
 from gradsmith.func.arguments import Call, Function
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical
 from gradsmith.runtime.switches.grad_mode import enable_grad
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 
 REMOVABLE = ("mutations", "mutations_and_views")
@@ -26,7 +26,7 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Any:
     func : callable
         May write to its arguments, to parts of them, and to what it computes.
     remove : {"mutations", "mutations_and_views"}
-        Taken for the sake of programs that say it. With both, what comes out shares no memory with the arguments.
+        Accepted for programs that pass it. With either value, results share no memory with the arguments.
 
     Returns
     -------

@@ -25,8 +25,8 @@ from gradsmith.func.arguments import (
 from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
-from gradsmith.runtime.tensors.creation import ones_like, zeros_like
 from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
+from gradsmith.runtime.tensors.factories.creation import ones_like, zeros_like
 from gradsmith.runtime.tensors.transforms import plain_gradient
 
 
@@ -81,7 +81,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     @functools.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         if position is not None:
-            found = plain_gradient(func, args, kwargs, position if position >= 0 else position + len(args), finish)
+            found = plain_gradient(call, args, kwargs, position if position >= 0 else position + len(args), finish)
             if found is not None:
                 return found
         found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
@@ -168,7 +168,7 @@ def _gradient_value_aux(
     recording = is_grad_enabled()
     tensors = private(leaves, recording)
     with enable_grad():
-        result = call.func(*with_arguments(args, positions, spec.unflatten(tensors)), **kwargs)
+        result = call.on(with_arguments(args, positions, spec.unflatten(tensors)), kwargs)
     gradients, value, aux = _finished(call, result, has_aux, tensors, recording)
     found = spec.unflatten(gradients)
     return found if isinstance(argnums, tuple) else found[0], value, aux
@@ -255,7 +255,7 @@ class Pullback:
         self.call = call
         self.tensors = private(leaves, recording)
         with enable_grad():
-            result = call.func(*with_arguments(args, positions, self.primals_spec.unflatten(self.tensors)))
+            result = call.on(with_arguments(args, positions, self.primals_spec.unflatten(self.tensors)))
         output, aux = output_and_aux(call, result, has_aux)
         self.outputs, self.spec = tensor_outputs(call, output)
         require_inexact(call, self.outputs)

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from gradsmith.generated import stack
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 Named = dict[str, Any]
 

@@ -60,8 +60,8 @@ class profile(Results):
     with_stack : bool
         Keep the lines of Python that led to an op.
     with_flops : bool
-        Count floating point operations, of products of matrices and of arithmetic. What a fused backward computes is
-        not counted.
+        Count floating point operations, of products of matrices and of arithmetic. The work of a fused
+        backward is not counted.
     with_modules : bool
         Must be False: there are no modules.
     experimental_config : None

@@ -11,7 +11,7 @@ from gradsmith.autograd.gradients import backward
 from gradsmith.runtime.engine.introspection import is_checkpoint_valid
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.switches.grad_mode import enable_grad
-from gradsmith.runtime.tensors.random import get_rng_state
+from gradsmith.runtime.tensors.factories.random import get_rng_state
 from gradsmith.utils.checkpoint_region import rng_state_set_to
 
 

@@ -28,7 +28,7 @@ from gradsmith.runtime.graph.tensor import TensorBase, array_behind
 from gradsmith.runtime.history.saved_hooks import KeptTensor
 from gradsmith.runtime.observers.selective import Giving
 from gradsmith.runtime.switches.grad_mode import enable_grad
-from gradsmith.runtime.tensors.random import get_rng_state, set_rng_state
+from gradsmith.runtime.tensors.factories.random import get_rng_state, set_rng_state
 
 
 class CheckpointError(RuntimeError):

@@ -47,10 +47,10 @@ class TreeSpec:
         ValueError
             The number of leaves differs.
         """
-        found = list(leaves)
+        found = leaves if type(leaves) is list else list(leaves)
         if len(found) != self.num_leaves:
             raise ValueError(f"the tree has {self.num_leaves} leaves, but {len(found)} were given")
-        return self._built(iter(found))
+        return found[0] if self.cls is None else self._built(iter(found))
 
     def _built(self, leaves: Iterator[Any]) -> Any:
         if self.cls is None:
@@ -178,6 +178,8 @@ def register_pytree_node(
 
 def flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
     """The leaves of a tree from left to right, and its structure. None is a leaf."""
+    if type(tree) in _LEAVES:
+        return [tree], LEAF
     leaves: list[Any] = []
     return leaves, _flattened(tree, leaves)
 

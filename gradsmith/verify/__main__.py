@@ -15,6 +15,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gradsmith.codegen.spec.vocabulary import NAMESPACES
+
 from .reports.matrix import page_of
 from .reports.refusal import expect_refusal
 from .reports.summary import reported, summary_of
@@ -38,6 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         print(message, file=sys.stderr)
         return 2
+    options.ops = [table_name(name) for name in options.ops]
     verify_names(options, rows_known)
     numbers = chosen(source.rows, options.ops)
     rows = [source.rows[number] for number in numbers]
@@ -76,10 +79,20 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
 def verify_names(options: argparse.Namespace, rows: Sequence[OpRow]) -> None:
     if not rows:
         options.refuse("the table has no entries")
-    known = {name for row in rows for name in (row.base, key_of(row))}
+    known = {name for row in rows for name in names_of(row)}
     unknown = [name for name in options.ops if name not in known]
     if unknown:
         options.refuse(f"the table has no {', '.join(map(repr, unknown))}.{suggestion(unknown[0], known)}")
+
+
+def names_of(row: OpRow) -> set[str]:
+    return {row.base, key_of(row), *row.aliases}
+
+
+def table_name(name: str) -> str:
+    """``linalg.det`` is the entry `linalg_det`."""
+    first, _, rest = name.partition(".")
+    return f"{first}_{rest}" if first in NAMESPACES and rest else name
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -89,7 +102,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 def chosen(rows: Sequence[OpRow], names: Sequence[str]) -> list[int]:
     """Numbers of the rows with these names, in the order of the table; of all without names."""
-    return [number for number, row in enumerate(rows) if not names or {row.base, key_of(row)} & set(names)]
+    return [number for number, row in enumerate(rows) if not names or names_of(row) & set(names)]
 
 
 def keep_matrix(options: argparse.Namespace, rows: Sequence[OpRow], proofs: Sequence[Proof]) -> int:

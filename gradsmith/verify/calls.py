@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import gradsmith as gs
+from gradsmith.codegen.spec.names import namespace_of
 
 from .seeds import seeded
 
@@ -47,7 +48,7 @@ def call_function(row: OpRow, values: Values, name: str | None = None, module: M
 
 def function_of(row: OpRow, name: str | None = None, module: ModuleType = gs) -> Any:
     """The package exports it, or only the module of its family knows it."""
-    if "internal" in row.forms:
+    if "internal" in row.forms or (module is gs and namespace_of(name or row.base)):
         package = gs.generated if module is gs else module
         module = importlib.import_module(f"{package.__name__}.{row.family}")
     return getattr(module, name or row.base)

@@ -124,7 +124,9 @@ class Setting:
         tensors = as_tensors(self.values)
         leaves = leaves_among(tensors, self.places if places is None else places)
         given = [gs.tensor(w, requires_grad=create_graph) for w in weights]
-        found = grad(self.roots(tensors), leaves, given, create_graph=create_graph, materialize_grads=True)
+        reached = [pair for pair in zip(self.roots(tensors), given) if pair[0].requires_grad]
+        roots, arriving = zip(*reached) if reached else (self.roots(tensors), given)
+        found = grad(roots, leaves, arriving, create_graph=create_graph, materialize_grads=True)
         return found, leaves, given
 
 

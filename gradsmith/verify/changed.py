@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from . import numeric
 from .case import Setting
 from .checks.other_calls.resized import resized_settings
 from .samples import places_of, replaced, seed_of
@@ -123,13 +124,18 @@ def with_other_numbers(setting: Setting, arrays: dict[Place, Array]) -> Iterator
     """Of each array, then of all."""
     free = [place for place in arrays if place[0] not in setting.subject.row.domain]
     for remark, others in (
-        ("of the normal distribution", {place: normal(place, arrays[place]) for place in free}),
+        ("of the normal distribution", {place: other_numbers(setting, place, arrays[place]) for place in free}),
         (f"times {LARGER}", {p: np.asarray(array * LARGER, array.dtype) for p, array in arrays.items()}),
         (f"times {SMALLER}", {p: np.asarray(array * SMALLER, array.dtype) for p, array in arrays.items()}),
     ):
         for some in [*({place: other} for place, other in others.items() if len(others) > 1), others]:
             names = " and ".join(dict.fromkeys(repr(place[0]) for place in some))
             yield setting.with_values(replaced(setting.values, some), f"{names} {remark}")
+
+
+def other_numbers(setting: Setting, place: Place, array: Array) -> Array:
+    drawn = normal(place, array)
+    return numeric.shaped_like(drawn, array) if setting.subject.row.surrogate else drawn
 
 
 def normal(place: Place, array: Array) -> Array:

@@ -39,6 +39,19 @@ def draw(random: np.random.Generator, array: Array) -> Array:
     return np.asarray(values, array.dtype)
 
 
+def draw_along(random: np.random.Generator, array: Array) -> Array:
+    return shaped_like(draw(random, array), array)
+
+
+def shaped_like(drawn: Array, array: Array) -> Array:
+    """Hermitian where the array is: there, what reads one triangle changes like what reads both."""
+    if array.ndim < 2 or array.shape[-1] != array.shape[-2]:
+        return drawn
+    if not np.allclose(array, array.conj().swapaxes(-1, -2)):
+        return drawn
+    return np.asarray(0.5 * (drawn + drawn.conj().swapaxes(-1, -2)), array.dtype)
+
+
 def inner(one: Array, other: Array) -> float:
     """Real part of the inner product."""
     return float(np.sum(np.conj(one) * other).real)

@@ -70,7 +70,7 @@ class Proof:
 
     @property
     def missing(self) -> list[str]:
-        """What the checks could not have noticed, and how they would."""
+        """Faults that the checks could not have noticed, and samples with which they would."""
         return [*map(str, self.gaps), *map(str, self.mutants.survivors)]
 
     @property
@@ -171,4 +171,4 @@ def is_nan(array: Array) -> Array:
 
 def deviation(one: Any, other: Any) -> float:
     with np.errstate(all="ignore"):
-        return float(abs(complex(one) - complex(other)))
+        return float(np.abs(np.complex128(one) - np.complex128(other)))  # infinite where Python's abs() overflows

@@ -60,7 +60,7 @@ class Source:
 
     @property
     def kept(self) -> Kept:
-        """What is known from earlier runs."""
+        """Results of earlier runs."""
         if self.models is None:
             return Kept(library_table(), tuple(self.rows))
         functions = Path(self.functions).read_text(encoding="utf-8") if self.functions else ""

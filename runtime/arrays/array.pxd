@@ -3,7 +3,7 @@
 Every function takes borrowed ``PyObject *`` of exact ``numpy.ndarray`` objects, of any dtype, layout and alignment, and
 returns a new reference, NULL with an exception set on failure. Nothing here knows about tensors or gradients.
 
-What is computed element by element keeps the order of dimensions that its operands have in memory; see Note [Order of
+Elementwise results keep the order of dimensions that its operands have in memory; see Note [Order of
 dimensions] in kernels/order.h.
 
 Fast is: native f4, f8 (also c8, c16, integers and bool for ufuncs), aligned operands. Everything else is computed by
@@ -82,6 +82,8 @@ cdef extern from "runtime/arrays/kernels/support/ufunc_loops.h":
         INVERT "GS_INVERT"
         LEFT_SHIFT "GS_LEFT_SHIFT"
         RIGHT_SHIFT "GS_RIGHT_SHIFT"
+        GCD "GS_GCD"
+        LCM "GS_LCM"
         ISNAN "GS_ISNAN"
         ISINF "GS_ISINF"
         ISFINITE "GS_ISFINITE"

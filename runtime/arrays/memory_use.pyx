@@ -119,7 +119,7 @@ def start_counting():
 
 
 def stop_counting(handler):
-    """Allocate as before. What was allocated meanwhile is still counted when it is freed."""
+    """Allocate as before. Memory allocated meanwhile is still counted when it is freed."""
     global n_counting
     PyDataMem_SetHandler(handler)
     n_counting -= 1

@@ -114,7 +114,7 @@ cpdef object separate(object array):
 
 
 cdef object lent(object value):
-    """What a function of the user's may read and not write: arrays of its own, also those in a list or an index."""
+    """Copies or read-only views that a user's function may keep, also of arrays in a list or an index."""
     if isinstance(value, (list, tuple)):
         return type(value)([lent(part) for part in value])
     if value is None or not cnp.PyArray_Check(value) or is_meta(<PyObject *>value):
@@ -148,7 +148,7 @@ cdef object owned(object result):
 
 
 cdef object own_memory(object result):
-    """What an expression gave as new values. A copy where anybody else has the memory: an input, or its author."""
+    """The values of an expression, copied where an input or its author shares their memory."""
     if isinstance(result, (list, tuple)):
         return own_parts(result)
     return result if is_unshared(<PyObject *>result) else np.array(result)

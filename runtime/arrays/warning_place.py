@@ -7,7 +7,7 @@ import warnings
 
 
 def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first frame outside the package. What is compiled has no frame."""
+    """Warn at the first frame outside the package. Compiled functions have no frame."""
     level = 1
     frame = sys._getframe(0)
     while frame.f_back is not None and _is_ours(frame.f_globals.get("__name__")):

@@ -64,7 +64,7 @@ def follow(array: _Array, other: _Array) -> None:
 
 
 def give_way(array: _Array) -> bool:
-    """Make `array` writeable if it is read-only on account of a guard; is it writeable now?"""
+    """Make `array` writeable if a guard made it read-only; is it writeable now?"""
     if not any(id(part) in _locks for part in _chain(array)):
         return False
     _release_family(array)

@@ -44,7 +44,7 @@ cdef void report_batches_to(batch_listener listener) noexcept:
 
 
 cdef class VmapLevel:
-    """One call of a function that `vmap` maps. What it batches ends with it."""
+    """One call of a function that `vmap` maps. Tensors batched in it end with it."""
 
     def __init__(self, Py_ssize_t size, str randomness, call):
         global levels_opened
@@ -56,11 +56,11 @@ cdef class VmapLevel:
         self.is_open = True
 
     def close(self):
-        """What is still batched at this level may be used no more."""
+        """Tensors still batched at this level may no longer be used."""
         self.is_open = False
 
     def reopen(self):
-        """Run a part of the call once more."""
+        """Run a part of the call again."""
         self.is_open = True
 
 
@@ -80,7 +80,7 @@ cdef class Batch:
         return self.physical
 
     def error(self, str what):
-        """The error for `what`, which asks for the value of one slice."""
+        """The error for `what`, an operation that asks for the value of one slice."""
         if self.level is None:
             raise TypeError("a batch cannot be made in Python")
         return self.level.call.error(
@@ -124,7 +124,7 @@ cdef Batch open_batch_of(TensorBase t):
     if not batch.level.is_open:
         raise batch.level.call.error(
             f"a tensor of shape {list(t.shape)} is used after the call of the function that vmap mapped has ended. "
-            "What is kept from inside of the function stands for one slice there and for nothing here: return it"
+            "A tensor kept from inside the function stands for one slice there and for nothing outside: return it"
         )
     return batch
 
@@ -161,7 +161,7 @@ cdef object slice_of_array(object array):
 
 
 cdef bint share_memory_of_batches(PyObject *array, PyObject *view) except -1:
-    """Shows `view`, of a batch, the memory of the batch whose array is `array`?"""
+    """Does `view`, of a batch, show the memory of the batch whose array is `array`?"""
     while is_batched_array(array) and is_batched_array(view):
         array = batch_of(array).physical.array
         view = batch_of(view).physical.array
@@ -174,7 +174,7 @@ cdef PyObject *memory_of(PyObject *array) noexcept:
     return array if owner == NULL else owner
 
 
-# ---- for `vmap`, which is Python
+# ---- used from Python by `vmap`
 
 def is_batched_tensor(TensorBase tensor not None):
     """Does the tensor stand for a batch?"""

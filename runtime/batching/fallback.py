@@ -85,7 +85,7 @@ def run(
 
 
 def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], object]:
-    """A function to be called before each slice, so that an op draws the same for all, where these are to be the same.
+    """A function to call before each slice, which makes an op draw the same numbers for all, where that is wanted.
 
     Raises
     ------
@@ -101,7 +101,7 @@ def in_step(name: str, generators: list[Any], level: VmapLevel) -> Callable[[], 
 def expect_slices(
     op: Callable[..., Any], stand_ins: tuple[Any, ...], operands: tuple[Any, ...], level: VmapLevel, writes: bool
 ) -> None:
-    """Raise what the op raises for one of the slices, as the user would see it; without slices, for their shapes."""
+    """Raise the op's error for one of the slices, as the user would see it; without slices, for their shapes."""
     if not level.size:
         with contextlib.suppress(NotImplementedError):
             op(*stand_ins)
@@ -113,7 +113,7 @@ def expect_slices(
 
 
 def views(op: Callable[..., Any], operands: tuple[Any, ...], level: VmapLevel) -> Any:
-    """What the op shows of the first slice, of all slices; None when it shows nothing, but copies."""
+    """A view of all slices where the op gives a view of the first one; None when it copies."""
     parts = [_slice(operand, 0, level) for operand in operands]
     found = op(*parts)
     shown = found if isinstance(found, (tuple, list)) else [found]

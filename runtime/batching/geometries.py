@@ -17,7 +17,7 @@ Op = Callable[..., Any]
 
 
 def _strided_view(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> Any:
-    """The slices lie in memory as they do, and may be too near to its end."""
+    """The slices keep their places in memory, and a view of the last one may reach beyond its end."""
     tensor, geometry = operands
     data = all_slices(tensor, level)
     array = layout_of(data)
@@ -32,7 +32,7 @@ def _strided_view(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -
 
 
 def _of_view(op: Op, operands: tuple[Any, ...], level: VmapLevel, _: Any) -> Any:
-    """What a view shows of its base, as `view_geometry.py` describes it: here of many bases, one behind the other."""
+    """The geometry of a view, as `view_geometry.py` describes it, over many bases that lie behind one another."""
     tensor, geometry = operands
     low, high = extent(geometry)
     batch = geometry._replace(

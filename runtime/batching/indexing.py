@@ -82,12 +82,12 @@ def _is_array(part: Any) -> bool:
 
 
 def _is_number(part: Any) -> bool:
-    """An integer, or one for each slice."""
+    """Is it an integer, or one for each slice?"""
     return isinstance(part, int) or (_is_array(part) and part.ndim == 0 and part.dtype.kind != "b")
 
 
 def _without_numbers(tensor: Any, index: Any) -> tuple[Any, Index]:
-    """Select by numbers first, which is what they do beside arrays. One alone may be left, if it is an array."""
+    """Select by numbers first, as happens beside arrays. A single one may stay if it is an array."""
     parts = _expanded(_as_tuple(index), tensor.ndim)
     for kind in (int, (TensorBase, np.ndarray)):
         for dim in reversed(range(len(parts))):  # from the last one, so that the others keep their places
@@ -116,7 +116,7 @@ def _expanded(index: Index, ndim: int) -> list[Any]:
 
 
 def _width(part: Any) -> int:
-    """How many dimensions of the tensor a part takes up."""
+    """Number of the tensor's dimensions that a part takes up."""
     if _is_array(part) and part.dtype.kind == "b":
         return int(part.ndim)
     return 0 if part is None or part is Ellipsis else 1
@@ -148,7 +148,7 @@ class _Places:
         return upcalls.reshape(data, (self.level.size, *[1] * (self.array_rank - part.ndim), *part.shape))
 
     def _order(self) -> list[int]:
-        """For each dimension of the result as it should be, slices first, its place in what the op gives."""
+        """For each dimension of the wanted result, slices first, its place in the op's result."""
         arrays = [self.arrays_at + n for n in range(self.array_rank)]
         others = [n for n in range(self.rank + 1) if n != self.slices_at and n not in arrays]
         return [self.slices_at, *others[: self.place], *arrays, *others[self.place :]]
@@ -162,7 +162,7 @@ class _Places:
         return value if order == sorted(order) else upcalls.permute(value, tuple(map(int, np.argsort(order))))
 
     def values(self, values: Any) -> Any:
-        """Values for all places, or such that they broadcast to these."""
+        """Values that have the shape of the places, or broadcast to it."""
         if values.ndim == 0 and level_of(values) is not self.level:
             return values
         data = all_slices(values, self.level)

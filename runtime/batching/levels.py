@@ -1,4 +1,4 @@
-"""Calls of functions that `vmap` maps, which are under way in a thread; and what random numbers are there."""
+"""Calls of functions mapped by `vmap` that are under way in a thread, and their random numbers."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _open = _Open()
 
 
 def open_levels() -> tuple[VmapLevel, ...]:
-    """Those of this thread, the innermost last."""
+    """The levels of this thread, the innermost last."""
     return _open.levels
 
 
@@ -50,7 +50,7 @@ class open_level:
 
 
 class below:
-    """Context manager: as it is outside of the call that a level is for, and of those inside of it."""
+    """Context manager: leave a level's call and the calls inside it."""
 
     def __init__(self, level: VmapLevel) -> None:
         self.level = level
@@ -64,7 +64,7 @@ class below:
 
 
 class reopened:
-    """Context manager: inside of the calls that levels are for, as they were, though these may have ended."""
+    """Context manager: enter the calls of levels again, even if these have ended."""
 
     def __init__(self, levels: tuple[VmapLevel, ...]) -> None:
         self.levels = levels
@@ -83,7 +83,7 @@ class reopened:
 
 
 class Caller:
-    """Names the caller of a level that no user called `vmap` for, in errors."""
+    """The name that errors use for a level opened by another function than `vmap`."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -133,7 +133,7 @@ def in_chunks(
 
 
 def has_recorded_data() -> bool:
-    """Is the data of a batched tensor of this thread part of a graph that was begun outside of the mapped function?
+    """Does a batched tensor of this thread belong to a graph begun outside the mapped function?
 
     What is computed of it has to be recorded then, also where the graph of batched tensors needs no recording.
     """
@@ -163,7 +163,7 @@ class Draws:
         self.sizes = tuple(level.size for level in self.levels)
 
     def batched(self, tensor: Tensor) -> Tensor:
-        """A tensor, drawn with the sizes in front of its own, as it is for one slice."""
+        """A tensor drawn with leading sizes, as seen by one slice."""
         for level in self.levels:
             tensor = batched(tensor, level)
         return tensor

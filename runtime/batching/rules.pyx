@@ -64,7 +64,7 @@ cdef object run(const BatchRule *rule, tuple operands, VmapLevel level, bint wri
 
 
 cdef object in_batches(object result, VmapLevel level):
-    """A physical result, as the op gives it."""
+    """A physical result, unchanged."""
     if isinstance(result, TensorBase):
         return as_batched(<TensorBase>result, level)
     if isinstance(result, list):
@@ -91,7 +91,7 @@ cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
 # ---- errors
 
 cdef int explain(const BatchRule *rule, tuple operands, VmapLevel level, bint writes) except -1:
-    """Raise the error that the op gives for one of the slices, if it gives one: it speaks of what the user sees."""
+    """Raise the op's error for one of the slices, if there is one: its message has the shapes that the user sees."""
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)
     try:
@@ -115,7 +115,7 @@ cdef object stand_in(object operand):
 
 
 cdef object shape_of_result(const BatchRule *rule, tuple operands):
-    """The op called with tensors without data, for rules that do not look at all that the op looks at."""
+    """Call the op with tensors without data, for rules that check less than the op does."""
     cdef bint recording = swap_grad_mode(False)
     cdef uint64_t ceiling = swap_ceiling(0)
     try:
@@ -126,7 +126,7 @@ cdef object shape_of_result(const BatchRule *rule, tuple operands):
 
 
 cdef int expect_shapes(const BatchRule *rule, tuple operands) except -1:
-    """Raise what the op has to say of the shapes. What NumPy says of zeros, such as that they cannot be inverted, is not that."""
+    """Raise the op's own error for the shapes, but not NumPy's errors for values, such as for singular matrices."""
     try:
         shape_of_result(rule, operands)
     except np.linalg.LinAlgError:
@@ -173,7 +173,7 @@ cdef TensorBase aligned(TensorBase t, int rank, VmapLevel level):
 
 
 cdef object common_dtype_of_numbers(const char *kinds, tuple operands):
-    """The dtype of the result where a tensor without dimensions, which is weak, gets one from the batch; else None."""
+    """The dtype of the result where a 0-d tensor, whose dtype is weak, gets a dimension from the batch; else None."""
     cdef bint has_number = False, differ = False
     cdef int first = -1
     cdef TensorBase t
@@ -217,13 +217,28 @@ cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level)
 
 
 cdef bint means_all(const BatchRule *rule, tuple operands, TensorBase first) except -1:
-    """Does the op take no dimensions for all of them: it does if another shape comes out, or if both are the same."""
-    found = shape_of_result(rule, operands)
-    return first.numel() == 1 or first_tensor(found if isinstance(found, tuple) else (found,)).shape != first.shape
+    """Does the op take an empty list of dimensions for all of them? Then the shape of the result differs.
+
+    Of a single element the shape may stay, as that of a reduction does which keeps dimensions; then it is that for all
+    dimensions, too. `squeeze` has another one for these.
+    """
+    if first_shape(shape_of_result(rule, operands)) != first.shape:
+        return True
+    if first.numel() != 1:
+        return False
+    every = tuple(range(first.ndim))
+    whole = tuple([
+        every if rule.kinds[i] in b"DF" and not len(operands[i] or ()) else operands[i] for i in range(len(operands))
+    ])
+    return first_shape(shape_of_result(rule, whole)) == first.shape
+
+
+cdef tuple first_shape(object found):
+    return first_tensor(found if isinstance(found, tuple) else (found,)).shape
 
 
 cdef object of_flat(const BatchRule *rule, tuple operands, list found, VmapLevel level):
-    """The dimension is None: each slice is one long row."""
+    """For a dimension of None, each slice is one long row."""
     cdef Py_ssize_t i
     for i in range(len(found)):
         if rule.kinds[i] == b"b":
@@ -238,7 +253,7 @@ cdef TensorBase leading_batched(TensorBase t, VmapLevel level):
 
 
 cdef int sizes_in(const char *kinds, tuple operands) except -1:
-    """How many sizes a tensor is to be broadcast to."""
+    """Number of sizes to broadcast a tensor to."""
     cdef Py_ssize_t i
     for i in range(len(operands)):
         if kinds[i] == b"s":
@@ -247,7 +262,7 @@ cdef int sizes_in(const char *kinds, tuple operands) except -1:
 
 
 cdef bint counts_dimensions(const char *kinds) noexcept:
-    """Does an operand name a dimension that is there? A number pretends to have one."""
+    """Does an operand name an existing dimension? A number passes for having one."""
     while kinds[0]:
         if kinds[0] in b"dDF":
             return True
@@ -265,7 +280,7 @@ cdef TensorBase first_tensor(object operands):
 
 
 cdef object without_ones(object result):
-    """Of the results of numbers, which were given a dimension each."""
+    """The results without the dimension that each number was given."""
     if isinstance(result, TensorBase):
         return upcalls.reshape(result, (result.shape[0],)) if result.ndim > 1 else result
     if isinstance(result, (list, tuple)):
@@ -312,7 +327,7 @@ cdef object wrapped_dim(object dim, int rank):
 
 
 cdef tuple inferred(object sizes, object count):
-    """Sizes with the one that is -1 worked out from the number of elements of a slice."""
+    """Sizes in which -1 is replaced, from the number of elements of a slice."""
     sizes = tuple(sizes)
     if -1 not in sizes:
         return sizes
@@ -349,7 +364,7 @@ cdef object of_cores(const BatchRule *rule, tuple operands, VmapLevel level):
 
 
 cdef bint lacks_dimensions(const char *kinds, tuple operands) except -1:
-    """Has a slice too few dimensions? That of the slices would be taken for one that is missing."""
+    """Has a slice too few dimensions? The dimension of slices would be taken for a missing one."""
     cdef Py_ssize_t i
     for i in range(len(operands)):
         if isinstance(operands[i], TensorBase):
@@ -359,7 +374,7 @@ cdef bint lacks_dimensions(const char *kinds, tuple operands) except -1:
 
 
 cdef bint is_matrix_by_vectors(const char *kinds, tuple operands, VmapLevel level) except -1:
-    """One matrix and a vector for each slice: the vectors together are a matrix, and their products one product."""
+    """One matrix and a vector for each slice: together the vectors are a matrix, so that one product does."""
     if len(operands) != 2 or kinds[0] != b"<" or kinds[1] != b">":
         return False
     if rank_of(<TensorBase>operands[0]) != 2 or rank_of(<TensorBase>operands[1]) != 1:
@@ -372,7 +387,7 @@ cdef int core_rank(char kind) noexcept:
 
 
 cdef int highest_loop_rank(const char *kinds, tuple operands) except -1:
-    """Dimensions, besides those that belong to the op, of the tensor that has most of them."""
+    """The greatest number of dimensions, besides the op's own, of any tensor."""
     cdef int rank = 0
     cdef Py_ssize_t i
     for i in range(len(operands)):
@@ -415,13 +430,13 @@ cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel leve
     expected = None if level.size else shape_of_result(rule, operands)
     if not name.endswith("_"):
         return fallback.run(name, packed(rule), operands, level, begin, expected)
-    # In place: a node may save what it writes, which the write of another slice would be a change of.
+    # In place: a node may save its result, which the write of another slice would then change.
     result = fallback.run(name, packed(rule), operands, level, begin, expected, True)
     return upcalls.copy_(open_batch_of(operands[0]).physical, result)
 
 
 cdef object by_views(const BatchRule *rule, tuple operands, VmapLevel level):
-    """A view of each slice: one view of the data, laid out as that of the first slice. Of what is no view, slice by slice."""
+    """A view of each slice, as one view of the data laid out like that of the first slice; slice by slice where it copies."""
     views = fallback.views(packed(rule), operands, level) if level.size and is_batched(operands[0]) else None
     return slice_by_slice(rule, operands, level) if views is None else views
 

@@ -1,7 +1,7 @@
 """Arguments as Python gives them, made what the C entries take; results as Python wants them.
 
 Names: `check_x` refuses what is no x, `as_x` also converts, `..._or_none` lets None pass. The error is a TypeError that
-names the op, the argument and its position. What is usual is tested inline, everything else in a function of its own.
+names the op, the argument and its position. Usual arguments are tested inline, everything else in a function of its own.
 """
 
 from cpython.object cimport PyTypeObject, Py_TYPE

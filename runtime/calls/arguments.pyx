@@ -501,7 +501,7 @@ cdef TensorBase copy_into(str op, TensorBase self, TensorBase value):
 
 
 cdef TensorBase before_write(TensorBase self):
-    """What new values are computed from: the value and history of a tensor that is about to be overwritten."""
+    """A tensor with the value and history of one that is about to be overwritten; new values are computed from it."""
     return original_of(self) if grad_enabled() or has_tangent_1(self) else self
 
 

@@ -130,7 +130,7 @@ cdef object plus(object a, object b):
 
 
 cdef TensorBase unlinked(TensorBase view):
-    """What takes the tangent of a view beside other results: that of the view itself shows its base's already."""
+    """The setter for the tangent of a view beside other results. A view itself shows its base's tangent already."""
     return wrap(<object>view.array) if view.flags & IS_VIEW else view
 
 

@@ -12,6 +12,6 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
 cdef TensorBase fused_forward(const FusedKernel *kernel, PyObject **tensors, object scalars)
 # The same written over `out`, one of the operands perhaps. False: nothing was written, compute and copy instead.
 cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scalars, TensorBase out) except -1
-# What an op computes by other ops, of all its arguments, where its loop does not serve.
+# An op's computation by other ops, from all its arguments, for operands that its loop does not take.
 ctypedef object (*OpsRule)(tuple given)
 cdef TensorBase by_ops(OpsRule rule, tuple given)

@@ -9,6 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
+from gradsmith.runtime.calls.captured cimport refuse_captured
 from gradsmith.runtime.calls.forward_ad cimport copy_tangents, has_alias, is_alias
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
@@ -42,6 +43,7 @@ from gradsmith.runtime.history.history cimport (
 )
 from gradsmith.runtime.history.view cimport ambiguous_view_error, current_grad_fn, function_view_error
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
+from gradsmith.runtime.switches.transformed cimport running_calls
 
 import weakref
 
@@ -87,7 +89,7 @@ cdef int begin_change(str op, TensorBase self) except -1:
             f"{op}: Inplace update to inference tensor outside InferenceMode is not allowed. "
             "You can make a clone to get a normal tensor before doing inplace update."
         )
-    return 0
+    return refuse_captured(op, self) if running_calls else 0
 
 
 cdef int check_recorded_change(str op, TensorBase self) except -1:

@@ -1,4 +1,4 @@
-"""Arguments that an op refuses on account of their dtype, or takes in another one. See the .pxd."""
+"""Arguments whose dtype an op refuses, or converts. See the .pxd."""
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp

@@ -9,6 +9,7 @@ Both are functions of C. Python calls those by their method definition and hands
 which has what is called.
 """
 from cpython.exc cimport PyErr_ExceptionMatches, PyErr_Fetch, PyErr_Restore, PyErr_SetObject
+from libc.string cimport strlen, strncmp
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 import importlib
@@ -27,17 +28,21 @@ cdef extern from "Python.h":
     ctypedef struct PyCFunctionObject:
         PyMethodDef *m_ml
         PyObject *m_self
+        PyObject *m_module
     const int METH_FASTCALL
     const int METH_KEYWORDS
     PyObject **PySequence_Fast_ITEMS(object)
     object PyCFunction_NewEx(PyMethodDef *, object, object)
 
+# Public names of functions that their module defines under another name.
+cdef list short_names = []
+
 # As in codegen/spec/names.py.
-SECOND_NAMES = {"input": ("x", "a", "x1"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
+SECOND_NAMES = {"input": ("x", "a", "x1", "A"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
 
 
 cdef class Parameters:
-    """A function of a family, and what it calls its parameters."""
+    """A function of a family, and the names of its parameters."""
     cdef PyMethodDef definition
     cdef fast_call own_call
     cdef PyObject *own_self
@@ -74,6 +79,27 @@ cdef object replacement(object function):
     return PyCFunction_NewEx(&p.definition, p, function.__module__)
 
 
+cdef int name_within(dict module, str name, str short_name, str namespace) except -1:
+    function = module[name]
+    show_as(<PyCFunctionObject *>function, short_name.encode(), namespace)
+    if isinstance(function.__self__, Parameters):       # which pickles by the name of what it calls
+        show_as(<PyCFunctionObject *>(<Parameters>function.__self__).function, short_name.encode(), namespace)
+    return 0
+
+
+cdef int show_as(PyCFunctionObject *function, bytes short_name, str namespace) except -1:
+    short_names.append(short_name)
+    cdef const char *doc = function.m_ml.ml_doc
+    cdef size_t prefix = strlen(function.m_ml.ml_name) - len(short_name)
+    if doc != NULL and strncmp(doc, function.m_ml.ml_name, strlen(function.m_ml.ml_name)) == 0:
+        function.m_ml.ml_doc = doc + prefix     # Python finds the signature behind the name
+    function.m_ml.ml_name = short_name
+    Py_INCREF(namespace)
+    Py_XDECREF(function.m_module)
+    function.m_module = <PyObject *>namespace
+    return 0
+
+
 cdef int read_names(Parameters p) except -1:
     """Find out what the parameters are called; not before the first call that needs it, as it takes its time."""
     if p.names is not None:
@@ -87,6 +113,8 @@ cdef int read_names(Parameters p) except -1:
     p.required = p.positional - len(arguments.defaults)
     names = [argument.arg for argument in arguments.args + arguments.kwonlyargs]
     p.first_names = {second: first for first in names for second in SECOND_NAMES.get(first, ()) if second not in names}
+    if p.function.__module__ == "gradsmith.fft" and "dim" in names and "n" not in names:
+        p.first_names["axes"] = "dim"      # of several dimensions NumPy says `axes` there
     p.names = tuple(names)
     return 0
 

@@ -120,6 +120,8 @@ cdef TensorBase data_of(TensorBase t):
 
 cdef object zeros_in_layout(object array, tuple sizes):
     """Zeros for arrays of the layout of `array`, side by side along `sizes`."""
+    if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array):
+        return np.zeros((*sizes, *array.shape), array.dtype)
     compact = np.zeros_like(array)
     if same_strides(<PyObject *>compact, <PyObject *>array) or array_overlaps_itself(array):
         array = compact

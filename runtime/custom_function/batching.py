@@ -3,7 +3,7 @@
 Note [Functions of batches]
 What `Function.apply` computes for batched tensors it computes for their data, by one of two rules that the class gives:
 
-- A static `vmap` gets the data and says itself what comes out.
+- A static `vmap` gets the data, and returns the results with their batch dimensions.
 - With `generate_vmap_rule`, another Function of the data does. Each of its methods opens a level of its own, maybe long
   after the call of `vmap`, and calls the user's method with batched tensors. Its context hides from that method that
   data are saved.
@@ -147,7 +147,7 @@ def _require_slices(cls: Any, level: VmapLevel, output: Any, dim: Any) -> None:
 
 
 class Plan:
-    """What the methods of a generated Function know about its call, besides the data."""
+    """Facts about a call, besides its data, for the methods of the generated Function."""
 
     def __init__(self, cls: Any, level: VmapLevel, dims: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.cls, self.kwargs, self.dims = cls, kwargs, dims

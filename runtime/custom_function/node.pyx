@@ -6,8 +6,8 @@ threads may run the same node, so the answer is not kept in the node but in a fr
 the bits of up to 32 edges; where there are more, the marks of the run are asked when somebody wants to know.
 
 Note [Cycles through a context]
-What the user attaches to `ctx` may lead back to the node: the collector must see everything between, from the first
-attribute on (gc_tracking.pyx, Note [Collected late]). A saved tensor closes no cycle when it is an input, which leads
+Attributes that the user sets on `ctx` may lead back to the node: the collector must see everything between, from the
+first attribute on (gc_tracking.pyx, Note [Collected late]). A saved tensor closes no cycle when it is an input, which leads
 away from the node, or an output, which is borrowed. Any other may: an intermediate can be a view of an output.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free

@@ -21,6 +21,8 @@ import numpy as np
 TRACEBACK = "traceback_"
 PARENT = "parent_"
 
+BRANCH = " If that is on a branch which where() does not take, see gradsmith.autograd.nan_safe."
+
 cdef bint enabled = False, checks_nan = True, checks_inf = True
 
 
@@ -93,10 +95,12 @@ cdef int warn(str message) except -1:
     return 0
 
 
-# ---- what comes out of a node
+# ---- results of a node
 
 cdef int check_results(Node node, PyObject **results) except -1:
     cdef int i
+    if not enabled:     # another mode has the task checked
+        return 0
     for i in range(node.n_edges):
         if results[i] == NULL:
             continue
@@ -125,4 +129,5 @@ cdef int check_all(Node node, int output, object array, str what, object bad) ex
     raise RuntimeError(
         f"Function '{node.name()}' returned {what} values in its {output}th output: {int(bad.sum())} of {bad.size} "
         f"elements, the first at index {where} of shape {list(bad.shape)}, where it is {array[first]}."
+        f"{BRANCH if what == 'nan' else ''}"
     )

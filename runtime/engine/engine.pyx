@@ -1,6 +1,6 @@
 """The engine: runs a recorded graph backward.
 
-A run pops the node that was recorded last among those with a gradient waiting, applies it and adds what comes out to
+A run pops the node that was recorded last among those with a gradient waiting, applies it and adds its results to
 the buffers of the nodes its edges lead to.
 
 Note [No counting of dependencies]
@@ -31,7 +31,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t
 from libc.string cimport memset
 
-from gradsmith.runtime.engine.anomaly_mode cimport check_results, explain_error
+from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled, check_results, explain_error
 from gradsmith.runtime.engine.graph_task cimport (
     CAPTURE,
     EXECUTE,
@@ -69,6 +69,7 @@ from gradsmith.runtime.engine.leaf_delivery cimport (
     send_undefined_to_leaf,
 )
 from gradsmith.runtime.engine.ready_queue cimport ReadyQueue, pop
+from gradsmith.runtime.engine.zero_gradients cimport keep_zeros, nan_safe_enabled, zeros_of
 from gradsmith.runtime.graph.input_metadata cimport DeviceNumber, device_of_array, fits
 from gradsmith.runtime.graph.node cimport Edge, LEAF_EDGE, NODE_CUSTOM, NODE_LEAF, Node, metadata_of
 from gradsmith.runtime.graph.tensor cimport TensorBase, is_tensor
@@ -284,13 +285,17 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
         if n.meta is not None or n.flags & NODE_LEAF:
             if not evaluate_observed(task, n, grads, results):
                 return 0
+            if task.checked:
+                check_results(n, results)
         else:
             take_buffers(task, node, grads)
             if task.pruned and not on_path(task, node, grads):
                 return 0
-            apply(task, n, grads, results)
-        if task.checked:
-            check_results(n, results)
+            if task.checked:
+                apply_safely(task, n, grads, results)
+                check_results(n, results)
+            else:
+                apply(task, n, grads, results)
         if not task.keep_graph:
             n.release_saved()
         send_on(task, n, results)
@@ -306,7 +311,7 @@ cdef int evaluate_watched(GraphTask task, PyObject *node) except -1:
     try:
         evaluate(task, node)
     except Exception:
-        if task.checked:
+        if task.checked and anomaly_enabled():
             explain_error(<Node>node)
         raise
     if span:
@@ -333,13 +338,25 @@ cdef bint evaluate_observed(GraphTask task, Node n, PyObject **grads, PyObject *
         run_pre_hooks(n, grads)
     if has_post_hooks(n):
         incoming = as_tuple(grads, n.n_outputs)     # holds them, so that `apply` overwrites none
-    apply(task, n, grads, results)
+    if task.checked:
+        apply_safely(task, n, grads, results)
+    else:
+        apply(task, n, grads, results)
     if n.flags & NODE_LEAF:
         run_post_accumulate_hooks(leaf_of(<PyObject *>n))
     if has_post_hooks(n):
         fit_all(task, n, results)
         run_post_hooks(n, incoming, results)
     return True
+
+
+cdef int apply_safely(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:
+    """`apply`, with what NaN-safe mode asks for."""
+    cdef object zeros = zeros_of(n, grads) if nan_safe_enabled() else None
+    apply(task, n, grads, results)
+    if zeros is not None:
+        keep_zeros(n, zeros, results)
+    return 0
 
 
 cdef inline int apply(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:

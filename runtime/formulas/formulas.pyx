@@ -19,8 +19,8 @@ from gradsmith.runtime.batching.batch import is_batched_tensor, layout_of, physi
 from gradsmith.runtime.formulas import cross_entropy, einsum
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.tensors.creation import full_like, zeros
-from gradsmith.runtime.tensors.creation import zeros_like as zeros_of_same_size
+from gradsmith.runtime.tensors.factories.creation import full_like, zeros
+from gradsmith.runtime.tensors.factories.creation import zeros_like as zeros_of_same_size
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.dtypes import promote_types
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.creation import zeros
+from gradsmith.runtime.tensors.factories.creation import zeros
 
 
 # ---- shapes
@@ -43,7 +43,7 @@ cpdef object summed_to(object self, object size):
 # ---- values
 
 cpdef object filling(object self, object value):
-    """What fills a tensor, in its dtype: a tensor without dimensions."""
+    """The value that fills a tensor, in its dtype, as a tensor without dimensions."""
     return value.to(self.dtype) if isinstance(value, TensorBase) else from_array(np.asarray(value, self.dtype))
 
 

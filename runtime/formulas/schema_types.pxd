@@ -17,9 +17,12 @@ ctypedef object OptionalInt  # int?
 ctypedef object IntList  # int[]
 ctypedef object OptionalIntList  # int[]?
 ctypedef object Float  # float
+ctypedef object OptionalFloat  # float?
 ctypedef object Bool  # bool
+ctypedef object OptionalBool  # bool?
 
 ctypedef object Str  # str
 ctypedef object OptionalStr  # str?
 ctypedef object DType  # dtype
+ctypedef object OptionalDType  # dtype?
 ctypedef object Device  # device

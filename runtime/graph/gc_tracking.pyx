@@ -2,12 +2,12 @@
 
 Note [Collected late]
 A million live nodes cost several times more when the cyclic collector walks over them, so a node (and a tensor) is
-born outside the collector, although it has room for its header. What can close a cycle is a user's object: a hook, or
+born outside the collector, although it has room for its header. Only a user's object can close a cycle: a hook, or
 something in `metadata`. From the time on when one is attached, what leads to the node must be known to the collector:
 
     tensor --> node --> node --> node with a hook --> hook --> ... --> tensor
 
-So it holds that *whatever refers to a tracked node or tensor is tracked*. What is recorded on top of a tracked node is
+So it holds that *whatever refers to a tracked node or tensor is tracked*. A node recorded on top of a tracked one is
 tracked as it is made. For what was made before, there is no way from a node to those that lead to it; where any may
 be there, everything alive is tracked at once (untracked.h keeps a register). It costs what one pass of the collector
 costs, and nothing of what is alive then has to be looked at for the next hook. A hook that is set right after its

@@ -38,6 +38,7 @@ cdef object saved_list_attribute(Node node, int value_slot)
 cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked;
                                                                     # NULL when there is none, or only hooks give it
 cdef void detach_saved_output(PyObject *t) noexcept                 # t dies or changes history: hand its array over
+cdef int replace_array(TensorBase t, object array) except -1        # the nodes that borrow `t` keep the old one
 
 # The end of what was saved: for the node.
 cdef void release_list(SavedList saved) noexcept

@@ -213,6 +213,17 @@ cdef void detach_saved_output(PyObject *t) noexcept:
             c_upcalls.settle_packed(<object>saved.value, t)
 
 
+cdef int replace_array(TensorBase t, object array) except -1:
+    """Give `t` another array. A node that borrows `t` gets the old one first."""
+    cdef PyObject *old = t.array
+    if t.flags & SAVED_AS_OUTPUT:
+        detach_saved_output(<PyObject *>t)
+    Py_INCREF(array)
+    t.array = <PyObject *>array
+    Py_DECREF_pointer(old)
+    return 0
+
+
 cdef void keep_dual(SavedVariable *saved, PyObject *t) noexcept:
     """The tangents of `t` besides its array, which the slot holds already."""
     cdef object tangents = keep_tangents(t)

@@ -96,7 +96,7 @@ cdef class Level:
         open_levels += 1
 
     cdef int close(self) except -1:
-        """Take every tangent away. What dies with one may run anybody's code: that one has left the chain by then."""
+        """Remove every tangent. Destroying one may run anybody's code: each leaves the chain before that."""
         global open_levels
         cdef Tangent tangent
         cdef TensorBase value

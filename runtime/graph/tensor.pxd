@@ -19,6 +19,8 @@ cdef enum TensorFlag:
     IS_SHARED = 4096            # another tensor has it for its `base`, or has had
     SAVED_SPECIALLY = INFERENCE | HAS_ATTRIBUTES
     VIEW_RESTRICTIONS = VIEW_NO_GRAD | VIEW_MULTI_OUTPUT | VIEW_IN_FUNCTION | VIEW_INFERENCE     # a view of a view inherits
+    BIRTH_SHIFT = 13
+    MADE_IN_CALL = 7 << 13      # how many calls of transformed functions were under way then; see calls/captured.pyx
     # The upper half counts, modulo 65536, the saved slots that hold the tensor or a view of it; see changes.py. Of a
     # tensor that is no view, SAVED_AS_OUTPUT says as much.
     SAVE_COUNT_SHIFT = 16

@@ -11,6 +11,7 @@ from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
+from gradsmith.runtime.switches.transformed cimport DEEPEST, call_depth, running_calls
 
 import numpy as np
 
@@ -100,15 +101,21 @@ cdef TensorBase wrap_owned(PyObject *array):
     cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>tensor_type, no_arguments, NULL)
     Py_DECREF_pointer(nothing)
     result.array = array
-    if threads_in_inference_mode and inference_mode_enabled():
-        result.flags = INFERENCE
+    if threads_in_inference_mode or running_calls:
+        result.flags = flags_at_birth()
     return result
+
+
+cdef uint32_t flags_at_birth() noexcept:
+    return (INFERENCE if inference_mode_enabled() else 0) | min(call_depth(), <uint32_t>DEEPEST) << BIRTH_SHIFT
 
 
 cdef TensorBase new_instance(PyObject *cls):
     cdef TensorBase result = <TensorBase>new_empty(<PyTypeObject *>cls, no_arguments, NULL)
     if cls != tensor_type:
         result.flags |= HAS_ATTRIBUTES
+    if running_calls:
+        result.flags |= flags_at_birth() & MADE_IN_CALL
     return result
 
 

@@ -206,7 +206,7 @@ cdef int prepare_grad_fn(TensorBase t, Node grad_fn, int output_nr) except -1:
 
 
 cdef void put_grad_fn(TensorBase t, Node grad_fn, int output_nr) noexcept:
-    """The rest of `set_grad_fn`. What the old node borrowed of `t` is settled first."""
+    """The rest of `set_grad_fn`. Values that the old node borrowed from `t` are settled first."""
     cdef PyObject *old = t.grad_fn
     if t.flags & SAVED_AS_OUTPUT:
         detach_saved_output(<PyObject *>t)

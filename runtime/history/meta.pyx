@@ -21,7 +21,9 @@ cnp.import_array()
 cdef frozenset ACROSS_DEVICES = frozenset(("copy_to", "expand_as", "reshape_as", "to", "view_as"))
 
 # The shapes of their results depend on values.
-cdef frozenset NEED_VALUES = frozenset(("masked_select",))
+cdef frozenset NEED_VALUES = frozenset((
+    "argwhere", "bincount", "consecutive_elements", "masked_select", "nonzero_rows", "unique_elements",
+))
 
 
 cdef class Devices:

@@ -18,6 +18,7 @@ from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
     IS_SHARED,
     IS_VIEW,
+    MADE_IN_CALL,
     REQUIRES_GRAD,
     TensorBase,
     VIEW_IN_FUNCTION,
@@ -125,7 +126,7 @@ cdef object view_over_batch(Batch batch, object dtype, tuple shape, tuple stride
 
 cdef TensorBase share_version(TensorBase source, object array):
     cdef TensorBase result = wrap(array)
-    result.flags = source.flags & INFERENCE
+    result.flags = source.flags & INFERENCE | result.flags & MADE_IN_CALL
     Py_INCREF(source)
     result.base = <PyObject *>source
     source.flags |= IS_SHARED

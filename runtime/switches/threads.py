@@ -1,7 +1,7 @@
 """Helper threads, for backward inside backward deeper than one thread's stack reaches; and what goes along to them.
 
-What a thread has switched on or off (recording, hooks of saved tensors, and so on) holds for the work that it hands
-to a helper. A module that keeps such a switch registers how it is read and set.
+Everything a thread has switched on or off (recording, hooks of saved tensors, and so on) holds for the work that it
+hands to a helper. A module that keeps such a switch registers how it is read and set.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `Tensor.backward` is a method of a lower room than the engine. The engine adds gradients and undoes broadcasting
 *differentiably* when the graph of the gradient is wanted, and indexing, copying and cloning are ops of the table. The
 runtime cannot import the generated modules, which are built on it; they, and the rooms that come later, fill these names
-when they are imported. What is called per node or per leaf is a function of C, in `c_upcalls`.
+when they are imported. Functions called per node or per leaf are C functions, in `c_upcalls`.
 """
 
 

@@ -1,1 +1,1 @@
-"""Tensors for Python: their class, functions that create them, and the entry points of backward."""
+"""Tensors for Python: their class, its methods, and the entry points of backward."""

@@ -10,11 +10,12 @@ from cpython.ref cimport PyObject
 
 from gradsmith.runtime.calls.forward_ad cimport LevelWalk, walk_levels
 from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.saved_variable cimport replace_array
 from gradsmith.runtime.graph.tangent cimport attach, has_tangent_1
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, bump_version, version_of
 from gradsmith.runtime.history.history cimport prepare_grad_fn, put_grad_fn, requires_grad
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
-from gradsmith.runtime.tensors.variable cimport replace_array, renew_accumulator
+from gradsmith.runtime.tensors.variable cimport renew_accumulator
 
 
 cdef int become_view(TensorBase self, TensorBase view) except -1:

@@ -15,8 +15,8 @@ import numpy as np
 from gradsmith.runtime.arrays.device import CPU, as_device
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.creation import empty
-from gradsmith.runtime.tensors.python_data import array_of_data, is_tensor
+from gradsmith.runtime.tensors.factories.creation import empty
+from gradsmith.runtime.tensors.factories.python_data import array_of_data, is_tensor
 
 _FORMS = "Tensor(), Tensor(*size), Tensor(sequence) or Tensor(other), each with an optional device"
 

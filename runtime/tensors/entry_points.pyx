@@ -10,6 +10,7 @@ from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.engine.engine cimport run
 from gradsmith.runtime.engine.graph_task cimport GraphTask, VISITED, begin, end, state_of
 from gradsmith.runtime.engine.graph_walk cimport prune
+from gradsmith.runtime.engine.zero_gradients cimport nan_safe_enabled
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, metadata_dtype, metadata_shape_tuple
 from gradsmith.runtime.graph.node cimport Node, metadata_of
 from gradsmith.runtime.graph.tensor cimport (
@@ -90,7 +91,7 @@ cdef int run_all(list roots, list grads, bint keep_graph, bint create_graph) exc
 
 
 cdef int read_observers(GraphTask task) except -1:
-    task.checked = anomaly_enabled()
+    task.checked = anomaly_enabled() or nan_safe_enabled()
     task.watched = task.checked or (watching and current_observer() is not None)
     return 0
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
-__all__ = ["is_inference", "is_tensor", "numel"]
+__all__ = [
+    "allclose", "equal", "is_conj", "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed", "is_tensor",
+    "numel", "resolve_conj", "resolve_neg",
+]  # fmt: skip
 
 
 def is_inference(input: Any) -> bool:
@@ -19,7 +22,72 @@ def numel(input: Any) -> int:
     return int(_required("numel", input).numel())
 
 
-def _required(function: str, value: Any) -> Any:
+def is_signed(input: Any) -> bool:
+    """Whether the dtype of a tensor has negative numbers."""
+    return _required("is_signed", input).dtype.kind in "ifc"
+
+
+def is_same_size(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape."""
+    return _required("is_same_size", input).shape == _required("is_same_size", other, "other", 2).shape  # type: ignore[no-any-return]
+
+
+def is_nonzero(input: Any) -> bool:
+    """Whether the only element of a tensor differs from zero.
+
+    Raises
+    ------
+    RuntimeError
+        If the tensor has no element, or more than one.
+    """
+    return bool(_required("is_nonzero", input))
+
+
+def equal(input: Any, other: Any) -> bool:
+    """Whether two tensors have the same shape and equal elements. NaN equals nothing."""
+    _required("equal", input)
+    _required("equal", other, "other", 2)
+    return input.shape == other.shape and bool((input.detach() == other.detach()).all())
+
+
+def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements of two tensors are close: within ``atol + rtol * abs(other)`` of each other.
+
+    Parameters
+    ----------
+    rtol, atol : float
+        Relative and absolute tolerance.
+    equal_nan : bool
+        Whether NaN is close to NaN.
+    """
+    _required("allclose", input)
+    _required("allclose", other, "other", 2)
+    return bool(input.detach().isclose(other.detach(), rtol, atol, equal_nan).all())
+
+
+def is_conj(input: Any) -> bool:
+    """Whether a conjugation is pending: never, it is carried out at once."""
+    return bool(_required("is_conj", input).is_conj())
+
+
+def is_neg(input: Any) -> bool:
+    """Whether a negation is pending: never, it is carried out at once."""
+    return bool(_required("is_neg", input).is_neg())
+
+
+def resolve_conj(input: Any) -> Any:
+    """The tensor itself: no conjugation is ever pending."""
+    return _required("resolve_conj", input)
+
+
+def resolve_neg(input: Any) -> Any:
+    """The tensor itself: no negation is ever pending."""
+    return _required("resolve_neg", input)
+
+
+def _required(function: str, value: Any, argument: str = "input", position: int = 1) -> Any:
     if not is_tensor(value):
-        raise TypeError(f"{function}(): argument 'input' (position 1) must be Tensor, not {type(value).__name__}")
+        raise TypeError(
+            f"{function}(): argument '{argument}' (position {position}) must be Tensor, not {type(value).__name__}"
+        )
     return value

@@ -13,10 +13,11 @@ from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport set_value, value_of
+from gradsmith.runtime.graph.saved_variable cimport replace_array
 from gradsmith.runtime.graph.tangent cimport has_tangent_1, has_tangent_2
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, VIEW_RESTRICTIONS, bump_version
 from gradsmith.runtime.history.history cimport collect_edge, requires_grad, requires_grad_2, set_grad_fn
-from gradsmith.runtime.tensors.variable cimport renew_accumulator, replace_array
+from gradsmith.runtime.tensors.variable cimport renew_accumulator
 
 import numpy as np
 

@@ -2,7 +2,7 @@ from collections.abc import Callable
 from typing import Any
 
 def plain_gradient(
-    function: Callable[..., Any],
+    call: Any,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     position: int,

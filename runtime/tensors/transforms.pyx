@@ -12,6 +12,7 @@ from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport INFERENCE, REQUIRES_GRAD, TensorBase, wrap, wrap_owned
 from gradsmith.runtime.history.history cimport requires_grad
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
+from gradsmith.runtime.switches.transformed cimport TransformedCall
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
 cnp.import_array()
 
 
-def plain_gradient(function, tuple args, dict kwargs, Py_ssize_t position, finish):
-    """Gradient of a number that a function gives, by a tensor among its arguments; None when this is not so plain.
+def plain_gradient(call, tuple args, dict kwargs, Py_ssize_t position, finish):
+    """Gradient of a number that ``call.func`` gives, by a tensor among its arguments; None when this is not so plain.
 
     The function has been called then only where `finish` is called too: with its result, the private tensor that stood
     for the argument, and whether the caller records.
@@ -36,7 +37,8 @@ def plain_gradient(function, tuple args, dict kwargs, Py_ssize_t position, finis
     args = (*args[:position], private, *args[position + 1:])
     swap_grad_mode(True)
     try:
-        result = function(*args, **kwargs)
+        with TransformedCall(call, args, kwargs):
+            result = call.func(*args, **kwargs)
     finally:
         swap_grad_mode(recording)
     if not is_plain_number(result):

@@ -16,7 +16,7 @@ from gradsmith.runtime.graph.gc_tracking cimport track, track_for_gc
 from gradsmith.runtime.graph.input_metadata cimport InputMetadata, free_metadata
 from gradsmith.runtime.graph.node cimport NODE_SHOWN, Node, metadata_of, release_reference
 from gradsmith.runtime.graph.node_meta cimport hook_table, node_meta
-from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
+from gradsmith.runtime.graph.saved_variable cimport detach_saved_output, replace_array
 from gradsmith.runtime.graph.tensor cimport (
     HAS_ATTRIBUTES,
     HAS_GRAD_DTYPE,
@@ -24,6 +24,7 @@ from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
     IS_SHARED,
     IS_VIEW,
+    MADE_IN_CALL,
     REQUIRES_GRAD,
     SAVED_AS_OUTPUT,
     TensorBase,
@@ -50,19 +51,6 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
-
-
-# ---- the array
-
-cdef int replace_array(TensorBase t, object array) except -1:
-    """Give `t` another array; what its node borrowed of the old one is settled first."""
-    cdef PyObject *old = t.array
-    if t.flags & SAVED_AS_OUTPUT:
-        detach_saved_output(<PyObject *>t)
-    Py_INCREF(array)
-    t.array = <PyObject *>array
-    Py_DECREF_pointer(old)
-    return 0
 
 
 cdef class Variable(TensorBase):
@@ -158,7 +146,7 @@ cdef class Variable(TensorBase):
     def data(self):
         """The same memory without the history; writes through it are not counted."""
         cdef TensorBase result = wrap(<object>self.array)
-        result.flags = self.flags & INFERENCE
+        result.flags = self.flags & INFERENCE | result.flags & MADE_IN_CALL
         return result
 
     @data.setter

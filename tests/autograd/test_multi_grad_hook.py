@@ -83,7 +83,7 @@ def test_nothing_is_kept_alive():
 
 
 def test_hook_dict_of_a_tensor():
-    """H14: hooks of one tensor also see what comes in at another node."""
+    """H14: hooks of one tensor also see gradients that arrive at another node."""
     a = leaf(1.0)
     y = a * 2
     z = a * 3

@@ -203,7 +203,6 @@ def test_what_a_test_rules_out_is_not_none() -> None:
 @pytest.mark.parametrize(
     ("entry", "message"),
     [
-        ("Tensor self) -> Tensor\n  forward: array(self)\n  self: grad @ self.mH", "Write conj(x.mT)."),
         (
             "Tensor[] xs) -> Tensor[]\n  forward: array(xs)\n  xs: '[grads[i] for i in range(len(xs))]'",
             "how many there are differs from call to call. Go over them: [f(g) for g in grads]",

@@ -1,8 +1,8 @@
 """Random arguments for the ops of the table.
 
-What an argument may be follows from its type and name in the schema, and for ops whose operands must fit together from
-an entry of `TOGETHER`. An op that neither describes gets the arguments of one of its samples, with other dtypes and
-layouts: so a new entry takes part by itself.
+The values an argument may have follow from its type and name in the schema, and for ops whose operands must fit
+together from an entry of `TOGETHER`. An op that neither describes gets the arguments of one of its samples, with other
+dtypes and layouts: so a new entry takes part by itself.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ class Arguments:
         return {first: x.name, second: self.draw.reshaped(x.size if self.draw.chance(0.95) else x.size + 1)}
 
     def spread(self, row) -> Texts:
-        """expand and its kin."""
+        """expand and similar ops."""
         x, (first, second) = self.tensor(), [a.name for a in row.arguments[:2]]
         shape = self.draw.expanded(x.shape)
         if second == "other":

@@ -37,7 +37,7 @@ def project(tmp_path):
 
 
 def interpreter(is_debug):
-    """A script in place of a virtual environment's Python. What was built for debugging is built so again."""
+    """A script in place of a virtual environment's Python. A debug build stays a debug build."""
     again = '[ "$2" = compiling ] && set -- "$@" --debug\n' if is_debug else ""
     return f'#!/bin/sh\n{again}exec "{sys.executable}" "$@"\n'
 

@@ -15,14 +15,15 @@ from codegen.spec.vocabulary import scan_functions
 
 ROOT = code_blocks.ROOT
 TABLE = ROOT / "derivatives.yaml"
-PAGES = [*update.PAGES, update.STEPS, *sorted((ROOT / "tests").glob("*.md")), ROOT / "examples" / "data" / "README.md"]
+DOCS = update.all_pages()
+PAGES = [*DOCS, update.STEPS, *sorted((ROOT / "tests").glob("*.md")), ROOT / "examples" / "data" / "README.md"]
 
 
 def name_of(page):
     return str(page.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("page", update.PAGES, ids=name_of)
+@pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_sessions_print_what_the_page_says(page):
     report = code_blocks.failure_of(page)
     assert not report, report

@@ -1,4 +1,4 @@
-"""What the samples of the table do not reach in batching rules; `make verify` proves the rest."""
+"""Cases of batching rules that the table's samples do not reach; `make verify` proves the rest."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Custom Functions under transforms. What is accepted, refused and called how often is that of PyTorch 2.13."""
+"""Custom Functions under transforms. Accepted arguments, refusals and numbers of calls are those of PyTorch 2.13."""
 
 import numpy as np
 import pytest

@@ -10,7 +10,7 @@ X = gs.tensor([1.0, 2.0])
 
 
 class Module:
-    """What modules have: names of parameters, names of buffers, and tables that keep both."""
+    """The interface of modules that is used here: named parameters, named buffers, and the tables that keep both."""
 
     training = True
 

@@ -385,3 +385,12 @@ def test_writes_into_views_whose_tangents_are_batched():
     same(hessian(hessian(written))(x), gs.zeros((3,) * 5, dtype=gs.float64))
     same(jacfwd(jacfwd(written))(x), jacrev(jacrev(written))(x))
     same(jvp(written, (x,), (x,))[1], expected @ x)
+
+
+def test_no_dimensions_mean_what_they_mean_for_a_slice():
+    x = gs.ones(3, 1, 1)
+    assert gs.vmap(lambda x: x.squeeze(()))(x).shape == (3, 1, 1)
+    assert gs.vmap(lambda x: x.flip(()))(x).shape == (3, 1, 1)
+    assert gs.vmap(lambda x: x.amax((), True))(x).tolist() == [[[1.0]], [[1.0]], [[1.0]]]
+    assert gs.vmap(lambda x: x.amax(()))(x).tolist() == [1.0, 1.0, 1.0]
+    assert gs.vmap(lambda x: x.sum((), True))(2 * x).tolist() == [[[2.0]], [[2.0]], [[2.0]]]

@@ -7,8 +7,8 @@ from typing import Any
 
 from gradsmith.autograd import grad
 from gradsmith.runtime.switches.grad_mode import enable_grad
-from gradsmith.runtime.tensors.creation import zeros_like
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.creation import zeros_like
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 Tensors = tuple[Any, ...]
 

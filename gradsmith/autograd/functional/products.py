@@ -20,7 +20,7 @@ from gradsmith.autograd.functional.arguments import (
     vector_for,
 )
 from gradsmith.runtime.switches.grad_mode import enable_grad
-from gradsmith.runtime.tensors.creation import zeros_like
+from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 Function = Callable[..., Any]
 

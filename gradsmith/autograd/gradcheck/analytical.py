@@ -13,7 +13,7 @@ from gradsmith.autograd.gradcheck.errors import GradcheckError
 from gradsmith.autograd.gradcheck.probes import Probes, units_of
 from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.creation import zeros_like
+from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 # ---- reverse mode
 

@@ -11,7 +11,7 @@ from gradsmith.autograd.gradcheck.errors import GradcheckError
 from gradsmith.autograd.gradcheck.options import Options
 from gradsmith.autograd.gradcheck.probes import Probes
 from gradsmith.autograd.gradcheck.subject import Subject
-from gradsmith.runtime.tensors.creation import zeros_like
+from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 
 def reliable_jacobians(

@@ -12,7 +12,7 @@ from gradsmith.autograd.gradcheck.differences import Array
 from gradsmith.autograd.gradcheck.probes import SEED
 from gradsmith.autograd.gradcheck.subject import Subject, as_tuple, is_differentiable
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 
 def gradient_of(

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsmith.autograd.gradcheck.differences import Array
 from gradsmith.runtime.graph.tensor import from_array
-from gradsmith.runtime.tensors.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 
 def as_tuple(values: Any) -> tuple[Any, ...]:

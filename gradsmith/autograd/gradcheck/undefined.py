@@ -14,7 +14,7 @@ from gradsmith.autograd.gradcheck.probes import SEED, RandomDirection
 from gradsmith.autograd.gradcheck.subject import Subject
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.history.basic_ops import undefined_grad
-from gradsmith.runtime.tensors.creation import zeros_like
+from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 # ---- reverse mode
 

@@ -15,7 +15,7 @@ from gradsmith.runtime.graph.node import Node
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind
 from gradsmith.runtime.history.saved_hooks import SavedTensor
 
-CHECKPOINT = "checkpoint"  # the attribute of what no node keeps, but a checkpoint for several
+CHECKPOINT = "checkpoint"  # the attribute of arrays that no node keeps, but a checkpoint for several
 
 
 class Recomputable(ABC):
@@ -68,8 +68,8 @@ def list_saved(root: Any) -> SavedListing:
     Returns
     -------
     SavedListing
-        A list with one entry per array, and the `total` of bytes. What hooks on saved tensors made of a tensor is
-        listed when it is, or contains, a tensor or an array.
+        A list with one entry per array, and the `total` of bytes. A value that hooks on saved tensors
+        put in a tensor's place is listed when it is, or contains, a tensor or an array.
 
     Examples
     --------

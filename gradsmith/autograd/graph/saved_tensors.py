@@ -34,7 +34,7 @@ class saved_tensors_hooks(saved_hooks.HooksBlock):
     result is a tensor the next pair packs that. Any other result ends the chain. Unpacking goes the same way back.
 
     Only what a requested gradient needs is unpacked, once per backward and node. Numbers are kept as numbers: no hook
-    sees them. What hooks give is not checked for in-place changes.
+    sees them. Values returned by hooks are not checked for in-place changes.
 
     Examples
     --------

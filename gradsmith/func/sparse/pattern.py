@@ -18,11 +18,12 @@ MODES = ("auto", "forward", "reverse")
 class Compression(NamedTuple):
     """Sums of rows or columns that show every entry of a matrix.
 
-    `places` are those of the entries among the products one after the other, in the order of the CSR form.
+    In the order of the CSR form `products` says for each entry which sum shows it, and `places` at which element.
     """
 
     coloring: Coloring
-    places: NDArray[np.intp]
+    products: NDArray[np.int32]
+    places: NDArray[np.integer[Any]]
 
 
 class SparsityPattern:
@@ -138,31 +139,32 @@ def pattern_of(given: Any, symmetric: bool) -> SparsityPattern:
 # ---- compressions
 
 
-def _entries(matrix: Any) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-    return rows, matrix.indices.astype(np.intp)
+def _entries(matrix: Any) -> tuple[NDArray[np.integer[Any]], NDArray[np.integer[Any]]]:
+    """The rows and the columns of all entries."""
+    index = matrix.indices.dtype
+    return np.repeat(np.arange(matrix.shape[0], dtype=index), np.diff(matrix.indptr)), matrix.indices
 
 
 def _by_rows(matrix: Any) -> Compression:
     """Each product is a sum of rows, as long as the inputs."""
     coloring = row_coloring(matrix)
     rows, columns = _entries(matrix)
-    return Compression(coloring, coloring.colors[rows] * matrix.shape[1] + columns)
+    return Compression(coloring, coloring.colors[rows], columns)
 
 
 def _by_columns(matrix: Any) -> Compression:
     """Each product is a sum of columns, as long as the outputs."""
     coloring = row_coloring(_bool_csr(matrix.T))
     rows, columns = _entries(matrix)
-    return Compression(coloring, coloring.colors[columns] * matrix.shape[0] + rows)
+    return Compression(coloring, coloring.colors[columns], rows)
 
 
 def _symmetric(matrix: Any) -> Compression:
     """Products are sums of columns. The entry (i, j) is alone in row i of the sum with column j, or else (j, i) is."""
     coloring = star_coloring(matrix)
-    rows, columns = _entries(matrix)
+    rows, columns = (part.astype(np.intp) for part in _entries(matrix))  # products of them follow
     one, other = np.minimum(rows, columns), np.maximum(rows, columns)
     sums, counts = np.unique(rows * coloring.count + coloring.colors[columns], return_counts=True)
     alone = counts[np.searchsorted(sums, one * coloring.count + coloring.colors[other])] == 1
     row, column = np.where(alone, one, other), np.where(alone, other, one)
-    return Compression(coloring, coloring.colors[column] * matrix.shape[0] + row)
+    return Compression(coloring, coloring.colors[column], row)

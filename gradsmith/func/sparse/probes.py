@@ -85,7 +85,7 @@ class Probe:
         self.dtype = dtypes[0]
 
     def backward(self, vector: NDArray[Any]) -> NDArray[Any]:
-        """What the node makes of gradients of its results."""
+        """Gradients of the node's inputs, for given gradients of its results."""
         with no_grad():
             found = self._applied(self._split(vector))
             return np.zeros(self.size, self.dtype) if found is None else found.numpy().real.reshape(-1)

@@ -11,9 +11,10 @@ from gradsmith.func.arguments import Call
 from gradsmith.func.reverse import Pullback
 from gradsmith.func.sparse.coloring import Coloring
 from gradsmith.func.sparse.pattern import SparsityPattern
+from gradsmith.runtime.arrays.sparse_entries import read_entries
 from gradsmith.runtime.switches.grad_mode import enable_grad, no_grad
-from gradsmith.runtime.tensors.creation import empty_like, zeros_like
 from gradsmith.runtime.tensors.entry_points import run_grad
+from gradsmith.runtime.tensors.factories.creation import empty_like, zeros_like
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -25,10 +26,12 @@ def entries(pullback: Pullback, pattern: SparsityPattern, mode: str) -> NDArray[
     """The entries of the Jacobian of a call in the order of the pattern."""
     mode = pattern.mode if mode == "auto" else mode
     product, sources, targets = _way(pullback, mode)
-    coloring, places = pattern.compression(mode)
+    compression = pattern.compression(mode)
     dtype = np.result_type(*[tensor.dtype for tensor in (*sources, *targets)])
-    found = np.empty(places.size, dtype)
-    return np.take(compressed(product, coloring, sources, targets, dtype), places, out=found, mode="clip")
+    found = np.empty(compression.places.size, dtype)
+    columns = compressed(product, compression.coloring, sources, dtype)
+    read_entries(columns, compression.products, compression.places, found.view(f"u{dtype.itemsize}"))
+    return found
 
 
 def _way(pullback: Pullback, mode: str) -> tuple[Product, list[Any], list[Any]]:
@@ -38,14 +41,9 @@ def _way(pullback: Pullback, mode: str) -> tuple[Product, list[Any], list[Any]]:
     return Pushforwards(pullback), pullback.tensors, pullback.outputs
 
 
-def compressed(
-    product: Product, coloring: Coloring, sources: Sequence[Any], targets: Sequence[Any], dtype: Any
-) -> NDArray[Any]:
-    """For each colour, one below the other, the product with ones at the places of that colour."""
-    found = np.empty((coloring.count, sum(target.numel() for target in targets)), dtype)
-    for color in range(coloring.count):
-        join(product(split(coloring.colors == color, sources)), found[color])
-    return found
+def compressed(product: Product, coloring: Coloring, sources: Sequence[Any], dtype: Any) -> list[NDArray[Any]]:
+    """For each colour the product with ones at the places of that colour."""
+    return [joined(product(split(coloring.colors == color, sources)), dtype) for color in range(coloring.count)]
 
 
 def split(values: NDArray[Any], like: Sequence[Any]) -> list[Any]:
@@ -59,12 +57,10 @@ def split(values: NDArray[Any], like: Sequence[Any]) -> list[Any]:
     return found
 
 
-def join(tensors: Sequence[Any], out: NDArray[Any]) -> None:
-    """The elements of all, one after the other."""
-    before = 0
-    for tensor in tensors:
-        out[before : before + tensor.numel()] = tensor.detach().numpy().reshape(-1)
-        before += tensor.numel()
+def joined(tensors: Sequence[Any], dtype: Any) -> NDArray[Any]:
+    """The elements of all, one after the other; those of a single tensor as they lie there, where they do."""
+    flat = [tensor.detach().numpy().reshape(-1) for tensor in tensors]
+    return np.ascontiguousarray(flat[0], dtype) if len(flat) == 1 else np.concatenate(flat, dtype=dtype)
 
 
 class Pushforwards:
@@ -99,9 +95,8 @@ def check_products(call: Call, pullback: Pullback, pattern: SparsityPattern, mod
     mode = pattern.mode if mode == "auto" else mode
     product, sources, targets = _way(pullback, mode)
     vector = np.random.default_rng().uniform(0.5, 1.5, sum(source.numel() for source in sources)).astype(matrix.dtype)
-    expected = np.empty(sum(target.numel() for target in targets), matrix.dtype)
     with no_grad():
-        join(product(split(vector, sources)), expected)
+        expected = joined(product(split(vector, sources)), matrix.dtype)
     matrix = matrix.T if mode == "reverse" else matrix
     rounding = max(np.finfo(tensor.dtype).eps for tensor in (*sources, *targets)) ** 0.5
     with np.errstate(all="ignore"):

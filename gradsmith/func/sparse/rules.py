@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradsmith.func.sparse import links
+from gradsmith.func.sparse import links, stored
 from gradsmith.func.sparse.links import Link, Shape
 from gradsmith.func.sparse.probes import probed
 from gradsmith.generated import op_table
@@ -107,15 +107,21 @@ def opaque(call: Call) -> list[Link]:
     return [links.everything(edge, call.size, math.prod(shape)) for edge, shape in call.edges()]
 
 
+def everything(call: Call) -> list[Link]:
+    """What is known to mix all elements."""
+    return opaque(call)
+
+
 def nothing(call: Call) -> list[Link]:
     return []
 
 
 def elementwise(call: Call) -> list[Link]:
-    (result,) = call.results
-    if any(not _broadcasts(shape, result) for _, shape in call.edges()):
+    result, *others = call.results
+    if any(other != result for other in others) or any(not _broadcasts(shape, result) for _, shape in call.edges()):
         return opaque(call)
-    return [links.broadcast(edge, result, shape) for edge, shape in call.edges()]
+    found = [links.broadcast(edge, result, shape) for edge, shape in call.edges()]
+    return [link._replace(results=np.tile(link.results, len(call.results))) for link in found]
 
 
 def _broadcasts(shape: Shape, result: Shape) -> bool:
@@ -166,6 +172,15 @@ def _mixed(call: Call, edge: int, result: Shape, shape: Shape, dims: Any) -> Lin
     return _padded(links.mixed_along(edge, result, shape, mixed), call) if fits else _all(call, edge, shape)
 
 
+def transform(call: Call) -> list[Link]:
+    """Fourier transforms and the like: every element along their `dim` depends on every one."""
+    (result,) = call.results
+    dims = {dim % len(result) for dim in call.saved("dim")}
+    after: list[Hashable] = [("after", dim) if dim in dims else dim for dim in range(len(result))]
+    before: list[Hashable] = [("before", dim) if dim in dims else dim for dim in range(len(result))]
+    return [links.by_labels(edge, result, after, shape, before) for edge, shape in call.edges()]
+
+
 def _padded(link: Link, call: Call) -> Link:
     """`link` of the first result, where others, of indices, depend on nothing."""
     others = call.size - link.results.size
@@ -205,6 +220,19 @@ def labels(shape: Shape, core: str) -> list[Hashable]:
     """`core` for the last dimensions; those before are counted from there, as in broadcasting."""
     before: list[Hashable] = [*range(len(core) - len(shape), 0)]
     return before + list(core)
+
+
+def within_matrices(call: Call) -> list[Link]:
+    """Functions of matrices: all elements of one mix, and those of other matrices of the batch do not."""
+    inputs = [shape for _, shape in call.edges()]
+    batch = min((shape[:-2] for shape in inputs), key=len, default=())
+    if len(call.results) > 1 or len(inputs) > 1 or len(inputs[0]) < 2 or call.results[0][: len(batch)] != batch:
+        return opaque(call)
+    (result,), before = call.results, list(range(len(batch)))
+    return [
+        links.by_labels(edge, result, before + ["r"] * (len(result) - len(batch)), shape, [*before, "i", "j"])
+        for edge, shape in call.edges()
+    ]
 
 
 def linear(call: Call) -> list[Link]:
@@ -301,17 +329,42 @@ OF_RUNTIME: dict[type, Rule] = {
 OF_OPS: dict[str, Rule] = {
     op: rule
     for rule, ops in (
-        (elementwise, "abs masked_fill mse_loss sgn"),
-        (same_places, "clone clone_by_rows copy_to imag real_part to_copy"),
-        (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice index index_add"),
+        (elementwise, "abs complex_of_parts masked_fill mse_loss scaled_pairs sgn"),
+        (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
+        (same_places, "clone clone_by_rows copy_to frexp imag overlap_envelope real_part to_copy"),
+        (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),
+        (by_probes, "framed index_add"),
+        (
+            by_probes,
+            "bincount consecutive_elements histogram_between histogram_even histogramdd_between histogramdd_even",
+        ),
+        (by_probes, "unique_elements"),
         (by_probes, "index_backward index_select masked_select mean stack sum sum_to zero_"),
+        (by_probes, "diagonal_scatter repeat_interleave roll_along tril triu unfold_backward"),
         (written_by_index, "index_put"),
         (mixing, "amax amin cumsum gather log_softmax log_softmax_backward logsumexp max min prod scatter scatter_add"),
         (mixing, "softmax softmax_backward std var"),
+        (mixing, "cummax cummin cumprod kthvalue logcumsumexp median mode nanmedian p_norm recurrence sort topk"),
+        (mixing, "greatest_magnitude group_extreme group_prod group_sum"),
+        (transform, "dft dft_to_real real_dft real_transform"),
+        (everything, "convolution"),
         (product, "bmm dot matmul_of_transpose mm mv outer"),
         (matmul, "matmul"),
+        (
+            within_matrices,
+            "adjugate cholesky_factor det greatest hermitian_eigen hermitian_part inverse inverse_or_nan",
+        ),
+        (
+            within_matrices,
+            "linalg_qr linalg_svdvals reduced_svd whole_svd lower_half main_diagonal matrix_solve on_diagonal",
+        ),
+        (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse slogdet"),
+        (within_matrices, "linalg_eig linalg_eigvals triangular_solution"),
         (linear, "linear"),
         (class_loss, "nll_loss nll_loss_backward"),
+        (stored.product, "sparse_product"),
+        (stored.sampled, "sparse_sampled"),
+        (stored.solve, "sparse_solve"),
     )
     for op in ops.split()
 }

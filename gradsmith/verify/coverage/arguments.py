@@ -137,7 +137,8 @@ def conditions_of(argument: Argument) -> Iterator[Condition]:
         yield "is never negative", any_of(is_negative), is_negative
         yield "is always negative", any_of(is_not_negative), is_not_negative
     if declared.name == "int" and declared.is_list:
-        yield "always has the same length", lambda seen: len(set(map(length, seen))) > 1, lambda value: True
+        if not declared.length:
+            yield "always has the same length", lambda seen: len(set(map(length, seen))) > 1, lambda value: True
         yield "has no negative number", any_of(has_negative), has_negative
     if declared.union_scalar:
         yield "is never a number", any_of(is_number), is_number

@@ -1,4 +1,4 @@
-"""What an entry claims about itself, and by which some checks are left out, has to be so."""
+"""Claims of an entry about itself are tested too, because some checks are left out where they hold."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ NEEDED = {"reverse": 1e-7, "complex": 1e-7, "forward": 1e-7, "double": 1e-5}  # 
 
 
 def gaps_of(subject: Subject, model: Model, proof: Proof) -> list[Gap]:
-    """What is missing, each thing once."""
+    """The missing coverage, without repetition."""
     if not subject.cases:
         return [Gap("nothing was run", "samples")]
     elementwise = all(is_elementwise(subject, case) for case in subject.cases)

@@ -32,7 +32,7 @@ def gaps_of_variant(
 ) -> Iterator[Gap]:
     for name in inputs_with_formula(variant):
         for mode in MODES:
-            # What differs from zero in the plane may be zero on the real line, as the gradient of a sign is.
+            # A gradient that is not zero in the complex plane may be zero on the real line, as that of a sign is.
             dtype = subject.dtypes[-1]
             if not any((number, name, mode, dtype) in compared for number in numbers):
                 words = f"no gradient of '{name}' other than zero was compared in {mode} mode and {dtype}"

@@ -121,7 +121,7 @@ def apart(expr: Expr) -> Expr:
 
 
 def changes_of(part: Expr, names: Names) -> Iterator[tuple[str, Expr]]:
-    """What may stand in the place of one step, with words for it."""
+    """Replacements for one step, each with a description."""
     shown = written(part)
     match part:
         case Gradient():

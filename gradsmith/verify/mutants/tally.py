@@ -1,4 +1,4 @@
-"""What became of the mutants of an entry."""
+"""The fate of an entry's mutants, counted."""
 
 from __future__ import annotations
 

@@ -22,6 +22,7 @@ from gradsmith.generated.op_table import OPS, OpRow
 
 from ..calls import Results, outputs_of
 from ..seeds import seeded_for_numpy
+from . import arranged, factored, grouped, ordered, sampled
 from .usual import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def expected_results(row: OpRow, values: Values) -> Results:
 
 
 def surrogate_results(row: OpRow, values: Values) -> Results:
-    """What the entry's gradients are the derivatives of, where it says that this is not the value."""
+    """The function whose derivatives the gradients are, where the entry says that it is not the value."""
     with np.errstate(all="ignore"):
         result = value_of(row.surrogate, row, values)
     return outputs_of(result, row.result_types).made(np.asarray)
@@ -94,7 +95,7 @@ def as_forwards_see(row: OpRow, values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def repeated(value: Any, type_: str) -> Any:
-    """What the op makes of ``2`` for an ``int[2]``."""
+    """The list that the op makes of ``2`` for an ``int[2]``."""
     found = _LIST.fullmatch(type_)
     if found is None or not isinstance(value, _NUMBERS[found[1]]):
         return value
@@ -128,6 +129,16 @@ def function_called(name: str) -> Any:
     if found is None:
         raise NotAvailable(NO_REFERENCE)
     return found
+
+
+# ---- complex numbers
+
+
+def complex_of_parts(real: Array, imag: Array) -> Array:
+    """Without the product of 1j and an infinite part, which is NaN."""
+    result = np.zeros(np.broadcast_shapes(real.shape, imag.shape), np.result_type(real, imag, np.complex64))
+    result.real, result.imag = real, imag
+    return result
 
 
 # ---- reductions
@@ -191,6 +202,25 @@ def special() -> Any:
         return importlib.import_module("scipy.special")
     except ImportError:
         raise NotAvailable(NO_SCIPY) from None
+
+
+def order_derivative(function: Any, n: int, v: Any, x: Any) -> Array:
+    """Derivative with respect to the order `v`, of the polynomial through samples at Chebyshev points around it."""
+    points = np.polynomial.chebyshev.chebpts1(24)
+    v, x = np.broadcast_arrays(np.asarray(v, np.float64), np.asarray(x, np.float64))
+    samples = np.stack([function(v + point, x).ravel() for point in points])
+    fitted = np.polynomial.chebyshev.chebfit(points, samples, len(points) - 1)
+    slopes = np.polynomial.chebyshev.chebval(0.0, np.polynomial.chebyshev.chebder(fitted, n))
+    return np.asarray(np.asarray(slopes).reshape(v.shape))
+
+
+def polynomial_derivative(kind: str, order: int, x: Any, n: Any) -> Array:
+    """By the coefficients of the polynomial."""
+    classes = {"legendre": "Legendre", "hermite": "Hermite", "laguerre": "Laguerre", "chebyshev": "Chebyshev"}
+    basis = getattr(np.polynomial, classes[kind.partition("_")[0]])
+    values = [basis.basis(int(degree)).deriv(order)(float(at)) for at, degree in np.broadcast(x, n)]
+    dtype = np.result_type(x.dtype if isinstance(x, np.ndarray) else np.float64, np.float16)
+    return np.asarray(values, dtype).reshape(np.broadcast(x, n).shape)
 
 
 def sign(x: Array) -> Array:
@@ -318,7 +348,7 @@ def scatter(x: Array, dim: int, index: Array, src: Any) -> Array:
     return put(x, grid(index, dim), corner(src, index.shape))
 
 
-def scatter_reduce(x: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
+def scatter_src_reduce(x: Array, dim: int, index: Array, src: Any, reduce: str) -> Array:
     result: Array = x.copy()
     with_each = {"add": np.add, "multiply": np.multiply}[reduce]
     with_each.at(result, grid(index, dim), corner(src, index.shape))
@@ -501,12 +531,14 @@ def cross_entropy(
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        T, as_strided, axes, basic_index_backward, bmm, chunk, class_weights, contiguous, copy_, corner,
-        cross_entropy, div_mode, expand, fill_, flatten, floor_divide, gather, gelu, geometry_scatter,
+        T, as_strided, axes, basic_index_backward, bmm, chunk, class_weights, complex_of_parts, contiguous, copy_,
+        corner, cross_entropy, div_mode, expand, fill_, flatten, floor_divide, gather, gelu, geometry_scatter,
         geometry_slice, grid, index_add, index_backward, index_put, index_select, linear, log_softmax,
         log_softmax_backward, mT, masked_fill, masked_select, max_dim, min_dim, mse_loss, narrow, nll_loss,
-        nll_loss_backward, places_of, put, reduced, remainder, restore_dims, scatter, scatter_add,
-        scatter_reduce, select, sgn, sign, slices, softmax, softmax_backward, split, split_sizes, squeeze_dim,
+        nll_loss_backward, order_derivative, places_of,
+        polynomial_derivative, put, reduced, remainder, restore_dims, scatter, scatter_add,
+        scatter_src_reduce, select, sgn, sign, slices, softmax, softmax_backward, split, split_sizes, squeeze_dim,
         strided_places, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
+        *arranged.DEFINITIONS, *factored.DEFINITIONS, *grouped.DEFINITIONS, *ordered.DEFINITIONS, *sampled.DEFINITIONS,
     )
 }  # fmt: skip

@@ -24,7 +24,7 @@ REFUSALS = (
     np.linalg.LinAlgError,
 )
 
-_OF_AN_OP = re.compile(r"\w+\(\):? |Dimension out of range|.*(expects? |is not defined|not implemented)")
+_OF_AN_OP = re.compile(r"[\w.]+\(\):? |Dimension out of range|.*(expects? |is not defined|not implemented)")
 
 
 def is_deliberate(error: Exception, row: OpRow) -> bool:

@@ -1,4 +1,4 @@
-"""What the proofs of a whole table came to, in numbers: mutants, and the smallest errors that would have been found."""
+"""The proofs of a whole table in numbers: mutants, and the smallest errors that would have been found."""
 
 from __future__ import annotations
 

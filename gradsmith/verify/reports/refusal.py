@@ -16,7 +16,7 @@ KNOWN = (SpecErrors, BuildError, ImportError, AttributeError, ValueError)
 
 
 def expect_refusal(error: Exception, source: Source) -> str | None:
-    """What is wrong with the files of the source, by their places; None when the error has nothing to do with them."""
+    """Faults in the files of the source, by their places; None when the error has nothing to do with them."""
     line = _line_in_functions(error)
     if line is not None:
         return f"{source.functions}:{line}: importing it raised {type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""What the steps of a formula call, as Python functions."""
+"""The functions called by steps of a formula, in Python."""
 
 from __future__ import annotations
 

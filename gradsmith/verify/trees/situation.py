@@ -137,7 +137,7 @@ class Situation:
         return self._at_their_places(rule, self.value(expr, trace))
 
     def gradients_for(self, rule: GradientRule, names: Mapping[str, Any], grads: Sequence[Any]) -> dict[Place, Array]:
-        """What the rule's own formula gives for other values of its names."""
+        """The value of the rule's own formula for other values of its names."""
         with gs.no_grad():
             found = self.model.evaluator.value(rule.formula.expr, self.surroundings(names, grads))
         return self._at_their_places(rule, found)

@@ -155,6 +155,18 @@ cdef int check_divisor(object a, object b) except -1:
     return 0
 
 
+# ---- rounding to digits
+
+cpdef object rounded_of(object a, object decimals):
+    """Half to even, as NumPy does; float16 by way of float32, whose powers of ten do not overflow."""
+    if a.dtype.kind != "f":
+        raise NotImplementedError(f"round(): decimals are not defined for {a.dtype} tensors; convert to a floating dtype first")
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, a.dtype)
+    wide = take(cast(<PyObject *>a, cnp.NPY_FLOAT32)) if a.dtype == np.float16 else a
+    return np.round(wide, decimals).astype(a.dtype, copy=False)
+
+
 # ---- copies and parts
 
 cpdef object clone_of(object a):

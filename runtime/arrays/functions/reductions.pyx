@@ -1,6 +1,6 @@
 """Sums, means, extrema and their relatives along dimensions.
 
-The frequent ones go to the kernels of runtime/arrays/array, the others to NumPy. What is added here: dimensions checked
+The frequent ones go to the kernels of runtime/arrays/array, the others to NumPy. This module adds: dimensions checked
 with PyTorch's errors, integers summed as int64, and NumPy's warnings kept quiet, since NaN and infinity are results.
 """
 

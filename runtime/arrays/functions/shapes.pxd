@@ -1,6 +1,19 @@
 cimport numpy as cnp
 from numpy cimport npy_intp
 
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS
+
+cdef struct Layout:
+    int ndim
+    npy_intp sizes[MAX_DIMS]
+    npy_intp strides[MAX_DIMS]  # in bytes
+
+# Array of a layout over the memory of `a`, `offset` bytes after its first element.
+cdef object view_at(cnp.ndarray a, Layout *layout, npy_intp offset)
+cdef void read_layout(cnp.ndarray a, Layout *layout) noexcept
+cdef int push(Layout *layout, npy_intp size, npy_intp stride) except -1
+cdef int require_array(cnp.ndarray a) except -1
+
 cpdef object reshape_of(cnp.ndarray a, object shape)
 cpdef object view_of(cnp.ndarray a, object size)
 cpdef object transpose_of(cnp.ndarray a, Py_ssize_t dim0, Py_ssize_t dim1)

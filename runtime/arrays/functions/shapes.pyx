@@ -31,11 +31,6 @@ cdef extern from "numpy/arrayobject.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
-cdef struct Layout:
-    int ndim
-    npy_intp sizes[MAX_DIMS]
-    npy_intp strides[MAX_DIMS]  # in bytes
-
 
 # ---- arrays from layouts
 

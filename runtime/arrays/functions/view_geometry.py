@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.indexing import index_backward_of
+from gradsmith.runtime.arrays.functions.indexed import index_backward_of
 from gradsmith.runtime.arrays.memory import address_of, array_over
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What the Python texts of a table cannot reach: everything that does more than compute."""
+"""Python texts of a table cannot reach anything that does more than compute."""
 
 import ast
 import importlib

@@ -164,13 +164,6 @@ def test_no_complex_derivative() -> None:
     assert "conj has no complex derivative" in why_not("self * conj(self)")
 
 
-def test_a_function_of_loops_alone() -> None:
-    assert why_not("2 * lgamma(self)", more=REAL) == (
-        "22: forward calls 'lgamma', which is no op but a function of loops alone. Write array(...), of "
-        "scipy.special.gammaln."
-    )
-
-
 def test_no_derivative_at_all() -> None:
     assert why_not("where(self > 0, 1.0 * other, 0)", "f(Tensor self, Tensor other) -> Tensor", REAL) == (
         "9: no formula for input 'self', and its derivative is zero everywhere. "

@@ -3,6 +3,8 @@
 import pytest
 from small_table import formula
 
+from codegen.formula.printing import CythonPrinter
+
 
 @pytest.mark.parametrize(
     ("text", "uses", "attributes"),
@@ -22,3 +24,17 @@ def test_what_a_formula_reads(text: str, uses: set[str], attributes: set[tuple[s
 def test_identity() -> None:
     assert formula("grad").is_identity
     assert not formula("-grad").is_identity
+
+
+@pytest.mark.parametrize(
+    ("text", "printed"),
+    [
+        ("grad * (1 / 3)", "1.0 / 3"),
+        ("grad * (self.ndim / 2)", "<double>ndim_of(self) / 2"),
+        ("grad * (2 / (1 + self.ndim))", "2.0 / (1 + ndim_of(self))"),
+        ("grad * (0.5 / 2)", "0.5 / 2"),
+    ],
+)
+def test_integers_are_divided_as_in_python(text: str, printed: str) -> None:
+    """C would cut the quotient."""
+    assert CythonPrinter().text(formula(text).expr) == f"op_mul_scalar(grad, {printed})"

@@ -35,7 +35,7 @@ KINDS = (
         ("grad.expand(-n)", "f(Tensor self, int[] n) -> Tensor", "op_expand(grad0, [neg each for each in n])"),
         ("grad.expand(reversed(size))", "f(Tensor self, int[] size) -> Tensor", "op_expand(grad0, size[::-1])"),
         ("grad.expand(sorted(size)[::2])", "f(Tensor self, int[] size) -> Tensor",
-         "op_expand(grad0, sorted(size)[::2])"),
+         "op_expand(grad0, builtins.sorted(size)[::2])"),
         ("grad * sum(n for n in size if n > 1)", "f(Tensor self, int[] size) -> Tensor",
          "op_mul_scalar(grad0, builtins.sum([n for n in size if (n > 1)]))"),
         # comprehensions

@@ -258,8 +258,20 @@ def inplace_of(entry: str) -> InplaceView:
 def test_a_composite_in_place_is_copied() -> None:
     """Its parts see the value from before: they may save it."""
     twice = inplace_of("twice(Tensor self) -> Tensor\n  forward: composite(self + self)")
-    assert twice.is_composite
-    assert twice.text == "op_add_tensor(original, original, 1)"
+    assert twice.compute is not None
+    assert twice.compute.text == "op_add_tensor(original, original, 1)"
+
+
+def test_a_composite_computes_once_what_it_repeats() -> None:
+    compute = entry_of("f(Tensor self) -> Tensor\n  forward: composite(exp(self) * self + exp(self))").compute
+    assert [(part.name, part.text) for part in compute.parts] == [("exp_of_self", "op_exp(self)")]
+    assert compute.text == "op_add_tensor(op_mul_tensor(exp_of_self, self), exp_of_self, 1)"
+
+
+def test_branches_of_a_composite_are_left_alone() -> None:
+    """What one of them computes may not be computed for the other."""
+    text = "f(Tensor self, bool twice) -> Tensor\n  forward: composite(exp(self) * exp(self) if twice else self)"
+    assert entry_of(text).compute.parts == ()
 
 
 def test_a_view_in_place_is_copied_when_the_result_is_saved() -> None:
@@ -382,7 +394,7 @@ def test_there_are_no_second_names_where_a_missing_argument_would_pass_for_none(
 def test_second_names_give_way_to_arguments_of_that_name() -> None:
     face = face_of("r(Tensor self, int a) -> Tensor\n  forward: array(self * a)\n  self: grad * a" + NO_OUT)
     assert face.functions[0].signature == ("input", "a")
-    assert [p.name for p in face.functions[0].parameters] == ["input", "a", "x", "x1"]
+    assert [p.name for p in face.functions[0].parameters] == ["input", "a", "x", "x1", "A"]
 
 
 ALL = "r(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad" + NO_OUT

@@ -43,4 +43,4 @@ def test_names_of_many_modules_come_from_one() -> None:
 def test_generated_modules_import_nothing_else(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert with_used_imports(text) == text
-    assert len(re.findall(r"(?m)^from ", text)) > 3
+    assert re.search(r"(?m)^from ", text)

@@ -1,4 +1,4 @@
-"""What a graph keeps, checks and runs."""
+"""Explanations that concern graphs: saved tensors, their checks, the nodes that run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What explains a difference where the operands of a step share memory."""
+"""Explanations of differences where operands of a step share memory."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ EXPLANATIONS = (
     ),
     Explanation(
         "the variance of large equal numbers",
-        "What is left of it is rounding.",
+        "The remaining difference is rounding.",
         ("special_values.md", "**A variance is zero up to rounding.**"),
         cancelled_variance,
     ),

@@ -56,7 +56,8 @@ def test_each_entry_of_a_symmetric_matrix_is_read(seed):
     values = np.tril(random.random((14, 14)))
     matrix = (values + values.T) * pattern.array.toarray()
     seeds = pattern.colors[:, None] == np.arange(pattern.n_colors)
-    read = (matrix @ seeds).T.ravel()[pattern.compression().places]
+    compression = pattern.compression()
+    read = (matrix @ seeds).T[compression.products, compression.places]
     np.testing.assert_array_equal(pattern.filled(read).toarray(), matrix)
 
 

@@ -1,4 +1,4 @@
-"""What the transforms take and give, and their errors."""
+"""Arguments, results and errors of the sparse transforms."""
 
 import subprocess
 import sys

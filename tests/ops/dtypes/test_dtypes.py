@@ -20,40 +20,88 @@ REAL_OF = {"complex64": "float32", "complex128": "float64"}
 # "" nothing that PyTorch would settle.
 RULES = {
     ("=", "=", "=", "="): """
-        add mul sgn conj conj_physical where reshape view view_as reshape_as flatten transpose permute t T mT squeeze
-        squeeze.dim swapaxes movedim unsqueeze expand broadcast_to expand_as as_strided cat stack split split.sizes
-        chunk unbind flip select narrow gather scatter scatter.value scatter.reduce scatter.value_reduce scatter_add
-        index_select ravel index_add masked_fill masked_select outer clone detach contiguous to.other fill_ zero_ copy_
-        basic_index index""",
-    ("-", "=", "=", "="): "sub neg pow",
+        add mul sgn conj conj_physical where reshape view view_as reshape_as flatten transpose permute t T
+        mT squeeze squeeze.dim swapaxes movedim unsqueeze expand broadcast_to expand_as as_strided cat stack
+        split split.sizes chunk unbind flip select narrow gather scatter scatter.value scatter.src_reduce
+        scatter.value_reduce scatter_add index_select ravel index_add masked_fill masked_select outer clone
+        detach contiguous to.other fill_ zero_ copy_ basic_index index nan_to_num adjoint mH H diff diagonal
+        inner atleast_3d diag_embed rot90 repeat_interleave index_fill slice_scatter kron linalg_multi_dot
+        fft_fftshift fft_ifftshift atleast_2d hstack dstack combinations diagonal_scatter diag diagflat tril
+        triu roll tile unflatten unfold take put matvec vecmat atleast_1d vstack column_stack block_diag
+        cartesian_prod fliplr flipud repeat index_copy select_scatter masked_scatter constant_pad_nd
+        matrix_transpose chain_matmul vdot signal_convolve signal_correlate scatter_reduce convolve
+        correlate linalg_diagonal ediff1d """,
+    ("-", "=", "=", "="): "sub neg pow rsub",
     ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
     ("float32", "float32", "=", "="): """
-        div div.mode reciprocal exp expm1 log log1p sqrt rsqrt sin cos tan sinh cosh tanh sigmoid logsumexp""",
-    ("-", "=", "=", "-"): "floor_divide remainder",
+        div div.mode reciprocal exp expm1 log log1p sqrt rsqrt sin cos tan sinh cosh tanh sigmoid logsumexp
+        asin acos atan asinh acosh atanh exp2 log2 log10 ldexp addr signal_fftconvolve""",
+    ("-", "=", "=", "-"): "floor_divide remainder floor ceil trunc round fmod ptp index_reduce",
     ("", "=", "=", "real"): "abs",
-    ("=", "=", "=", "-"): "sign maximum minimum amax amin max max.other min min.other",
+    ("=", "=", "=", "-"): """
+        sign maximum minimum amax amin max max.other min min.other fmax fmin heaviside msort median
+        nanmedian nanmax nanmin""",
     ("int64", "=", "=", "="): "square",
-    ("float32", "float32", "=", "-"): "clamp clamp.open clamp_min clamp_max erf erfinv",
+    ("float32", "float32", "=", "-"): """
+        clamp clamp.open clamp_min clamp_max erf erfinv atan2 deg2rad rad2deg logit copysign xlogy
+        xlogy.number special_chebyshev_polynomial_t special_chebyshev_polynomial_u
+        special_chebyshev_polynomial_v special_chebyshev_polynomial_w special_shifted_chebyshev_polynomial_t
+        special_shifted_chebyshev_polynomial_u special_shifted_chebyshev_polynomial_v
+        special_shifted_chebyshev_polynomial_w special_hermite_polynomial_h special_hermite_polynomial_he
+        special_laguerre_polynomial_l special_legendre_polynomial_p polygamma special_beta special_betaln
+        special_xlog1py special_rel_entr special_kl_div special_spherical_jn special_zeta mvlgamma
+        special_hyp0f1 special_hyp1f1.numbers special_hyp2f1.numbers special_expn lgamma digamma
+        special_gamma special_rgamma erfc special_erfcx special_erfi special_ndtr special_log_ndtr
+        special_dawsn special_log_expit special_wrightomega special_hyp1f1 special_hyp2f1 special_bessel_j0
+        special_bessel_j1 special_bessel_y0 special_bessel_y1 i0 special_i0e special_i1 special_i1e
+        special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
+        special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_airy_ai special_exp1
+        special_expi special_spence igamma igammac special_erfcinv special_ndtri special_entr special_ellipk
+        special_ellipe special_ellipkm1 unwrap cbrt""",
+    ("float32", "float32", "=", "real"): "angle nanvar nanstd",
+    ("float64", "float64", "float64", "complex128"): "float_power float_power.number",
+    ("", "", "=", "="): "lerp addcmul addcdiv",
     ("", "=", "=", "-"): "relu",
-    ("", "", "=", "-"): "softplus gelu",
-    ("", "", "=", ""): "silu",
-    ("bool", "bool", "bool", "bool"): "isnan isinf isfinite eq ne logical_and logical_or logical_xor logical_not",
-    ("bool", "bool", "bool", "-"): "lt le gt ge",
+    ("", "", "=", "-"): "softplus gelu frac logaddexp logaddexp2 hypot nextafter",
+    ("", "", "=", ""): "silu sinc",
+    ("bool", "bool", "bool", "bool"): """
+        isnan isinf isfinite isreal isclose eq ne logical_and logical_or logical_xor logical_not""",
+    ("bool", "bool", "bool", "-"): "lt le gt ge signbit isposinf isneginf",
     ("int64", "int64", "=", "="): "sum sum.dim prod prod.dim cumsum",
-    ("-", "-", "=", "="): "mean mean.dim",
-    ("-", "-", "=", "real"): "var var.all var.dim std std.all std.dim",
+    ("-", "-", "=", "="): "mean mean.dim nanmean renorm",
+    ("-", "-", "=", "real"): """
+        var var.all var.dim std std.all std.dim linalg_matrix_norm linalg_norm linalg_vector_norm norm dist""",
     ("", "int64", "int64", "-"): "argmax argmin",
-    ("-", "-", "=", "-"): "softmax log_softmax mse_loss",
+    ("-", "-", "=", "-"): "softmax log_softmax mse_loss round.decimals logcumsumexp cdist pdist",
     ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
     ("-", "=", "-", "-"): "bitwise_left_shift bitwise_right_shift",
     ("=", "=", "=", "real"): "real",
-    ("-", "-", "-", "real"): "imag",
+    ("-", "-", "-", "real"): "imag view_as_real istft",
+    ("-", "float32", "=", "="): "cov corrcoef",
 }
 KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 # Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
 ELSEWHERE = {
-    "max.dim", "min.dim", "to", "to.device", "to_copy", "copy_to", "nll_loss", "cross_entropy", "linear", "all", "any",
-    "index_put",
+    "addbmm", "addmm", "addmv", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
+    "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
+    "cholesky_solve", "complex_of_parts", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
+    "cummin", "cumprod", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "cumulative_trapezoid.dx",
+    "det", "dsplit", "dsplit.indices", "exponential_", "fft_dct", "fft_dctn", "fft_dst", "fft_dstn", "fft_fft",
+    "fft_fft2", "fft_fftn", "fft_hfft", "fft_hfft2", "fft_hfftn", "fft_idct", "fft_idctn", "fft_idst",
+    "fft_idstn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "fft_irfft",
+    "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "frexp", "gcd", "geometric_",
+    "grid_gradient", "histc", "hsplit", "hsplit.indices", "index_put", "inverse", "isin", "isin.Scalar_Tensor",
+    "isin.Tensor_Scalar", "kthvalue", "lcm", "linalg_cholesky", "linalg_cond", "linalg_cross", "linalg_eig",
+    "linalg_eigh", "linalg_eigvals", "linalg_eigvalsh", "linalg_matrix_rank", "linalg_pinv", "linalg_qr",
+    "linalg_solve", "linalg_solve_triangular", "linalg_svd", "linalg_svdvals", "linalg_vander", "linalg_vecdot",
+    "linear", "log_normal_", "logdet", "matrix_exp", "matrix_power", "max.dim", "median.dim", "meshgrid",
+    "min.dim", "mode", "nancumprod", "nancumsum", "nanmedian.dim", "nanpercentile", "nanprod", "nanquantile",
+    "nansum", "nll_loss", "normal_", "percentile", "pinverse", "qr", "quantile", "random_",
+    "repeat_interleave.tensor", "searchsorted", "slogdet", "sort", "special_airy", "special_fresnel",
+    "special_lambertw", "special_shichi", "special_sici", "split_with_sizes", "std_mean", "stft", "sum_to_size",
+    "svd", "take_along_axis", "take_along_dim", "tensor_split", "tensor_split.indices", "tensordot", "to",
+    "to.device", "to_copy", "topk", "trace", "trapezoid", "trapezoid.dx", "uniform_", "vander", "var_mean",
+    "view_as_complex", "vsplit", "vsplit.indices",
 }  # fmt: skip
 
 

@@ -119,7 +119,7 @@ def with_one_exchanged(expected, strange):
             given[0] = gs.tensor(np.empty(0, expected[0].dtype))  # would be resized
         given[number] = strange(array)
         if given[number] is not None:
-            yield rf"out\[{number}\] \(\w+\)" if len(expected) > 1 else r"\bout\b|^\w+:", given
+            yield rf"out\[{number}\] \(\w+\)" if len(expected) > 1 else r"\bout\b|^[\w.]+:", given
 
 
 def of_wrong_shape(array):

@@ -10,7 +10,10 @@ from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import as_tensors, leaves_among
 
 # The first needs values; what the others give is on the device that they are asked for.
-ELSEWHERE = {"masked_select", "to", "copy_to"}
+ELSEWHERE = {
+    "masked_select", "to", "copy_to", "argwhere", "nonzero_rows", "bincount", "unique_elements", "consecutive_elements",
+    "repeat_interleave", "repeated_places",
+}  # fmt: skip
 
 
 def on_meta(value):

@@ -430,3 +430,23 @@ def test_an_ellipsis_of_no_dimensions_does_not_part_index_arrays():
     assert x[None, 1:1, [0], ..., gs.tensor([1])].shape == (1, 0, 1)
     x[:, [0, 1], ..., [1, 2]] = gs.tensor([[-1, -2], [-3, -4]])
     assert x[:, 0, 1].tolist() == [-1, -3] and x[:, 1, 2].tolist() == [-2, -4]
+
+
+# ---- gradients of slices of big tensors, whose zeros are written around the gradient
+
+BIG_INDICES = [
+    slice(2, None), slice(None, -3), slice(5, 2), slice(None, None, 2), slice(-1000, 1000), 3, -1, None, ..., (),
+    (slice(1, -1), slice(2, 5)), (..., slice(1, 3)), (None, 4, ..., 0), (2, None, slice(None, None, 3)), (..., -2),
+    (slice(3, 3), 1), (slice(None), slice(None), 0), (slice(None), None, slice(7, 9), -1),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", BIG_INDICES, ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+def test_gradient_of_a_big_tensor_by_slice(index, dtype):
+    x = gs.tensor(np.arange(40 * 20 * 30).reshape(40, 20, 30).astype(dtype), requires_grad=True)
+    weights = np.random.default_rng(0).standard_normal(x.numpy(force=True)[index].shape).astype(dtype)
+    expected = np.zeros(x.shape, dtype)
+    expected[index] = weights
+    (found,) = gs.autograd.grad(x[index], x, gs.tensor(weights))
+    np.testing.assert_array_equal(found.numpy(), expected)

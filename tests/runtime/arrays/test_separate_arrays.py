@@ -1,6 +1,6 @@
 """The user's ndarray and the tensor's share memory, and are never one object.
 
-What is asserted of values, shapes and rights is what PyTorch 2.13 gives, unless a comment says otherwise.
+Expected values, shapes and access rights are PyTorch 2.13's, unless a comment says otherwise.
 """
 
 import copy

@@ -87,7 +87,7 @@ def test_hooks_stay_with_the_history_they_were_set_on():
 
 
 def test_gradients_replaced_around_a_node():
-    """H4, H5: by a prehook what comes in, by a hook what goes on."""
+    """H4, H5: a prehook replaces incoming gradients, a hook outgoing ones."""
     x, w = leaf([1.0]), leaf([3.0])
     y = x * w
     y.grad_fn.register_prehook(lambda grads: (grads[0] * 10,))

@@ -1,4 +1,4 @@
-"""What the samples of an entry do not show makes it unproven, and the proof says which sample would."""
+"""An entry is unproven where its samples leave something unseen, and the proof names a sample that would show it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What the generators of samples promise."""
+"""The promises of the sample generators."""
 
 import numpy as np
 import pytest

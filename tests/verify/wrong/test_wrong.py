@@ -22,7 +22,7 @@ RIGHT = [base for base, words in EXPECTED.items() if not words]
 
 @pytest.fixture(scope="module")
 def wrong():
-    """Every entry's proof, by name. What is built for it is kept beside the build of the package, for the next run."""
+    """Every entry's proof, by name. Its modules are kept beside the package's build, for the next run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("GRADSMITH_CACHE_DIR", str(HERE.parents[2] / "build" / "outside"))
         module = gs.load(TABLE, functions=HERE / "wrong_functions.py", methods=True)

@@ -53,7 +53,7 @@ AGREE = ("factor", "missing_conj", "second_order", "conj_in_tangent", "tie_polic
 
 
 def test_compiled_and_in_memory_the_same_is_said():
-    """What is compiled for test_wrong.py has the same words for the entries that both can have."""
+    """The compiled entries of test_wrong.py get the same messages, where both tests have the entry."""
     table = InMemory(entries(COMPILED, *AGREE), "wrong.yaml")
     expected = {base: words for words, base in re.findall(r"(?m)^(?:# (.*)\n)?- name: (\w+)\(", COMPILED)}
     for base in AGREE:

@@ -56,7 +56,8 @@ def check(subject: Subject, proof: Proof) -> None:
 
 def directions_of(setting: Setting) -> dict[Place, Array]:
     random = np.random.default_rng(2)
-    return {place: numeric.draw(random, at(setting.values, place)) for place in setting.places}
+    draw = numeric.draw_along if setting.subject.row.surrogate else numeric.draw
+    return {place: draw(random, at(setting.values, place)) for place in setting.places}
 
 
 def duals(values: Values, directions: dict[Place, Array]) -> Values:

@@ -72,5 +72,6 @@ def differences(setting: Setting, weights: list[Array], outer: list[Array], numb
         return numeric.loss(setting.gradients(changed), outer)
 
     array = at(setting.values, places[number]) if number < len(places) else weights[number - len(places)]
-    direction = numeric.draw(np.random.default_rng(number), array)
+    draw = numeric.draw_along if setting.subject.row.surrogate else numeric.draw
+    direction = draw(np.random.default_rng(number), array)
     return numeric.slope(function, array, direction), direction

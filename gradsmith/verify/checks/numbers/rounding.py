@@ -220,7 +220,7 @@ def check_gradients(setting: Setting, single: Setting, model: Model, proof: Proo
 def rounded_gradients(
     setting: Setting, model: Model, weights: list[Array], situation: Situation
 ) -> Iterator[Mapping[Any, Array]]:
-    """What the formulas give for rounded arguments, results and gradients, and for the results of rounded arguments."""
+    """Values of the formulas for rounded arguments, results and gradients, and for the results of rounded arguments."""
     for seed in range(ROUNDINGS):
         random = np.random.default_rng(seed)
         names = {name: rounded_tensor(value, random) for name, value in situation.names.items()}

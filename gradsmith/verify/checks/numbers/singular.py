@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...samples import Array, Place
 
 DENORMAL = "a denormal number"
-# What is written into an array: numbers for its first elements, or one for all.
+# Special values to write into an array: numbers for its first elements, or one for all.
 CONTENTS: dict[str, tuple[float, ...] | float] = {
     "a zero": (0.0,),
     "a negative zero": (-0.0,),
@@ -124,7 +124,8 @@ def check_slopes(setting: Setting, place: Place, proof: Proof) -> None:
             continue
         left, right = (one_sided(function, array, index, step) for step in (-STEP, STEP))
         if abs(left - right) <= AGREES * (1 + abs(right)) ** 2 and abs(right) < JUMP:
-            expected[index] = right
+            if not is_choice_among_equals(setting, function, array, index):
+                expected[index] = right
         elif max(abs(left), abs(right)) < JUMP and not np.isfinite(found[index]):
             finite[index] = left
     name = f"{name_of(place)} where the differences from both sides agree"
@@ -132,6 +133,22 @@ def check_slopes(setting: Setting, place: Place, proof: Proof) -> None:
     if not setting.subject.row.subgradient:
         name = f"{name_of(place)} at a kink, where it is one of the slopes beside it or between them"
         proof.compare("special", name, setting.label, found, finite, PRECISION, 1.0)
+
+
+def is_choice_among_equals(
+    setting: Setting, function: Callable[[Array], float], array: Array, index: tuple[int, ...]
+) -> bool:
+    """Of several equal elements each may have the slope zero where all together have another one.
+
+    A median stays what it is when one of three equal elements moves. There is no derivative then, and the entry says
+    with `subgradient` what is given.
+    """
+    equals = np.argwhere(array == array[index])
+    if len(equals) < 2 or not setting.subject.row.subgradient:
+        return False
+    alone = sum(one_sided(function, array, tuple(place), STEP) for place in equals)
+    together = (function(np.where(array == array[index], array + STEP, array)) - function(array)) / STEP
+    return bool(abs(alone - together) > AGREES * (1 + abs(together)) ** 2)
 
 
 def one_sided(function: Callable[[Array], float], array: Array, index: tuple[int, ...], step: float) -> float:

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from arrays import DTYPES, assert_near, assert_same, generator
 
-from gradsmith.runtime.arrays.functions import indexing
+from gradsmith.runtime.arrays.functions import indexed
 
 
 def test_integers_come_before_index_arrays():
     array = generator.normal(size=(2, 3, 4))
-    assert_same(indexing.index_of(array, (0, slice(None), np.array([1, 2]))), array[0][:, [1, 2]])
-    assert_same(indexing.index_of(array, (np.array([0, 1]), ..., 3)), array[..., 3][[0, 1]])
+    assert_same(indexed.index_of(array, (0, slice(None), np.array([1, 2]))), array[0][:, [1, 2]])
+    assert_same(indexed.index_of(array, (np.array([0, 1]), ..., 3)), array[..., 3][[0, 1]])
 
 
 def test_index_backward_adds_repeated_places():
@@ -18,8 +18,8 @@ def test_index_backward_adds_repeated_places():
     values = generator.normal(size=(3, 4))
     expected = np.zeros((3, 4))
     np.add.at(expected, places, values)
-    assert_near(indexing.index_backward_of(values, (3, 4), places), expected)
-    assert_near(indexing.index_backward_of(1j * values, (3, 4), places), 1j * expected)
+    assert_near(indexed.index_backward_of(values, (3, 4), places), expected)
+    assert_near(indexed.index_backward_of(1j * values, (3, 4), places), 1j * expected)
 
 
 INDICES = [
@@ -43,11 +43,11 @@ INDICES = [
 @pytest.mark.parametrize("dtype", [*DTYPES, np.float16])
 def test_index_and_its_transpose(index, dtype):
     array = (generator.normal(size=(3, 4, 2)) * 4).astype(dtype)
-    found = indexing.index_of(array, index)
+    found = indexed.index_of(array, index)
     assert_same(found, np.asarray(array[index]))
     expected = np.zeros_like(array)
     np.add.at(expected, index, found)
-    assert_near(indexing.index_backward_of(found, array.shape, index), expected)
+    assert_near(indexed.index_backward_of(found, array.shape, index), expected)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_index_and_its_transpose(index, dtype):
 )  # fmt: skip
 def test_index_out_of_bounds(index, message):
     with pytest.raises(IndexError, match=message):
-        indexing.index_of(np.zeros((3, 4)), index)
+        indexed.index_of(np.zeros((3, 4)), index)
 
 
 @pytest.mark.parametrize("dtype", [*DTYPES, np.float16])
@@ -70,30 +70,30 @@ def test_scatter_of_every_dtype(dtype):
     columns = np.broadcast_to(np.arange(3), (2, 3))
     np.add.at(added, (index, columns), src)
     written[index, columns] = src
-    assert_same(indexing.scatter_add_of(array, 0, index, src), added)
-    assert_same(indexing.scatter_of(array, 0, index, src), written)
-    assert_same(indexing.gather_of(array, 0, index), array[index, columns])
+    assert_same(indexed.scatter_add_of(array, 0, index, src), added)
+    assert_same(indexed.scatter_of(array, 0, index, src), written)
+    assert_same(indexed.gather_of(array, 0, index), array[index, columns])
 
 
 def test_basic_index_of_one_element_is_a_view():
     array = np.zeros((2, 2))
-    indexing.basic_index_of(array, (0, 1))[...] = 5
+    indexed.basic_index_of(array, (0, 1))[...] = 5
     assert array[0, 1] == 5
 
 
 def test_index_put_is_checked_before_anything_is_written():
     array = np.zeros((3, 4))
     with pytest.raises(RuntimeError, match=r"values of size \[3\]"):
-        indexing.index_put_of(array, (np.array([0, 1]),), np.ones(3), False)
+        indexed.index_put_of(array, (np.array([0, 1]),), np.ones(3), False)
     with pytest.raises(RuntimeError, match="complex128 cannot be written"):
-        indexing.index_put_of(array, (np.array([0, 1]),), np.ones(4) * 1j, False)
+        indexed.index_put_of(array, (np.array([0, 1]),), np.ones(4) * 1j, False)
 
 
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_gather_and_its_transpose(dim):
     array, index = generator.normal(size=(3, 4)), generator.integers(0, 3, size=(2, 3))
-    found = indexing.gather_of(array, dim, index)
-    spread = indexing.scatter_add_of(np.zeros((3, 4)), dim, index, found)
+    found = indexed.gather_of(array, dim, index)
+    spread = indexed.scatter_add_of(np.zeros((3, 4)), dim, index, found)
     for place in np.ndindex(2, 3):
         source = list(place)
         source[dim] = index[place]
@@ -104,18 +104,18 @@ def test_gather_and_its_transpose(dim):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda a, i: indexing.gather_of(a, 0, i + 3), RuntimeError, "out of bounds for dimension 0 with size 3"),
-        (lambda a, i: indexing.gather_of(a, 0, -i - 1), RuntimeError, "index -"),
-        (lambda a, i: indexing.gather_of(a, 0, i.astype(float)), RuntimeError, "float64"),
-        (lambda a, i: indexing.gather_of(a, 0, i[0]), RuntimeError, "same number of dimensions"),
-        (lambda a, i: indexing.gather_of(a, 0, np.zeros((2, 5), int)), RuntimeError, "larger in dimension 1"),
-        (lambda a, i: indexing.scatter_add_of(a, 0, i, a[:1]), RuntimeError, "does not cover"),
-        (lambda a, i: indexing.index_select_of(a, 0, np.array([3])), IndexError, "out of range"),
-        (lambda a, i: indexing.index_select_of(a, 0, i), IndexError, "vector"),
-        (lambda a, i: indexing.index_add_of(a, 0, np.array([0]), a, 1), RuntimeError, r"want \[1, 4\]"),
-        (lambda a, i: indexing.masked_fill_of(a, i, 0), RuntimeError, "only supports bool"),
-        (lambda a, i: indexing.masked_fill_of(a, a > 0, np.zeros(2)), RuntimeError, "0-dimensional"),
-        (lambda a, i: indexing.masked_select_of(a, a[:2] > 0), RuntimeError, "do not broadcast"),
+        (lambda a, i: indexed.gather_of(a, 0, i + 3), RuntimeError, "out of bounds for dimension 0 with size 3"),
+        (lambda a, i: indexed.gather_of(a, 0, -i - 1), RuntimeError, "index -"),
+        (lambda a, i: indexed.gather_of(a, 0, i.astype(float)), RuntimeError, "float64"),
+        (lambda a, i: indexed.gather_of(a, 0, i[0]), RuntimeError, "same number of dimensions"),
+        (lambda a, i: indexed.gather_of(a, 0, np.zeros((2, 5), int)), RuntimeError, "larger in dimension 1"),
+        (lambda a, i: indexed.scatter_add_of(a, 0, i, a[:1]), RuntimeError, "does not cover"),
+        (lambda a, i: indexed.index_select_of(a, 0, np.array([3])), IndexError, "out of range"),
+        (lambda a, i: indexed.index_select_of(a, 0, i), IndexError, "vector"),
+        (lambda a, i: indexed.index_add_of(a, 0, np.array([0]), a, 1), RuntimeError, r"want \[1, 4\]"),
+        (lambda a, i: indexed.masked_fill_of(a, i, 0), RuntimeError, "only supports bool"),
+        (lambda a, i: indexed.masked_fill_of(a, a > 0, np.zeros(2)), RuntimeError, "0-dimensional"),
+        (lambda a, i: indexed.masked_select_of(a, a[:2] > 0), RuntimeError, "do not broadcast"),
     ],
 )
 def test_indexing_refuses(call, error, message):
@@ -130,7 +130,7 @@ def test_index_add():
     array, source = generator.normal(size=(3, 4)), generator.normal(size=(3, 2))
     expected = array.copy()
     np.add.at(expected, (slice(None), np.array([3, 3])), 2 * source)
-    assert_near(indexing.index_add_of(array, -1, np.array([3, 3]), source, 2), expected)
+    assert_near(indexed.index_add_of(array, -1, np.array([3, 3]), source, 2), expected)
 
 
 PLACES = {
@@ -153,5 +153,5 @@ def test_repeated_places_add_up_in_every_dtype(index, dtype):
         values = random.integers(0, 3, size=a[index].shape).astype(dtype)
         expected = a.copy()
         np.add.at(expected, index, values)
-        found = indexing.index_put_of(a, index, values, True)
+        found = indexed.index_put_of(a, index, values, True)
         np.testing.assert_array_equal(found, expected, strict=True)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from arrays import assert_near, generator
 
-from gradsmith.runtime.arrays.functions import linalg
+from gradsmith.runtime.arrays.functions.algebra import linalg
 
 SHAPES = [
     ((2, 3), (3, 4)), ((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 4)), ((5, 2, 3), (3, 4)), ((2, 3), (5, 3, 4)),

@@ -1,0 +1,176 @@
+"""Speed of families of ops against NumPy, SciPy and, when it is installed, PyTorch.
+
+    python benchmarks/ops.py [words of a row's name ...]
+
+As in `speed.py`, contestants are interleaved; the output has gradsmith's time and the ratios gradsmith / other.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable
+
+import numpy as np
+from speed import Row, each, report, torch
+from timing import Contestant
+
+import gradsmith as gs
+
+MILLION = 10**6
+
+
+def numbers(*shape: int, dtype: type = np.float64) -> np.ndarray:
+    return np.random.default_rng(0).uniform(0.5, 1.5, shape).astype(dtype)
+
+
+# ---- along a dimension
+
+
+def there_and_back(name: str, *arguments: int) -> dict[str, Contestant]:
+    """An op of a million numbers, and the gradient of the sum of its result."""
+
+    def build(lib: object, x: object) -> Contestant:
+        def run() -> None:
+            x.grad = None
+            getattr(lib, name)(x, *arguments).sum().backward()
+
+        return run
+
+    return each(build, numbers(MILLION))
+
+
+def forward(call: Callable[[object, object], object], *arrays: np.ndarray) -> dict[str, Contestant]:
+    return each(lambda lib, *tensors: lambda: call(lib, *tensors), *arrays, requires_grad=False)
+
+
+def places() -> np.ndarray:
+    return np.random.default_rng(1).integers(0, MILLION, MILLION)
+
+
+def sorting() -> list[Row]:
+    half = numbers(MILLION)[: MILLION // 2]
+    calls: dict[str, tuple[Callable[..., object], tuple[np.ndarray, ...]]] = {
+        "sort": (lambda lib, x: lib.sort(x), (numbers(MILLION),)),
+        "argsort": (lambda lib, x: lib.argsort(x), (numbers(MILLION),)),
+        "topk of 100": (lambda lib, x: lib.topk(x, 100), (numbers(MILLION),)),
+        "unique": (lambda lib, x: lib.unique(x), (places() // 100,)),
+        "searchsorted": (lambda lib, edges, x: lib.searchsorted(edges, x), (np.sort(half), numbers(MILLION))),
+        "gather": (lambda lib, x, i: lib.gather(x, 0, i), (numbers(MILLION), places())),
+        "take": (lambda lib, x, i: lib.take(x, i), (numbers(MILLION), places())),
+        "index_add": (lambda lib, x, i: lib.index_add(x, 0, i, x), (numbers(MILLION), places())),
+    }
+    return [
+        Row(f"{name}, 1e6", lambda call=call, arrays=arrays: forward(call, *arrays), "torch 1.0", rounds=7)
+        for name, (call, arrays) in calls.items()
+    ]
+
+
+# ---- matrices
+
+
+def matrices(n: int, batch: int) -> np.ndarray:
+    shape = (batch, n, n) if batch else (n, n)
+    random = np.random.default_rng(0).standard_normal(shape)
+    return random @ random.swapaxes(-1, -2) + n * np.eye(n)
+
+
+def of_matrices(name: str, n: int, batch: int) -> dict[str, Contestant]:
+    a = matrices(n, batch)
+    if name == "solve":
+        return forward(lambda lib, a, b: lib.linalg.solve(a, b), a, a[..., :1].copy())
+    return forward(lambda lib, a: getattr(lib.linalg, name)(a), a)
+
+
+def linear_algebra() -> list[Row]:
+    sizes = {"1000 of 4 x 4": (4, 1000, "torch 0.5"), "500 x 500": (500, 0, "torch 1.1")}
+    return [
+        Row(f"linalg {name}, {size}", lambda name=name, n=n, batch=batch: of_matrices(name, n, batch), must, rounds=7)
+        for name in ("solve", "inv", "cholesky", "det", "eigh", "svd")
+        for size, (n, batch, must) in sizes.items()
+    ]
+
+
+def transforms() -> list[Row]:
+    def beside_numpy(name: str, array: np.ndarray) -> dict[str, Contestant]:
+        found = forward(lambda lib, x: getattr(lib.fft, name)(x), array)
+        return found | {"numpy": lambda: getattr(np.fft, name)(array)}
+
+    return [
+        Row("fft, 2^16", lambda: beside_numpy("fft", numbers(2**16) + 0j), "numpy 1.1"),
+        Row("rfft2, 512 x 512", lambda: beside_numpy("rfft2", numbers(512, 512)), "numpy 1.1"),
+    ]
+
+
+# ---- elementwise
+
+
+def special(name: str, in_scipy: str, n: int) -> dict[str, Contestant]:
+    from scipy import special as scipy_special
+
+    x = numbers(n)
+    loop, tensor, function = getattr(scipy_special, in_scipy), gs.tensor(x), getattr(gs.special, name)
+    return {"gradsmith": lambda: function(tensor), "scipy": lambda: loop(x)}
+
+
+def special_functions() -> list[Row]:
+    if importlib.util.find_spec("scipy") is None:
+        return []
+    names = {
+        "digamma": "psi",
+        "gammaln": "gammaln",
+        "erfcx": "erfcx",
+        "i0e": "i0e",
+        "bessel_j1": "j1",
+        "ndtri": "ndtri",
+    }
+    return [
+        Row(f"special {name}, 1e4", lambda name=name, other=other: special(name, other, 10**4), "scipy 1.1")
+        for name, other in names.items()
+    ]
+
+
+def recorded(name: str, in_numpy: str) -> dict[str, Contestant]:
+    """An op of ten numbers that require grad, beside NumPy's alone."""
+    x = numbers(10)
+    tensor, function, loop = gs.tensor(x * 0.6, requires_grad=True), getattr(gs, name), getattr(np, in_numpy)
+    array = x * 0.6
+    return {"gradsmith": lambda: function(tensor), "numpy": lambda: loop(array)}
+
+
+def recording() -> list[Row]:
+    names = {"floor": "floor", "asin": "arcsin", "atan": "arctan", "exp2": "exp2", "log10": "log10", "asinh": "arcsinh"}
+    return [
+        Row(f"record {name}, 10 elements", lambda name=name, other=other: recorded(name, other), "numpy 0.6")
+        for name, other in names.items()
+    ]
+
+
+ROWS = [
+    *(
+        Row(
+            f"{name} there and back, 1e6",
+            lambda name=name, dims=dims: there_and_back(name, *dims),
+            "torch 0.9",
+            rounds=7,
+        )
+        for name, dims in {"sum": (), "mean": (), "var": (), "amax": (), "cumsum": (0,), "cumprod": (0,)}.items()
+    ),
+    *sorting(),
+    *linear_algebra(),
+    *transforms(),
+    *special_functions(),
+    *recording(),
+]
+
+
+def main(words: list[str]) -> None:
+    found = torch.__version__ if torch else "not installed"
+    print(f"gradsmith {gs.__version__}, numpy {np.__version__}, torch {found}")
+    for row in ROWS:
+        if all(word in row.name for word in words):
+            print(report(row), flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,109 @@
+"""Which public names of PyTorch and NumPy gradsmith has, and why not the others.
+
+python docs/coverage_of_names.py      list the names that are missing without a reason
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NamedTuple
+
+import yaml
+from other_names import LIBRARIES, names_of
+from page_parts import MADE_BY, REFERENCE, ROOT, code_list
+
+import gradsmith as gs
+
+REASONS = ROOT / "docs" / "names" / "reasons.yaml"
+
+HEAD = f"""{MADE_BY}
+# Names of other libraries
+
+The public names of PyTorch and NumPy that gradsmith does not have under the same name, each with its reason.
+The lists of all names stand in `docs/names`, the reasons in `docs/names/reasons.yaml`; a test compares them with the
+package. Layers, losses and other functions of `torch.nn` are not part of the lists.
+
+"""
+
+
+class Reason(NamedTuple):
+    text: str
+    patterns: tuple[str, ...]
+
+    def covers(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self.patterns)
+
+
+def is_there(name: str) -> bool:
+    found = gs
+    for part in name.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return False
+    return True
+
+
+def reasons(module: str) -> list[Reason]:
+    table = yaml.safe_load(REASONS.read_text(encoding="utf-8"))
+    return [Reason(text, tuple(patterns.split())) for text, patterns in table[module].items()]
+
+
+def missing(module: str) -> list[str]:
+    return [name for name in names_of(module) if not is_there(name)]
+
+
+def explained(module: str) -> dict[str, list[str]]:
+    """Reason -> the missing names that it holds for; the first one counts."""
+    found: dict[str, list[str]] = {reason.text: [] for reason in reasons(module)}
+    for name in missing(module):
+        reason = next((reason for reason in reasons(module) if reason.covers(name)), None)
+        found.setdefault(reason.text if reason else "", []).append(name)
+    return found
+
+
+def without_reason(module: str) -> list[str]:
+    return explained(module).get("", [])
+
+
+def needless(module: str) -> list[str]:
+    """Patterns that no missing name has."""
+    names = missing(module)
+    patterns = [pattern for reason in reasons(module) for pattern in reason.patterns]
+    return [pattern for pattern in patterns if not any(fnmatchcase(name, pattern) for name in names)]
+
+
+def coverage_pages() -> dict[Path, str]:
+    return {REFERENCE / "other_names.md": HEAD + "\n".join(section(*item) for item in LIBRARIES.items())}
+
+
+def section(library: str, module: str) -> str:
+    names, groups = names_of(module), explained(module)
+    there = len(names) - sum(map(len, groups.values()))
+    lines = [
+        f"## {library}",
+        "",
+        f"{there} of {len(names)} names are there.",
+        "",
+        "| not there | why |",
+        "| --- | --- |",
+    ]
+    lines += [f"| {code_list(group)} | {text} |" for text, group in groups.items() if group]
+    return "\n".join([*lines, ""])
+
+
+def main() -> int:
+    found = 0
+    for library, module in LIBRARIES.items():
+        lists: dict[str, Iterable[str]] = {"without a reason": without_reason(module), "needless": needless(module)}
+        for title, names in lists.items():
+            found += len(list(names))
+            print(f"{library}, {title}: {' '.join(names) or 'none'}")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,212 @@
+"""Functions whose results depend on their options: unique elements, places, histograms, indices of triangles.
+
+The work is done by ops of the table, some of them internal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gradsmith.generated.counting import (
+    consecutive_elements,
+    histogram_between,
+    histogram_even,
+    histogramdd_between,
+    histogramdd_even,
+    unique_elements,
+)
+from gradsmith.generated.places import nonzero_rows
+from gradsmith.runtime.tensors.factories.creation import tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import DTypeLike
+
+    from gradsmith.generated.tensor import Tensor
+    from gradsmith.runtime.arrays.device import DeviceLike
+
+# ---- equal elements
+
+
+def unique(
+    input: Any, sorted: bool = True, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """Elements without repetitions, or slices along a dimension, in ascending order.
+
+    Parameters
+    ----------
+    sorted : bool
+        Whether the order must be ascending; it always is.
+    return_inverse : bool
+        Also return for each element, or slice, the number of its equal in the result.
+    return_counts : bool
+        Also return how many were equal.
+    dim : int, optional
+        Dimension of the slices that are compared; by default elements are.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+    """
+    output, places, counts = unique_elements(input, dim, return_inverse or return_counts)
+    return _asked(output, (return_inverse, places), (return_counts, counts))
+
+
+def unique_consecutive(
+    input: Any, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """The first of every run of equal elements, or of equal slices along a dimension; see `unique`."""
+    output, places, counts = consecutive_elements(input, dim)
+    return _asked(output, (return_inverse, places), (return_counts, counts))
+
+
+def _asked(output: Tensor, *more: tuple[bool, Tensor]) -> Any:
+    wanted = [result for is_wanted, result in more if is_wanted]
+    return (output, *wanted) if wanted else output
+
+
+def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
+    """Places of the elements that are not zero: as rows or, with `as_tuple`, one vector of indices per dimension."""
+    rows = nonzero_rows(input)
+    if not as_tuple:
+        return rows
+    return tuple(rows.unbind(1)) if rows.shape[1] else (nonzero_rows(input.reshape(1)).reshape(-1),)
+
+
+# ---- histograms
+
+
+def histogram(
+    input: Any,
+    bins: Any,
+    *,
+    range: Sequence[float] | None = None,
+    weight: Any = None,
+    density: bool = False,
+    out: Any = None,
+) -> Any:
+    """Numbers of elements in the bins, and the edges of the bins.
+
+    Parameters
+    ----------
+    bins : int or Tensor
+        A number of bins of equal length, or the ascending edges of bins.
+    range : two floats, optional
+        Between which numbers bins of equal length lie; by default the least and the greatest element.
+    weight : Tensor, optional
+        How much each element counts.
+    density : bool
+        Divide by the sum and the length of the bins, so that the integral is one.
+    out : pair of Tensor, optional
+        Where to write the results.
+
+    Returns
+    -------
+    hist, bin_edges : Tensor
+    """
+    if not is_tensor(bins):
+        found: Sequence[Tensor] = histogram_even(input, bins, limits=range, weight=weight, density=density)
+    elif range is None:
+        found = histogram_between(input, bins, weight=weight, density=density)
+    else:
+        raise TypeError("histogram(): takes a range with a number of bins, but not with their edges")
+    return found if out is None else _written(found, out)
+
+
+def _written(results: Sequence[Tensor], out: Sequence[Tensor]) -> Any:
+    for result, target in zip(results, out, strict=True):
+        target.resize_(result.shape).copy_(result)
+    return out
+
+
+def histogramdd(
+    input: Any, bins: Any, *, range: Sequence[float] | None = None, weight: Any = None, density: bool = False
+) -> tuple[Tensor, tuple[Tensor, ...]]:
+    """Numbers of points in the boxes of a grid, and the edges of the boxes along each axis.
+
+    Parameters
+    ----------
+    input : Tensor
+        The coordinates of the points along the last dimension.
+    bins : int, sequence of int, or sequence of Tensor
+        Numbers of boxes along each axis, or their ascending edges.
+    range : sequence of float, optional
+        Least and greatest coordinate of the grid for each axis, one after the other.
+    weight, density
+        As of `histogram`.
+    """
+    if _are_edges(bins):
+        counts = histogramdd_between(input, bins, weight=weight, density=density)
+        return counts, tuple(edge.clone() for edge in bins)
+    numbers = [bins] * input.shape[-1] if isinstance(bins, int) and input.ndim else bins
+    counts, edges = histogramdd_even(input, numbers, limits=range, weight=weight, density=density)
+    return counts, tuple(edges.split([number + 1 for number in numbers]))
+
+
+def _are_edges(bins: Any) -> bool:
+    return isinstance(bins, (list, tuple)) and any(is_tensor(edge) for edge in bins)
+
+
+# ---- shapes and indices
+
+
+def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+    """The shape to which tensors of these shapes broadcast."""
+    sizes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
+    try:
+        return np.broadcast_shapes(*sizes)
+    except ValueError:
+        raise RuntimeError(
+            f"broadcast_shapes(): shapes {', '.join(map(str, sizes))} do not broadcast: in each dimension, counted "
+            "from the last, they must be equal or 1"
+        ) from None
+
+
+def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
+    """Coordinates, in a tensor of a given shape, of elements given by their places in the flattened tensor."""
+    sizes = (shape,) if isinstance(shape, int) else tuple(shape)
+    if not is_tensor(indices) or indices.dtype.kind not in "iu":
+        raise TypeError(f"unravel_index(): expected 'indices' to be an integer tensor, but got {_kind(indices)}")
+    if any(size < 0 for size in sizes):
+        raise ValueError(f"unravel_index(): 'shape' cannot have negative values, but got {sizes}")
+    found = [
+        indices.div(math.prod(sizes[axis + 1 :]) or 1, rounding_mode="floor") % (size or 1)
+        for axis, size in enumerate(sizes)
+    ]
+    return tuple(found)
+
+
+def _kind(value: Any) -> str:
+    return str(value.dtype) if is_tensor(value) else type(value).__name__
+
+
+def tril_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DTypeLike = np.int64, device: DeviceLike | None = None
+) -> Tensor:
+    """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and below a diagonal."""
+    return _triangle("tril_indices", np.tri(*_sizes("tril_indices", row, col), offset, dtype=bool), dtype, device)
+
+
+def triu_indices(
+    row: int, col: int, offset: int = 0, *, dtype: DTypeLike = np.int64, device: DeviceLike | None = None
+) -> Tensor:
+    """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and above a diagonal."""
+    below = np.tri(*_sizes("triu_indices", row, col), offset - 1, dtype=bool)
+    return _triangle("triu_indices", ~below, dtype, device)
+
+
+def _sizes(op: str, row: int, col: int) -> tuple[int, int]:
+    for name, size in (("row", row), ("col", col)):
+        if size < 0:
+            raise RuntimeError(f"{op}(): {name} must be non-negative, got {size}")
+    return row, col
+
+
+def _triangle(op: str, mask: np.ndarray[Any, Any], dtype: DTypeLike, device: DeviceLike | None) -> Tensor:
+    if np.dtype(dtype) not in (np.int32, np.int64):
+        raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {np.dtype(dtype)}")
+    return tensor(np.stack(np.nonzero(mask)), dtype=dtype, device=device)

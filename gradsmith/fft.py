@@ -1,0 +1,51 @@
+"""Discrete Fourier transforms, with PyTorch's names and arguments: ``gs.fft.rfft(x)``."""
+
+from typing import Any
+
+from gradsmith.generated.fft_namespace import *  # noqa: F403
+from gradsmith.generated.fft_namespace import __all__ as _functions
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.tensors.factories.creation import arange
+
+__all__ = ["fftfreq", "rfftfreq", *_functions]
+
+
+def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Frequencies of the results of `fft`, in their order: zero, the positive and the negative ones.
+
+    Parameters
+    ----------
+    n : int
+        Number of elements that are transformed.
+    d : float, default 1.0
+        Distance of two samples.
+    dtype, device, requires_grad
+        Of the result. By default the default dtype.
+
+    Returns
+    -------
+    Tensor
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.fft.fftfreq(4)
+    tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+    """
+    numbers = arange(n, dtype=dtype or get_default_dtype(), device=device)
+    numbers = (numbers + n // 2) % n - n // 2 if n else numbers
+    return (numbers * (1.0 / (n * d)) if n else numbers).requires_grad_(requires_grad)
+
+
+def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """Frequencies of the results of `rfft`, none of which is negative. The parameters are those of `fftfreq`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.fft.rfftfreq(4)
+    tensor([0.0000, 0.2500, 0.5000])
+    """
+    numbers = arange(n // 2 + 1, dtype=dtype or get_default_dtype(), device=device)
+    return (numbers * (1.0 / (n * d)) if n else numbers).requires_grad_(requires_grad)

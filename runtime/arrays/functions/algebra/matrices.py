@@ -1,0 +1,378 @@
+"""Functions of square and other matrices by NumPy's linalg, on batches too, with errors that name the op."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra import small_matrices
+
+Array: TypeAlias = NDArray[Any]
+
+
+class LinAlgError(np.linalg.LinAlgError, RuntimeError):
+    """A matrix is singular, not positive definite, or an algorithm did not converge: NumPy's error and PyTorch's."""
+
+
+# ---- what ops require
+
+
+def check_matrix(op: str, a: Array, name: str = "A") -> None:
+    """Require a matrix, or a batch of matrices, of floating-point numbers."""
+    check_inexact(op, a)
+    check_rows(op, a, name)
+
+
+def check_rows(op: str, a: Array, name: str = "A") -> None:
+    if a.ndim < 2:
+        raise RuntimeError(f"{op}: The input tensor {name} must have at least 2 dimensions, but has {a.ndim}")
+
+
+def check_inexact(op: str, a: Array) -> None:
+    if a.dtype.kind not in "fc":
+        raise RuntimeError(f"{op}: Expected a floating point or complex tensor as input, but got {a.dtype}")
+    if a.dtype == np.float16:
+        raise RuntimeError(f"{op}: Low precision dtypes are not supported, but got float16; convert it with .float()")
+
+
+def check_square(op: str, a: Array) -> None:
+    check_inexact(op, a)
+    check_squares(op, a)
+
+
+def check_squares(op: str, a: Array) -> None:
+    """Of whole numbers too."""
+    check_rows(op, a)
+    if a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            f"{op}: A must be batches of square matrices, but they are {a.shape[-2]} by {a.shape[-1]} matrices"
+        )
+
+
+def check_same_dtype(op: str, a: Array, b: Array) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"{op}: Expected A and B to have the same dtype, but found {a.dtype} and {b.dtype}")
+
+
+def readable(a: Array) -> Array:
+    """The matrices; for a tensor without data, unit matrices, for which every op has a result."""
+    return np.broadcast_to(np.eye(*a.shape[-2:], dtype=a.dtype), a.shape) if has_no_data(a) else a
+
+
+def like_given(a: Array, *results: Array) -> Any:
+    """Results without data for a tensor without data."""
+    return tuple(array_without_data(r.shape, r.dtype) for r in results) if has_no_data(a) else results
+
+
+def batch_element(a: Array, failed: Array) -> str:
+    """The first matrix of a batch that failed, for messages; "" for a single matrix."""
+    return f"(Batch element {int(np.argmax(failed))}): " if a.ndim > 2 else ""
+
+
+# ---- inverse and determinant
+
+
+def inverse_of(a: Array) -> Array:
+    check_square("linalg.inv", a)
+    try:
+        return small_matrices.inv(readable(a))
+    except np.linalg.LinAlgError:
+        raise singular("linalg.inv", a, "the inversion could not be completed") from None
+
+
+def singular(op: str, a: Array, consequence: str) -> LinAlgError:
+    """The error for a batch with an exactly singular matrix; nearly singular ones are not named."""
+    sizes = np.abs(small_matrices.det(a)).reshape(-1)
+    place = batch_element(a, sizes == sizes.min())
+    return LinAlgError(f"{op}: {place}{consequence} because the input matrix is singular.")
+
+
+def inverse_or_nan_of(a: Array) -> Array:
+    """The inverse, with NaN for each numerically singular matrix."""
+    check_square("linalg.inv_ex", a)
+    a = readable(a)
+    try:
+        found = small_matrices.inv(a)
+    except np.linalg.LinAlgError:
+        found = np.full(a.shape, np.nan, a.dtype)
+        for place in np.ndindex(a.shape[:-2]):
+            with contextlib.suppress(np.linalg.LinAlgError):
+                found[place] = small_matrices.inv(a[place])
+    if a.size:
+        condition = np.abs(a).max((-2, -1), keepdims=True) * np.abs(found).max((-2, -1), keepdims=True)
+        found = np.where(condition * np.finfo(a.dtype).eps < 0.1, found, np.nan).astype(a.dtype, copy=False)
+    return found
+
+
+def det_of(a: Array) -> Array:
+    check_square("linalg.det", a)
+    return small_matrices.det(readable(a))
+
+
+def slogdet_of(a: Array) -> tuple[Array, Array]:
+    check_square("linalg.slogdet", a)
+    return small_matrices.slogdet(readable(a))
+
+
+def adjugate_of(a: Array) -> Array:
+    """The adjugate, for singular matrices too: products of all singular values but one."""
+    u, s, vh = _converged("linalg.det", np.linalg.svd, readable(a))
+    others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
+    np.einsum("...ii->...i", others)[...] = 1
+    phase = small_matrices.det(u) * small_matrices.det(vh)
+    scaled = others.prod(-1) * phase[..., None]
+    return np.asarray(np.matmul(vh.conj().mT * scaled[..., None, :], u.conj().mT))
+
+
+# ---- systems of equations
+
+
+def matrix_solve_of(a: Array, b: Array) -> Array:
+    op = "linalg.solve"
+    check_square(op, a)
+    check_inexact(op, b)
+    check_same_dtype(op, a, b)
+    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
+        shown = "x".join(map(str, b.shape[-2:]))
+        raise RuntimeError(
+            f"{op}: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and {shown})"
+        )
+    check_batches(op, a, b)
+    try:
+        return small_matrices.solve(readable(a), b)
+    except np.linalg.LinAlgError:
+        raise singular(op, a, "The solver failed") from None
+
+
+def check_batches(op: str, a: Array, b: Array) -> None:
+    try:
+        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise RuntimeError(
+            f"{op}: the batch dimensions of A and B, {list(a.shape[:-2])} and {list(b.shape[:-2])}, do not broadcast"
+        ) from None
+
+
+# ---- parts of matrices
+
+
+def lower_half_of(a: Array) -> Array:
+    """The lower triangle with half the diagonal; added to its adjoint, it gives a Hermitian matrix."""
+    if has_no_data(a):
+        return array_without_data(a.shape, a.dtype)
+    half = np.tril(a)
+    np.einsum("...ii->...i", half)[...] *= 0.5
+    return half
+
+
+def on_diagonal_of(a: Array) -> Array:
+    """Vectors as diagonals of matrices."""
+    if has_no_data(a):
+        return array_without_data((*a.shape, a.shape[-1]), a.dtype)
+    found = np.zeros((*a.shape, a.shape[-1]), a.dtype)
+    np.einsum("...ii->...i", found)[...] = a
+    return found
+
+
+def main_diagonal_of(a: Array) -> Array:
+    if a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(f"main_diagonal(): expected square matrices, but got size {list(a.shape)}")
+    if has_no_data(a):
+        return array_without_data(a.shape[:-1], a.dtype)
+    return np.asarray(np.diagonal(a, axis1=-2, axis2=-1).copy())
+
+
+# ---- decompositions
+
+
+def hermitian_part_of(a: Array, triangle: str, op: str) -> Array:
+    """The Hermitian matrix that one triangle describes; the other is ignored."""
+    check_square(op, a)
+    if triangle not in ("L", "U", "l", "u"):
+        raise RuntimeError(f"{op}(): expected UPLO to be 'L' or 'U', but got {triangle!r}")
+    a = readable(a)
+    lower = np.tril(a, -1) if triangle in "Ll" else _adjoint(np.triu(a, 1))
+    found = lower + _adjoint(lower)
+    np.einsum("...ii->...i", found)[...] = np.einsum("...ii->...i", a).real
+    return np.asarray(found)
+
+
+def _mean(a: Array) -> Array:
+    """Half the sum of a matrix and its adjoint, so that every element takes part and has a derivative."""
+    return np.asarray(0.5 * (a + _adjoint(a)))
+
+
+def cholesky_factor_of(a: Array) -> Array:
+    op = "linalg.cholesky"
+    try:
+        return small_matrices.cholesky(_mean(readable(a)))
+    except np.linalg.LinAlgError:
+        raise LinAlgError(
+            f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
+            "not positive-definite."
+        ) from None
+
+
+def _are_positive(a: Array) -> Array:
+    return (np.linalg.eigvalsh(a) > 0).all(-1).reshape(-1)
+
+
+def _adjoint(a: Array) -> Array:
+    return np.asarray(np.conj(a).swapaxes(-1, -2))
+
+
+def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
+    values, vectors = _converged("linalg.eigh", np.linalg.eigh, _mean(readable(a)))
+    values, vectors = like_given(a, values, vectors * _phases(vectors))
+    return values, vectors
+
+
+def linalg_eig_of(a: Array) -> tuple[Array, Array]:
+    """Complex whatever the dtype; the greatest element of each vector is positive, as that of Hermitian matrices."""
+    check_square("linalg.eig", a)
+    values, vectors = _converged("linalg.eig", np.linalg.eig, readable(a))
+    kind = np.result_type(a.dtype, np.complex64)
+    vectors = vectors.astype(kind)
+    values, vectors = like_given(a, values.astype(kind), vectors * _phases(vectors) if a.size else vectors)
+    return values, vectors
+
+
+def linalg_eigvals_of(a: Array) -> Array:
+    check_square("linalg.eigvals", a)
+    values = _converged("linalg.eigvals", np.linalg.eigvals, readable(a))
+    return np.asarray(values.astype(np.result_type(a.dtype, np.complex64)))
+
+
+def _phases(vectors: Array) -> Array:
+    """Factors that make the greatest element of each complex vector positive; 1 for real vectors."""
+    if vectors.dtype.kind != "c":
+        return np.ones((), vectors.dtype)
+    pivots = np.take_along_axis(vectors, np.abs(vectors).argmax(-2, keepdims=True), -2)
+    return np.asarray(np.abs(pivots) / pivots)
+
+
+def greatest_of(vectors: Array) -> Array:
+    """Row of the greatest element of each column."""
+    return np.asarray(np.arange(vectors.shape[-2])[:, None] == np.abs(vectors).argmax(-2, keepdims=True))
+
+
+def _converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
+    with contextlib.suppress(np.linalg.LinAlgError):
+        if np.isfinite(a).all():
+            return function(a, *arguments)
+    raise LinAlgError(
+        f"{op}: The algorithm failed to converge because the input matrix contains non-finite values "
+        "or is ill-conditioned."
+    )
+
+
+def reduced_svd_of(a: Array) -> tuple[Array, Array, Array]:
+    return _svd(a, full_matrices=False)
+
+
+def whole_svd_of(a: Array) -> tuple[Array, Array, Array]:
+    return _svd(a, full_matrices=True)
+
+
+def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
+    check_matrix("linalg.svd", a)
+    u, s, vh = _converged("linalg.svd", np.linalg.svd, readable(a), full_matrices)
+    count = s.shape[-1]
+    phases = _phases(u[..., :count])
+    if phases.ndim:
+        u[..., :count] *= phases
+        vh[..., :count, :] *= phases.conj().mT
+    u, s, vh = like_given(a, u, s, vh)
+    return u, s, vh
+
+
+def linalg_svdvals_of(a: Array) -> Array:
+    check_matrix("linalg.svdvals", a)
+    return np.asarray(_converged("linalg.svdvals", np.linalg.svdvals, readable(a)))
+
+
+def linalg_qr_of(a: Array, mode: str) -> tuple[Array, Array]:
+    check_matrix("linalg.qr", a)
+    if mode not in ("reduced", "r", "complete"):
+        raise RuntimeError(
+            f"linalg.qr: unrecognized mode {mode!r}, but expected one of 'reduced' (default), 'r', or 'complete'"
+        )
+    if mode == "r":
+        return np.zeros(0, a.dtype), np.asarray(np.linalg.qr(readable(a), "r"))
+    found: Any = np.linalg.qr(readable(a), "complete" if mode == "complete" else "reduced")
+    return found.Q, found.R
+
+
+def pseudo_inverse_of(a: Array, atol: Any, rtol: Any, op: str) -> Array:
+    """Singular values not above ``max(atol, rtol * the greatest)`` count as zero."""
+    check_matrix(op, a)
+    a = readable(a)
+    if not a.size:
+        return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
+    u, s, vh = _converged(op, np.linalg.svd, a, False)
+    kept = s > threshold(a, s, atol, rtol)
+    inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
+    return np.asarray(np.matmul(_adjoint(vh) * inverted[..., None, :], _adjoint(u)))
+
+
+def linalg_matrix_rank_of(a: Array, tol: Any, hermitian: bool, atol: Any, rtol: Any) -> Array:
+    """Number of singular values above ``max(atol, rtol * the greatest)``, or above `tol`."""
+    if tol is not None:
+        atol, rtol = tol, 0.0
+    op = "linalg.matrix_rank"
+    check_square(op, a) if hermitian else check_matrix(op, a)
+    a = readable(a)
+    if not a.size:
+        return np.zeros(a.shape[:-2], np.int64)
+    s = np.abs(_converged(op, np.linalg.eigvalsh, a)) if hermitian else _converged(op, np.linalg.svdvals, a)
+    return np.asarray((s > threshold(a, s, atol, rtol)).sum(-1))
+
+
+def threshold(a: Array, values: Array, atol: Any, rtol: Any) -> Array:
+    """The threshold below which singular values count as zero, with PyTorch's defaults."""
+    absolute = np.zeros(()) if atol is None else np.asarray(atol)
+    if rtol is None:
+        relative = np.where(absolute > 0, 0.0, max(a.shape[-2:]) * np.finfo(a.dtype).eps)
+    else:
+        relative = np.asarray(rtol)
+    greatest = values.max(-1)
+    return np.asarray(np.maximum(absolute, relative * greatest))[..., None]
+
+
+# ---- products of several matrices
+
+
+def chain_of(matrices: list[Array]) -> Array:
+    """The product, of batches too, in the order that needs the fewest multiplications."""
+    sizes = [matrices[0].shape[-2], *(matrix.shape[-1] for matrix in matrices)]
+    for left, right in pairwise(matrices):
+        if left.shape[-1] != right.shape[-2]:
+            raise RuntimeError(
+                f"multi_dot(): tensors of shapes {list(left.shape)} and {list(right.shape)} cannot be multiplied"
+            )
+    return np.asarray(_product(matrices, _cheapest_splits(sizes), 0, len(matrices)))
+
+
+def _cheapest_splits(sizes: list[int]) -> dict[tuple[int, int], int]:
+    """Best place to split each part of a chain."""
+    count = len(sizes) - 1
+    costs, splits = {(i, i + 1): 0 for i in range(count)}, {}
+    for length in range(2, count + 1):
+        for i in range(count - length + 1):
+            k = i + length
+            by_split = {j: costs[i, j] + costs[j, k] + sizes[i] * sizes[j] * sizes[k] for j in range(i + 1, k)}
+            splits[i, k] = min(by_split, key=by_split.__getitem__)
+            costs[i, k] = by_split[splits[i, k]]
+    return splits
+
+
+def _product(matrices: list[Array], splits: dict[tuple[int, int], int], start: int, stop: int) -> Array:
+    if stop - start == 1:
+        return matrices[start]
+    split = splits[start, stop]
+    return np.asarray(np.matmul(_product(matrices, splits, start, split), _product(matrices, splits, split, stop)))

@@ -1,0 +1,54 @@
+/* Gaussian elimination with partial pivoting, and Cholesky's decomposition. */
+#include "small_matrices_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+#define LANES 16
+#define MOST_COLUMNS (GS_MOST_ROWS + GS_MOST_RIGHT)
+
+#define REAL float
+#define NAME(x) x##_float
+#define ABS fabsf
+#define SQRT sqrtf
+#define LOG logf
+#include "small_matrices_template.h"
+
+#define REAL double
+#define NAME(x) x##_double
+#define ABS fabs
+#define SQRT sqrt
+#define LOG log
+#include "small_matrices_template.h"
+
+ptrdiff_t
+gs_small_solve(int is_double, const void *a, const void *b, void *x, ptrdiff_t count, int n, int m)
+{
+    return is_double ? solve_double(a, b, x, count, n, m) : solve_float(a, b, x, count, n, m);
+}
+
+void
+gs_small_det(int is_double, const void *a, void *det, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        det_double(a, det, count, n);
+    } else {
+        det_float(a, det, count, n);
+    }
+}
+
+void
+gs_small_slogdet(int is_double, const void *a, void *sign, void *logarithm, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        slogdet_double(a, sign, logarithm, count, n);
+    } else {
+        slogdet_float(a, sign, logarithm, count, n);
+    }
+}
+
+ptrdiff_t
+gs_small_cholesky(int is_double, const void *a, void *factor, ptrdiff_t count, int n)
+{
+    return is_double ? cholesky_double(a, factor, count, n) : cholesky_float(a, factor, count, n);
+}

@@ -1,0 +1,66 @@
+"""Systems of equations with triangular matrices, and with matrices of which a Cholesky factor is given."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.arrays.functions.algebra.matrices import (
+    LinAlgError,
+    batch_element,
+    check_batches,
+    check_matrix,
+    check_same_dtype,
+    check_square,
+    readable,
+)
+from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
+
+Array: TypeAlias = NDArray[Any]
+
+# Larger matrices are divided in halves, so that most of the work are products of matrices.
+MOST_ROWS = 48
+
+
+def triangular_solution_of(a: Array, b: Array, upper: bool, unitriangular: bool, op: str) -> Array:
+    """Nothing of the other triangle is read; zeros on the diagonal divide."""
+    check_square(op, a)
+    check_matrix(op, b, "B")
+    check_same_dtype(op, a, b)
+    if b.shape[-2] != a.shape[-1]:
+        shapes = " and ".join("x".join(map(str, m.shape[-2:])) for m in (a, b))
+        raise RuntimeError(f"{op}: Incompatible shapes of A and B for the equation AX = B ({shapes})")
+    check_batches(op, a, b)
+    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    a, b = (np.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (readable(a), readable(b)))
+    with np.errstate(all="ignore"):
+        return _solved(a, b, upper, unitriangular)
+
+
+def _solved(a: Array, b: Array, upper: bool, unitriangular: bool) -> Array:
+    size = a.shape[-1]
+    if size <= MOST_ROWS:
+        return substitute(a, b, upper, unitriangular)
+    halves = slice(size // 2), slice(size // 2, size)
+    first, second = reversed(halves) if upper else halves
+    found = np.empty(b.shape, b.dtype)
+    found[..., first, :] = _solved(a[..., first, first], b[..., first, :], upper, unitriangular)
+    rest = b[..., second, :] - a[..., second, first] @ found[..., first, :]
+    found[..., second, :] = _solved(a[..., second, second], rest, upper, unitriangular)
+    return found
+
+
+def cholesky_inverse_of(factor: Array, upper: bool) -> Array:
+    op = "cholesky_inverse"
+    check_square(op, factor)
+    factor = np.asarray(factor if upper else factor.conj().mT) if not has_no_data(factor) else readable(factor)
+    zero = np.einsum("...ii->...i", factor) == 0
+    if zero.any():
+        place = batch_element(factor, zero.any(-1).reshape(-1))
+        raise LinAlgError(f"{op}: {place}the inversion could not be completed because the factor is singular.")
+    unit = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
+    inverse = _solved(factor, unit, True, False)
+    return np.asarray(inverse @ inverse.conj().mT)

@@ -1,0 +1,1 @@
+"""Equal elements and histograms: distinct values and their counts."""

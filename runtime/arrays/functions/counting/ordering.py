@@ -1,0 +1,274 @@
+"""Sorting and selection of arrays: NumPy's sorts, with PyTorch's order of ties and NaN.
+
+NaN is the greatest of all numbers. NumPy's quick argsort is several times as fast as its stable one; equal elements,
+which it leaves in any order, are put in the order of their places afterwards.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+
+Array = Any
+
+_LONG = 256  # elements from which on the quick sort and the work after it are worth it
+
+
+def wrapped_dim(dim: int, ndim: int) -> int:
+    count = ndim or 1
+    if -count <= dim < count:
+        return dim % count
+    raise IndexError(f"Dimension out of range (expected to be in range of [{-count}, {count - 1}], but got {dim})")
+
+
+def pair_without_data(shape: tuple[int, ...], dtype: Any) -> tuple[Array, Array]:
+    return array_without_data(shape, dtype), array_without_data(shape, np.dtype(np.int64))
+
+
+# ---- sorted
+
+
+def sort_of(a: Array, dim: int, descending: bool, stable: bool) -> tuple[Array, Array]:
+    axis = wrapped_dim(dim, a.ndim)
+    if has_no_data(a):
+        return pair_without_data(a.shape, a.dtype)
+    if a.ndim == 0:
+        return a.copy(), np.zeros((), np.int64)
+    rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
+    values, places = sorted_rows(rows, descending)
+    return put_back(values, axis), put_back(places, axis)
+
+
+def argsort_of(a: Array, dim: int, descending: bool, stable: bool) -> Array:
+    return sort_of(a, dim, descending, stable)[1]
+
+
+def put_back(rows: Array, axis: int) -> Array:
+    return np.ascontiguousarray(np.moveaxis(rows, -1, axis))
+
+
+def sorted_rows(rows: Array, descending: bool) -> tuple[Array, Array]:
+    """Values and places along the last dimension. A descending order is an ascending one read backwards."""
+    length = rows.shape[-1]
+    if descending:
+        values, places = ascending(np.ascontiguousarray(rows[..., ::-1]))
+        return np.ascontiguousarray(values[..., ::-1]), length - 1 - places[..., ::-1]
+    return ascending(rows)
+
+
+def ascending(rows: Array) -> tuple[Array, Array]:
+    if rows.shape[-1] < _LONG or rows.dtype.itemsize < 4:
+        places = np.argsort(rows, axis=-1, kind="stable")
+        return np.take_along_axis(rows, places, -1), places
+    places = np.argsort(rows, axis=-1)
+    values = rows[places] if rows.ndim == 1 else np.take_along_axis(rows, places, -1)
+    return values, ties_in_order(rows, values, places)
+
+
+def ties_in_order(rows: Array, values: Array, places: Array) -> Array:
+    """Order of the elements, with equal ones in ascending order of their places."""
+    same = values[..., 1:] == values[..., :-1]
+    if values.dtype.kind == "f":
+        same |= np.isnan(values[..., :-1])  # NaN comes last, so what follows one is NaN too
+    if not same.any():
+        return places
+    if np.count_nonzero(same) > same.size // 8:
+        return np.argsort(rows, axis=-1, kind="stable")
+    starts = np.ones(values.shape, bool)
+    starts[..., 1:] = ~same
+    tied = ~starts
+    tied[..., :-1] |= same
+    groups = np.cumsum(starts)[tied.ravel()]
+    chosen = places[tied]
+    places[tied] = chosen[np.lexsort((chosen, groups))]
+    return places
+
+
+# ---- selected
+
+
+def topk_of(a: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
+    axis = wrapped_dim(dim, a.ndim)
+    length = a.shape[axis] if a.ndim else 1
+    if not 0 <= k <= length:
+        raise RuntimeError(
+            f"topk(): selected index k out of range: k is {k}, but dimension {dim} has {length} elements"
+        )
+    shape = (*a.shape[:axis], k, *a.shape[axis + 1 :]) if a.ndim else ()
+    if has_no_data(a):
+        return pair_without_data(shape, a.dtype)
+    if a.ndim == 0:
+        return a.copy(), np.zeros((), np.int64)
+    rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
+    places = places_of_extremes(rows, k, largest)
+    values, order = sorted_rows(np.take_along_axis(rows, places, -1), largest)
+    return put_back(values, axis), put_back(np.take_along_axis(places, order, -1), axis)
+
+
+def places_of_extremes(rows: Array, k: int, largest: bool) -> Array:
+    """Places of the k greatest or smallest elements, in no particular order."""
+    length = rows.shape[-1]
+    if length < _LONG:
+        return sorted_rows(rows, largest)[1][..., :k]
+    if k == length or k == 0:
+        return np.broadcast_to(np.arange(k), (*rows.shape[:-1], k))
+    if largest:
+        return np.argpartition(rows, length - k, axis=-1)[..., length - k :]
+    return np.argpartition(rows, k - 1, axis=-1)[..., :k]
+
+
+def kthvalue_of(a: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    axis = wrapped_dim(dim, a.ndim)
+    length = a.shape[axis] if a.ndim else 1
+    if not 1 <= k <= length:
+        raise RuntimeError(
+            f"kthvalue(): selected number k out of range for dimension {dim}: k is {k}, but there are {length} elements"
+        )
+    return selected("kthvalue", a, axis, keepdim, lambda rows: nth_places(rows, k - 1))
+
+
+def nth_places(rows: Array, number: int) -> Array:
+    """Places of the elements of a given rank; in short rows, the first of equal ones."""
+    if rows.shape[-1] < _LONG:
+        return np.argsort(rows, axis=-1, kind="stable")[..., number]
+    return np.argpartition(rows, number, axis=-1)[..., number]
+
+
+def selected(op: str, a: Array, axis: int, keepdim: bool, find: Any) -> tuple[Array, Array]:
+    """One element of each row, at the place that `find` gives."""
+    shape = tuple(1 if d == axis else n for d, n in enumerate(a.shape) if keepdim or d != axis)
+    if has_no_data(a):
+        return pair_without_data(shape, a.dtype)
+    if a.ndim == 0:
+        return a.copy(), np.zeros((), np.int64)
+    if a.shape[axis] == 0:
+        raise IndexError(f"{op}(): Expected reduction dim {axis} to have non-zero size.")
+    rows = np.moveaxis(a, axis, -1)
+    places = find(rows)
+    values = np.take_along_axis(rows, places[..., None], -1)[..., 0]
+    return values.reshape(shape), places.reshape(shape)
+
+
+# ---- medians
+
+
+def median_of(a: Array) -> Array:
+    return middle_value(a, ignore_nan=False)
+
+
+def nanmedian_of(a: Array) -> Array:
+    return middle_value(a, ignore_nan=True)
+
+
+def middle_value(a: Array, ignore_nan: bool) -> Array:
+    """The lower median of each row; NaN for rows that are empty or contain NaN."""
+    if has_no_data(a):
+        return array_without_data((), a.dtype)
+    elements = a.reshape(-1)
+    if a.dtype.kind == "f":
+        if elements.size == 0:
+            return np.asarray(np.nan, a.dtype)
+        missing = np.isnan(elements)
+        if missing.any():
+            elements = elements[~missing]
+            if not ignore_nan or elements.size == 0:
+                return np.asarray(np.nan, a.dtype)
+    elif elements.size == 0:
+        return np.asarray(np.iinfo(a.dtype).min if a.dtype.kind in "iu" else False, a.dtype)
+    middle = (elements.size - 1) // 2
+    return np.asarray(np.partition(elements, middle)[middle])
+
+
+def median_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    return selected("median", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: middle_places(rows, False))
+
+
+def nanmedian_dim_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    return selected("nanmedian", a, wrapped_dim(dim, a.ndim), keepdim, lambda rows: middle_places(rows, True))
+
+
+def middle_places(rows: Array, ignore_nan: bool) -> Array:
+    length = rows.shape[-1]
+    missing = np.isnan(rows) if rows.dtype.kind == "f" else np.zeros(rows.shape, bool)
+    if not missing.any():
+        middle = (length - 1) // 2
+        return nth_places(rows, middle)
+    if ignore_nan:
+        count = length - missing.sum(-1, keepdims=True)
+        order = np.argsort(rows, axis=-1, kind="stable")
+        return np.take_along_axis(order, np.maximum(count - 1, 0) // 2, -1)[..., 0]
+    middle = nth_places(rows, (length - 1) // 2)
+    return np.where(missing.any(-1), missing.argmax(-1), middle)
+
+
+def mode_of(a: Array, dim: int, keepdim: bool) -> tuple[Array, Array]:
+    return selected("mode", a, wrapped_dim(dim, a.ndim), keepdim, most_frequent)
+
+
+def most_frequent(rows: Array) -> Array:
+    """Last place of each row's most frequent element, the smallest if several are equally frequent."""
+    length = rows.shape[-1]
+    values, places = sorted_rows(np.ascontiguousarray(rows), False)
+    starts = np.ones(values.shape, bool)
+    starts[..., 1:] = values[..., 1:] != values[..., :-1]
+    since = np.arange(length) - np.maximum.accumulate(np.where(starts, np.arange(length), 0), axis=-1)
+    return np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
+
+
+# ---- searched
+
+
+def searchsorted_of(sequence: Array, a: Array, out_int32: bool, right: bool, side: Any, sorter: Any) -> Array:
+    """Places at which to insert elements into ascending rows, before equal ones or after them."""
+    side = checked_side(right, side)
+    a = np.asarray(a)
+    check_searchable(sequence, a, sorter)
+    dtype = np.dtype(np.int32 if out_int32 else np.int64)
+    if has_no_data(a) or has_no_data(sequence):
+        return array_without_data(a.shape, dtype)
+    if sequence.ndim == 1:
+        return found_in(sequence, a, side, sorter).astype(dtype, copy=False)
+    rows = sequence.reshape(-1, sequence.shape[-1])
+    wanted = a.reshape(rows.shape[0], a.shape[-1])
+    orders = [None] * len(rows) if sorter is None else sorter.reshape(rows.shape)
+    found = [found_in(row, one, side, order) for row, one, order in zip(rows, wanted, orders)]
+    return np.array(found, dtype).reshape(a.shape)
+
+
+def found_in(row: Array, wanted: Array, side: Any, order: Any) -> Array:
+    """Looked up in ascending order where there are many, so that neighbours in memory are read together."""
+    if wanted.size < 4096 or wanted.dtype.itemsize < 4:
+        return np.asarray(np.searchsorted(row, wanted, side, order))
+    flat = wanted.reshape(-1)
+    places = np.argsort(flat)
+    found = np.empty(flat.shape, np.int64)
+    found[places] = np.searchsorted(row, flat[places], side, order)
+    return found.reshape(wanted.shape)
+
+
+def checked_side(right: bool, side: Any) -> Any:
+    if side not in (None, "left", "right"):
+        raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
+    if side == "left" and right:
+        raise RuntimeError(
+            "searchsorted(): side and right can't be set to opposites, got side of left while right was True"
+        )
+    return side or ("right" if right else "left")
+
+
+def check_searchable(sequence: Array, a: Array, sorter: Any) -> None:
+    if sequence.ndim == 0:
+        raise RuntimeError("searchsorted(): the sorted sequence must have at least one dimension")
+    if sequence.ndim > 1 and sequence.shape[:-1] != a.shape[:-1]:
+        raise RuntimeError(
+            "searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
+            f"and input value tensor must match, but they have sizes {list(sequence.shape)} and {list(a.shape)}"
+        )
+    if sorter is not None and (sorter.shape != sequence.shape or sorter.dtype != np.int64):
+        raise RuntimeError(
+            f"searchsorted(): sorter must be an int64 tensor of the size of the sequence, {list(sequence.shape)}, but "
+            f"is one of {sorter.dtype} of size {list(sorter.shape)}"
+        )

@@ -1,0 +1,95 @@
+"""Distinct elements, their counts, and membership."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+
+from .ordering import wrapped_dim
+
+Array: TypeAlias = NDArray[Any]
+Sets: TypeAlias = tuple[Array, Array, Array]  # elements, for each input the number of its equal, how many were equal
+
+
+def unique_elements_of(a: Array, dim: int | None, wants_places: bool) -> Sets:
+    """Distinct elements, or slices along a dimension, in ascending order; results that are not wanted are empty."""
+    if dim is not None:
+        found = along(np.unique, a, dim)
+        return found if wants_places else (found[0], empty(), empty())
+    if not wants_places:
+        return np.unique(a, equal_nan=False), empty(), empty()
+    values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
+    return values, inverse.reshape(a.shape), counts
+
+
+def consecutive_elements_of(a: Array, dim: int | None) -> Sets:
+    """The first of every run of equal elements, or of equal slices along a dimension."""
+    if dim is None:
+        values, inverse, counts = runs(a.reshape(-1, 1))
+        return values[:, 0], inverse.reshape(a.shape), counts
+    return along(None, a, dim)
+
+
+def along(ordered: Any, a: Array, dim: int) -> Sets:
+    axis = wrapped_dim(dim, a.ndim)
+    if a.ndim == 0:
+        return a.reshape(1), np.zeros(1, np.int64), np.ones(1, np.int64)
+    if a.size == 0 and a.shape[axis]:
+        raise RuntimeError("There are 0 sized dimensions, and they aren't selected, so unique cannot be applied")
+    slices = np.moveaxis(a, axis, 0)
+    if not a.size:
+        return a.copy(), empty(), empty()
+    rows = slices.reshape(len(slices), -1)
+    if ordered is None:
+        values, inverse, counts = runs(rows)
+    else:
+        values, inverse, counts = ordered(rows, return_inverse=True, return_counts=True, axis=0)
+    kept = values.reshape(len(values), *slices.shape[1:])
+    return np.ascontiguousarray(np.moveaxis(kept, 0, axis)), inverse.reshape(-1), counts
+
+
+def runs(rows: Array) -> Sets:
+    starts = np.ones(len(rows), bool)
+    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+    places = np.flatnonzero(starts)
+    return rows[places], np.cumsum(starts) - 1, np.diff(places, append=len(rows))
+
+
+def empty() -> Array:
+    return np.zeros(0, np.int64)
+
+
+def isin_of(elements: Any, test_elements: Any, assume_unique: bool, invert: bool) -> Array:
+    for given in (elements, test_elements):
+        if getattr(given, "dtype", np.dtype(float)).kind in "bc":
+            raise RuntimeError(f"Unsupported input type encountered for isin(): {given.dtype}")
+    if has_no_data(elements) or has_no_data(test_elements):
+        return array_without_data(np.shape(elements), np.dtype(bool))
+    if not np.ndim(elements):
+        return np.asarray(np.any(np.equal(elements, test_elements)) != invert)
+    if not np.ndim(test_elements):
+        return np.asarray(np.equal(elements, test_elements) != invert)
+    # NumPy's fast path for unique elements needs a vector.
+    return np.isin(elements, test_elements, invert=invert)
+
+
+def bincount_of(a: Array, weights: Array | None, minlength: int) -> Array:
+    if a.dtype.kind in "bfc":
+        raise NotImplementedError(f"bincount(): counts integers, but the input is {a.dtype}; convert it with .long()")
+    if a.ndim != 1 or (a.size and a.min() < 0):
+        raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError(f"bincount(): minlength should be >= 0, but is {minlength}")
+    if weights is None:
+        return np.bincount(a.astype(np.int64), minlength=minlength)
+    if weights.shape != a.shape:
+        raise RuntimeError(
+            f"bincount(): weights should be 1-d and have the same length as input, but sizes are {list(weights.shape)} "
+            f"and {list(a.shape)}"
+        )
+    dtype = np.float32 if weights.dtype == np.float32 else np.float64
+    return np.bincount(a.astype(np.int64), weights, minlength).astype(dtype)

@@ -1,0 +1,8 @@
+cpdef object isreal_of(object a)
+cpdef object isclose_of(object a, object b, double rtol, double atol, bint equal_nan)
+cpdef object nan_to_num_of(object a, object nan, object posinf, object neginf)
+cpdef tuple frexp_of(object a)
+cpdef object complex_of(object real, object imag)
+cpdef object angle_of(object a)
+cpdef object view_as_real_of(object a)
+cpdef object random_of(object dtype, object shape, object start, object to, object generator)

@@ -1,0 +1,157 @@
+"""Numbers and their parts: tests, replacements, mantissas, and complex numbers of two parts."""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport ARCTAN2, binary, is_meta
+from gradsmith.runtime.arrays.functions.ownership cimport take
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.dtypes import bool_, complex64, complex128, result_type
+
+cnp.import_array()
+
+
+# Where differences are computed: in float16 they overflow, and integers wrap around.
+WIDE = {np.dtype(name): np.dtype(np.float32 if name == "float16" else np.float64) for name in (
+    "bool", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16"
+)}
+
+
+cdef tuple common_shape(str op, object a, object b):
+    try:
+        return np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        raise RuntimeError(f"{op}(): sizes {list(a.shape)} and {list(b.shape)} do not broadcast") from None
+
+
+# ---- tests
+
+cpdef object isreal_of(object a):
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, bool_)
+    return a.imag == 0 if a.dtype.kind == "c" else np.ones(a.shape, bool_)
+
+
+cpdef object isclose_of(object a, object b, double rtol, double atol, bint equal_nan):
+    """Equal, or no farther apart than the tolerances allow."""
+    check_tolerances(a, b, rtol, atol)
+    shape = common_shape("isclose", a, b)
+    if is_meta(<PyObject *>a) or is_meta(<PyObject *>b):
+        return array_without_data(shape, bool_)
+    close = a == b
+    if equal_nan and a.dtype.kind in "fc":
+        close = close | (np.isnan(a) & np.isnan(b))
+    if rtol == 0 and atol == 0:
+        return np.asarray(close)
+    wide = WIDE.get(a.dtype)
+    with np.errstate(all="ignore"):
+        apart = np.abs(np.subtract(a, b, dtype=wide))
+        within = (apart <= atol + np.abs(rtol * b)) & np.isfinite(apart)
+    return np.asarray(close | within)
+
+
+cdef int check_tolerances(object a, object b, double rtol, double atol) except -1:
+    if a.dtype != b.dtype:
+        raise RuntimeError(f"isclose(): the tensors must have one dtype, but they have {a.dtype} and {b.dtype}")
+    for name, value in (("rtol", rtol), ("atol", atol)):
+        if not value >= 0:
+            raise RuntimeError(f"isclose(): {name} must be greater than or equal to zero, but got {value}")
+    return 0
+
+
+# ---- replacements
+
+cpdef object nan_to_num_of(object a, object nan, object posinf, object neginf):
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, a.dtype)
+    if a.dtype.kind not in "fc":
+        return a.copy()
+    result = np.array(a, order="K")
+    replace_in(result.real, nan, posinf, neginf)
+    if a.dtype.kind == "c":
+        replace_in(result.imag, nan, posinf, neginf)
+    return result
+
+
+cdef int replace_in(object part, object nan, object posinf, object neginf) except -1:
+    """In place; of integers and where everything is finite there is nothing to do."""
+    if np.isfinite(part).all():
+        return 0
+    limits = np.finfo(part.dtype)
+    with np.errstate(over="ignore"):
+        np.copyto(part, 0.0 if nan is None else nan, where=np.isnan(part), casting="unsafe")
+        np.copyto(part, limits.max if posinf is None else posinf, where=part == np.inf, casting="unsafe")
+        np.copyto(part, limits.min if neginf is None else neginf, where=part == -np.inf, casting="unsafe")
+    return 0
+
+
+# ---- mantissa and exponent
+
+cpdef tuple frexp_of(object a):
+    if a.dtype.kind != "f":
+        raise RuntimeError(f"frexp(): only floating-point dtypes are supported, but got {a.dtype}")
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, a.dtype), array_without_data(a.shape, np.dtype(np.int32))
+    return np.frexp(a)
+
+
+# ---- complex numbers
+
+COMPLEX_OF = {np.dtype(np.float32): complex64, np.dtype(np.float64): complex128}
+
+
+cpdef object complex_of(object real, object imag):
+    dtype = COMPLEX_OF.get(real.dtype)
+    if dtype is None:
+        raise RuntimeError(f"complex(): expected float32 or float64 tensors, but got {real.dtype} and {imag.dtype}")
+    if real.dtype != imag.dtype:
+        raise RuntimeError(f"complex(): expected parts of one dtype, but got {real.dtype} and {imag.dtype}")
+    shape = common_shape("complex", real, imag)
+    if is_meta(<PyObject *>real) or is_meta(<PyObject *>imag):
+        return array_without_data(shape, dtype)
+    result = np.empty(shape, dtype)
+    result.real = real
+    result.imag = imag
+    return result
+
+
+cpdef object angle_of(object a):
+    if is_meta(<PyObject *>a):
+        return array_without_data(a.shape, a.real.dtype)
+    cdef cnp.ndarray real = a.real, imag = a.imag
+    return take(binary(ARCTAN2, <PyObject *>imag, <PyObject *>real))
+
+
+cpdef object view_as_real_of(object a):
+    if a.dtype.kind != "c":
+        raise RuntimeError(f"view_as_real is only supported for complex tensors, but got {a.dtype}")
+    part = np.dtype(f"f{a.itemsize // 2}")
+    if is_meta(<PyObject *>a):
+        return array_without_data((*a.shape, 2), part)
+    return a[..., None].view(part)
+
+
+# ---- random integers
+
+cpdef object random_of(object dtype, object shape, object start, object to, object generator):
+    """Integers from `start` to `to`, excluded. One number alone is the end; none means all that the dtype counts to."""
+    first, end = (0, start) if to is None else (0 if start is None else start, to)
+    end = greatest_of(dtype) + 1 if end is None else end
+    if first >= end:
+        raise RuntimeError(f"random_(): expects 'from' to be less than 'to', but got from={first} >= to={end}")
+    if dtype.kind in "iub" and not (least_of(dtype) <= first and end - 1 <= greatest_of(dtype)):
+        raise RuntimeError(f"random_(): numbers from {first} to {end - 1} do not fit in {dtype}")
+    return generator.integers(first, end, shape, np.uint64 if end > 2**63 else np.int64).astype(dtype)
+
+
+cdef object greatest_of(object dtype):
+    if dtype.kind == "f":
+        return 2 ** (np.finfo(dtype).nmant + 1)
+    return 1 if dtype.kind == "b" else int(np.iinfo(dtype).max)
+
+
+cdef object least_of(object dtype):
+    return 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)

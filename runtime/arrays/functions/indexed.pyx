@@ -1,0 +1,591 @@
+"""Elements by index: NumPy's indexing with PyTorch's rules, and its transposes.
+
+Note [Integers come first]
+NumPy treats an integer beside index arrays as one more index array: ``x[0, :, [1, 2]]`` has the arrays apart, and their
+dimension moves to the front. PyTorch first takes what integers, slices and None select, then applies the arrays to
+that. Both agree without integers; with them `split_index` separates the two steps.
+"""
+
+from cpython.ref cimport PyObject
+cimport numpy as cnp
+from numpy cimport npy_intp
+
+from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, is_meta, readable_copy, where
+from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
+from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_zeros, take
+from gradsmith.runtime.arrays.functions.scatter_gather cimport (
+    add_at_places,
+    add_rows,
+    gather_places,
+    int64_index,
+    is_addable,
+    is_within,
+    scatter_places,
+    sum_dtype,
+    take_rows,
+    wrapped_index,
+)
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, element_of
+from gradsmith.runtime.arrays.functions.index_shapes import indexed_shape
+
+cnp.import_array()
+
+cdef extern from "Python.h":
+    int PyObject_SetItem(object, object, object) except? -1
+
+
+# Bytes from which memory costs more than looking at an index.
+cdef enum:
+    WORTH_LOOKING = 1 << 15
+
+
+# ---- integers, slices, None, Ellipsis
+
+cpdef object basic_index_of(object a, object index):
+    """A view, also where NumPy would give a number."""
+    result = a[index]
+    if isinstance(result, np.ndarray):
+        return result
+    return a[(*index, ...) if isinstance(index, tuple) else (index, ...)]
+
+
+cpdef object basic_index_backward_of(object a, object shape, object index):
+    if is_meta(<PyObject *>a):
+        return array_without_data(shape, a.dtype)
+    result = fresh(cnp.PyArray_TYPE(a), tuple(shape))
+    zero_around(result, index)
+    assign(result, index, a)
+    return result
+
+
+cdef int zero_around(object result, object index) except -1:
+    """Zeros wherever an assignment to this index will not write: big arrays are written once, not twice."""
+    cdef int dim = 0
+    cdef npy_intp first, last
+    rest = result
+    if cnp.PyArray_NBYTES(result) >= WORTH_LOOKING:
+        for part in expanded(list(index) if isinstance(index, tuple) else [index], cnp.PyArray_NDIM(result)):
+            if part is None:
+                continue
+            if dim == cnp.PyArray_NDIM(result) or not is_span(part):
+                break
+            first, last = span_of(part, cnp.PyArray_DIM(result, dim))
+            before = (slice(None),) * dim
+            rest[before + (slice(None, first),)] = 0
+            rest[before + (slice(last, None),)] = 0
+            rest = rest[before + (slice(first, last),)]
+            dim += 1
+        else:
+            return 0
+    rest.fill(0)
+    return 0
+
+
+cdef bint is_span(object part):
+    return part.step in (None, 1) if isinstance(part, slice) else not isinstance(part, bool)
+
+
+cdef (npy_intp, npy_intp) span_of(object part, npy_intp size) except *:
+    """Where an integer, or a slice of step one, begins and ends."""
+    cdef npy_intp first, last
+    if isinstance(part, slice):
+        first, last, _ = part.indices(size)
+    else:
+        first = max(part + size if part < 0 else part, 0)
+        last = first + 1
+    return first, max(first, last)
+
+
+# ---- index arrays and masks
+
+cdef object is_plain(object part):
+    return part is None or part is Ellipsis or isinstance(part, (int, slice)) and not isinstance(part, bool)
+
+
+cdef object as_index(object part):
+    """The array of an index; uint8 ones are masks."""
+    array = part if cnp.PyArray_CheckExact(part) else np.asarray(part)
+    return array != 0 if cnp.PyArray_TYPE(array) == cnp.NPY_UINT8 and not is_meta(<PyObject *>array) else array
+
+
+cdef tuple split_index(object a, object index):
+    """Split an index into the part that selects a view and the rest. See Note [Integers come first]."""
+    cdef list basic = []
+    cdef list advanced = []
+    cdef Py_ssize_t width
+    parts = [part if is_plain(part) else as_index(part) for part in (index if isinstance(index, tuple) else (index,))]
+    if any([isinstance(part, np.ndarray) and part.size == 0 for part in parts]):
+        check_empty_masks(parts, a.shape)
+    if not any([isinstance(part, int) for part in parts]):
+        # NumPy takes arrays with an Ellipsis between them for apart also where it stands for no dimension.
+        return None, tuple(expanded(parts, a.ndim) if any([part is Ellipsis for part in parts]) else parts)
+    for part in expanded(parts, a.ndim):
+        if isinstance(part, np.ndarray):
+            width = part.ndim if part.dtype.kind == "b" else 1
+            basic.extend([slice(None)] * width)
+            advanced.append(part)
+        else:
+            basic.append(part)
+            if not isinstance(part, int):
+                advanced.append(slice(None))
+    return (*basic, ...), tuple(advanced)
+
+
+cdef int check_empty_masks(list parts, tuple shape) except -1:
+    """NumPy takes a mask without elements whatever it indexes."""
+    cdef Py_ssize_t dim = 0
+    for part in expanded(parts, len(shape)):
+        is_mask = isinstance(part, np.ndarray) and part.dtype.kind == "b"
+        if is_mask and part.size == 0 and part.shape != shape[dim : dim + part.ndim]:
+            raise IndexError(
+                f"the shape of the mask {list(part.shape)} does not match the dimensions "
+                f"{list(shape[dim : dim + part.ndim])} it indexes"
+            )
+        dim += part.ndim if is_mask else part is not None
+    return 0
+
+
+cdef list expanded(list parts, int ndim):
+    """Ellipsis written out."""
+    cdef Py_ssize_t used = 0
+    for part in parts:
+        if isinstance(part, np.ndarray):
+            used += part.ndim if part.dtype.kind == "b" else 1
+        elif part is not None and part is not Ellipsis:
+            used += 1
+    result = []
+    for part in parts:
+        if part is Ellipsis:
+            result.extend([slice(None)] * max(ndim - used, 0))
+        else:
+            result.append(part)
+    return result
+
+
+cpdef object index_of(object a, object index):
+    basic, advanced = split_index(a, index)
+    source = a if basic is None else a[basic]
+    if is_meta(<PyObject *>a):
+        return array_without_data(indexed_shape(source.shape, advanced), a.dtype)
+    rows = rows_of(source, advanced)
+    if rows is None:
+        return np.asarray(source[advanced], order="C")
+    first, count, places = rows
+    return take_rows(source, first, count, places)
+
+
+cpdef object index_backward_of(object a, object shape, object index):
+    """Zeros of `shape`, to which the elements of `a` are added where the index takes them from."""
+    if is_meta(<PyObject *>a):
+        return array_without_data(shape, a.dtype)
+    result = fresh_zeros(cnp.PyArray_TYPE(a), tuple(shape))
+    basic, advanced = split_index(result, index)
+    add_at(result if basic is None else result[basic], advanced, a)
+    return result
+
+
+cpdef object index_put_of(object a, object index, object values, bint accumulate):
+    """Copy of `a` with the values at the indexed places, or added there."""
+    if not isinstance(a, np.ndarray):
+        raise TypeError(f"index_put(): expected an array, but got {type(a).__name__}")
+    basic, advanced = split_index(a, index)
+    result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
+    target = result if basic is None else result[basic]
+    values = put_values(target, advanced, values, accumulate)
+    check_values(target, advanced, values)
+    if is_meta(<PyObject *>a):
+        return result
+    if accumulate:
+        add_at(target, advanced, values)
+    else:
+        assign(target, advanced, values)
+    return result
+
+
+cdef int assign(object target, object index, object values) except -1:
+    """``target[index] = values``. NumPy has failed for want of memory when it fails without an exception."""
+    if PyObject_SetItem(target, index, values) < 0:
+        raise MemoryError()
+    return 0
+
+
+cdef object put_values(object target, tuple index, object values, bint accumulate):
+    """Values of the target's dtype. Under a mask one number of any dtype is a number, which has to fit."""
+    if not isinstance(values, np.ndarray) or values.dtype == target.dtype:
+        return writable("index_put", values, target.dtype)
+    if not accumulate and values.size == 1 and is_one_mask(index):
+        return values.astype(target.dtype) if is_meta(<PyObject *>values) else element_of(values.item(), target.dtype)
+    check_arrays(target, index)
+    return writable("index_put", values, target.dtype)
+
+
+cdef bint is_one_mask(tuple index) except -1:
+    masks = [part for part in index if isinstance(part, np.ndarray)]
+    return len(masks) == 1 and masks[0].dtype.kind == "b" and masks[0].ndim > 0
+
+
+cdef int check_arrays(object target, tuple index) except -1:
+    """Refuse arrays that fit neither the target nor each other, whatever places they name."""
+    parts = [
+        np.zeros(part.shape, np.int64) if isinstance(part, np.ndarray) and part.dtype.kind in "iu" else part
+        for part in index
+    ]
+    if not is_meta(<PyObject *>target):
+        places_shape(target, tuple(parts))
+    return 0
+
+
+cdef tuple places_shape(object target, tuple index):
+    return np.broadcast_to(np.empty((), np.bool_), target.shape)[index].shape
+
+
+cdef object writable(str op, object values, object dtype):
+    """Values, which have the dtype of what they are written to, or a number that fits it."""
+    if not isinstance(values, np.ndarray):
+        return element_of(values, dtype)
+    if cnp.PyArray_TYPE(values) == dtype.num:
+        return values
+    raise RuntimeError(
+        f"{op}(): values of dtype {values.dtype} cannot be written to a {dtype} tensor; convert them first, with "
+        f".to(gradsmith.{dtype})"
+    )
+
+
+cdef int check_values(object target, tuple index, object values) except -1:
+    """Values broadcast to the indexed places; asked before anything is written."""
+    if values.ndim == 0:
+        return 0
+    if is_meta(<PyObject *>target):
+        places = indexed_shape(target.shape, index)
+    else:
+        places = places_shape(target, index)
+    try:
+        fits = np.broadcast_shapes(values.shape, places) == places
+    except ValueError:
+        fits = False
+    if not fits:
+        raise RuntimeError(
+            f"index_put(): values of size {list(values.shape)} cannot be broadcast to the indexed size {list(places)}"
+        )
+    return 0
+
+
+cdef int add_at(object target, object index, object values) except -1:
+    """target[index] += values, a repeated place as often as it comes."""
+    if only_masks(index):       # these name each place once
+        return assign(target, index, target[index] + values)
+    rows = rows_of(target, index) if is_addable(target) and target.flags.c_contiguous else None
+    if rows is None:
+        return add_one_by_one(target, index, values)
+    first, count, places = rows
+    expected = (*target.shape[:first], *places.shape, *target.shape[first + count:])
+    values = np.broadcast_to(values, expected)
+    return add_rows(target, first, count, places, values.astype(target.dtype, copy=False))
+
+
+cdef int add_one_by_one(object target, object index, object values) except -1:
+    """Any index: which places it names is read off an array of the numbers of the elements."""
+    places = np.asarray(np.arange(target.size).reshape(target.shape)[index])
+    sums = np.ascontiguousarray(target).reshape(-1)
+    add_at_places(sums, places.reshape(-1), np.broadcast_to(values, places.shape).reshape(-1))
+    if not target.flags.c_contiguous:
+        target[...] = sums.reshape(target.shape)
+    return 0
+
+
+cdef object rows_of(object target, tuple index):
+    """An index of whole dimensions, then integer arrays side by side, then whole dimensions again, as rows.
+
+    Gives the first axis of the arrays, how many they are, and the flat positions they name among those axes, in their
+    common size; None for any other index.
+    """
+    cdef int first = 0
+    cdef int count = 0
+    cdef int rest
+    while first < len(index) and is_whole(index[first]):
+        first += 1
+    while first + count < len(index) and isinstance(index[first + count], np.ndarray):
+        if not cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(index[first + count])):
+            return None
+        count += 1
+    rest = sum([part is not Ellipsis for part in index[first + count:]])
+    if count == 0 or first + count + rest > target.ndim:
+        return None
+    if not all([is_whole(part) or part is Ellipsis for part in index[first + count:]]):
+        return None
+    return first, count, flat_places(target, first, index[first:first + count])
+
+
+cdef object flat_places(object target, int first, tuple arrays):
+    places = None
+    for i, array in enumerate(arrays):
+        array = wrapped(array, target.shape[first + i], first + i)
+        places = array if places is None else added(places, target.shape[first + i], array)
+    return int64_index(places)
+
+
+cdef object added(object places, object size, object array):
+    """Positions along one more axis."""
+    try:
+        return np.asarray(places * size + array)
+    except ValueError:
+        raise IndexError(
+            f"shape mismatch: indexing tensors of sizes {list(places.shape)} and {list(array.shape)} do not broadcast"
+        ) from None
+
+
+cdef object is_whole(object part):
+    return isinstance(part, slice) and part == slice(None)
+
+
+cdef object wrapped(object index, npy_intp size, int axis):
+    """Indices checked and counted from the start."""
+    cdef npy_intp wrong
+    index = int64_index(index)
+    if is_within(index, 0, size, &wrong):
+        return index
+    if is_within(index, -size, size, &wrong):
+        return wrapped_index(index, size)
+    raise IndexError(f"index {wrong} is out of bounds for dimension {axis} with size {size}")
+
+
+cdef object only_masks(object index):
+    for part in index if isinstance(index, tuple) else (index,):
+        if isinstance(part, np.ndarray) and part.dtype.kind != "b":
+            return False
+    return True
+
+
+# ---- one index per element: gather and scatter
+
+cdef object checked_index(str op, object a, int axis, object index):
+    """An index with as many dimensions as the tensor, none longer except along the axis, as loops want it."""
+    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
+    cdef npy_intp wrong
+    if cnp.PyArray_SIZE(index) == 0:
+        return int64_index(index)       # of any dtype: it names nothing
+    check_index_dtype(op, index)
+    index = int64_index(index)
+    check_index_size(op, a, axis, index)
+    if not is_within(index, 0, size, &wrong):
+        error = IndexError if op == "index_reduce" else RuntimeError    # as in PyTorch
+        raise error(f"{op}(): index {wrong} is out of bounds for dimension {axis} with size {size}")
+    return index
+
+
+cdef int check_index_dtype(str op, object index) except -1:
+    if index.dtype != np.int64 and index.dtype != np.int32:
+        raise RuntimeError(f"{op}(): expected dtype int32 or int64 for index, but got {index.dtype}")
+    return 0
+
+
+cdef int check_index_size(str op, object a, int axis, object index) except -1:
+    cdef int i
+    if max(cnp.PyArray_NDIM(index), 1) != max(cnp.PyArray_NDIM(a), 1):
+        raise RuntimeError(
+            f"{op}(): index must have the same number of dimensions as the input, but sizes are {list(index.shape)} "
+            f"and {list(a.shape)}"
+        )
+    for i in range(min(cnp.PyArray_NDIM(index), cnp.PyArray_NDIM(a))):
+        if i != axis and cnp.PyArray_DIM(index, i) > cnp.PyArray_DIM(a, i):
+            raise RuntimeError(
+                f"{op}(): index of size {list(index.shape)} is larger in dimension {i} than the input of size "
+                f"{list(a.shape)}"
+            )
+    return 0
+
+
+cdef int check_src(str op, object index, object src) except -1:
+    cdef int i
+    cdef bint covers = cnp.PyArray_NDIM(src) == cnp.PyArray_NDIM(index)
+    if cnp.PyArray_NDIM(index) == 0 and cnp.PyArray_NDIM(src) == 1:     # one index is as good as a vector of one
+        covers = cnp.PyArray_SIZE(src) > 0
+    if cnp.PyArray_NDIM(index) == 1 and cnp.PyArray_NDIM(src) == 0:     # and the other way round
+        covers = cnp.PyArray_SIZE(index) == 1
+    for i in range(cnp.PyArray_NDIM(index) if covers and cnp.PyArray_NDIM(src) else 0):
+        covers = covers and cnp.PyArray_DIM(index, i) <= cnp.PyArray_DIM(src, i)
+    if not covers:
+        raise RuntimeError(
+            f"{op}(): src of size {list(src.shape)} does not cover the index of size {list(index.shape)}"
+        )
+    return 0
+
+
+cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=False):
+    cdef int axis = wrap_dim(dim, a.ndim)
+    if sparse_grad:
+        raise NotImplementedError("gather(): there are no sparse tensors, so sparse_grad must be False")
+    index = checked_index("gather", a, axis, index)
+    return gather_places(a, axis, index)
+
+
+cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
+    """Copy of `a` with elements of `src` (or one number) at the places the index names."""
+    cdef int axis = wrap_dim(dim, a.ndim)
+    index = checked_index("scatter", a, axis, index)
+    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
+        check_src("scatter", index, src)
+    src = writable("scatter", src, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
+    result = take(clone_by_rows(<PyObject *>a))
+    scatter_places(result, axis, index, src, False)
+    return result
+
+
+cpdef object scatter_reduced_of(object a, Py_ssize_t dim, object index, object src, str reduce):
+    """Copy of `a` whose elements at the places the index names are increased or multiplied, one after the other."""
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError(f"scatter(): reduce argument must be either add or multiply, got {reduce!r}")
+    return reduced_at(a, dim, index, src, reduce, "scatter")
+
+
+cpdef object grouped_of(object a, Py_ssize_t dim, object index, object src, str reduce, str op):
+    """Copy of `a` whose elements at the places the index names are reduced together with those of `src`."""
+    return added_at(a, dim, index, src, op) if reduce == "sum" else reduced_at(a, dim, index, src, reduce, op)
+
+
+cdef dict REDUCTIONS = {
+    "add": np.add, "multiply": np.multiply, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum,
+}
+
+
+cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str reduce, str op):
+    cdef int axis = wrap_dim(dim, a.ndim)
+    if reduce not in REDUCTIONS:
+        raise RuntimeError(f"{op}(): reduce must be one of {', '.join(REDUCTIONS)}, got {reduce!r}")
+    index = checked_index(op, a, axis, index)
+    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
+        raise RuntimeError(f"{op}(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
+    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
+        check_src(op, index, src)
+    src = writable(op, src, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
+    result = take(clone_by_rows(<PyObject *>a))
+    elements = result if result.ndim else result.reshape(1)
+    index = index if index.ndim else index.reshape(1)
+    places = list(np.indices(index.shape, sparse=True))
+    places[axis] = index
+    values = src[tuple([slice(n) for n in index.shape])] if src.ndim else src
+    with np.errstate(all="ignore"):
+        REDUCTIONS[reduce].at(elements, tuple(places), values)
+    return result
+
+
+cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
+    """Copy of `a` to which elements of `src` are added at the places the index names."""
+    return added_at(a, dim, index, src, "scatter_add")
+
+
+cdef object added_at(object a, Py_ssize_t dim, object index, object src, str op):
+    cdef int axis = wrap_dim(dim, a.ndim)
+    index = checked_index(op, a, axis, index)
+    check_src(op, index, src)
+    src = writable(op, src, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
+    if is_addable(a):
+        result = take(clone_by_rows(<PyObject *>a))
+        scatter_places(result, axis, index, src, True)
+        return result
+    wide = a.astype(sum_dtype(a), order="C")
+    scatter_places(wide, axis, index, src.astype(wide.dtype), True)
+    return wide.astype(a.dtype)
+
+
+# ---- one index per slice
+
+cdef object checked_vector(str op, object a, int axis, object index):
+    """A vector of indices along an axis; one without dimensions counts as a vector of one."""
+    cdef npy_intp size = cnp.PyArray_DIM(a, axis) if cnp.PyArray_NDIM(a) else 1
+    cdef npy_intp wrong
+    check_index_dtype(op, index)
+    if cnp.PyArray_NDIM(index) > 1:
+        raise IndexError(f"{op}(): index is supposed to be a vector, but has size {list(index.shape)}")
+    index = int64_index(index)
+    if not is_within(index, 0, size, &wrong):
+        # As in PyTorch.
+        error = IndexError if op == "index_select" or cnp.PyArray_NDIM(a) < 2 else RuntimeError
+        raise error(f"{op}(): index {wrong} is out of range in dimension {axis} of size {size}")
+    return index if cnp.PyArray_NDIM(index) == 1 else index.reshape(1)
+
+
+cpdef object index_select_of(object a, Py_ssize_t dim, object index):
+    cdef int axis = wrap_dim(dim, a.ndim)
+    vector = checked_vector("index_select", a, axis, index)
+    if a.ndim == 0:
+        if vector.size != 1:
+            raise IndexError("index_select(): the index of a tensor without dimensions has one element")
+        return a.copy()
+    return take_rows(a, axis, 1, vector)
+
+
+cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):
+    cdef int axis = wrap_dim(dim, a.ndim)
+    vector = checked_vector("index_add", a, axis, index)
+    if source.ndim == 0 and a.ndim < 2 and vector.size != 1:
+        raise IndexError(
+            f"index_add(): Dimension specified as {dim} but the source has no dimensions; one index goes with it, not "
+            f"{vector.size}"
+        )
+    expected = (*a.shape[:axis], vector.size, *a.shape[axis + 1:]) if a.ndim else ()
+    if source.shape != expected:
+        raise RuntimeError(
+            f"index_add(): source has size {list(source.shape)}, but the input of size {list(a.shape)} and "
+            f"{vector.size} indices along dimension {axis} want {list(expected)}"
+        )
+    values = writable("index_add", source, a.dtype)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
+    if alpha != 1 and (values.size or a.ndim < 2):      # as in PyTorch
+        values = values * element_of(alpha, a.dtype)
+    if a.ndim == 0:
+        return np.asarray(a + values.sum(dtype=a.dtype))
+    if is_addable(a):
+        result = take(clone_by_rows(<PyObject *>a))
+        add_rows(result, axis, 1, vector, values)
+        return result
+    wide = a.astype(sum_dtype(a), order="C")
+    add_rows(wide, axis, 1, vector, values.astype(wide.dtype))
+    return wide.astype(a.dtype)
+
+
+# ---- masks
+
+cdef int check_mask(str op, object a, object mask) except -1:
+    if mask.dtype.kind != "b":
+        raise RuntimeError(f"{op}() only supports bool masks, but got a mask of dtype {mask.dtype}")
+    try:
+        np.broadcast_shapes(a.shape, mask.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"{op}(): sizes {list(a.shape)} of the input and {list(mask.shape)} of the mask do not broadcast"
+        ) from None
+    return 0
+
+
+cpdef object masked_fill_of(object a, object mask, object value):
+    check_mask("masked_fill", a, mask)
+    value = filling("masked_fill", value, a.dtype)
+    return take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
+
+
+cdef object filling(str op, object value, object dtype):
+    """A number, which may come as a tensor, as an element; it has to fit."""
+    if not isinstance(value, np.ndarray):
+        return element_of(value, dtype)
+    if value.ndim:
+        raise RuntimeError(
+            f"{op}(): value must be a number or a 0-dimensional tensor, but has size {list(value.shape)}"
+        )
+    return value if is_meta(<PyObject *>value) or value.dtype == dtype else element_of(value.item(), dtype)
+
+
+cpdef object masked_select_of(object a, object mask):
+    check_mask("masked_select", a, mask)
+    a, mask = np.broadcast_arrays(a, mask)
+    return a[mask]

@@ -1,0 +1,1 @@
+"""Special functions, from SciPy's loops and from formulas of our own."""

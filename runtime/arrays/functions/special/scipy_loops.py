@@ -1,0 +1,173 @@
+"""Special functions: SciPy's loops over arrays of any real dtype, split among threads for large arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import array_without_data, call_each, empty_of, get_num_threads, has_no_data
+from gradsmith.runtime.arrays.dtypes import common_dtype, get_default_dtype
+
+Array = np.ndarray[Any, Any]
+Operand = Any  # an array, or a Python number beside one
+Function = Callable[..., Any]
+
+# A special function costs tens of nanoseconds per element; a chunk has to outweigh the start of a thread.
+_CHUNK = 1 << 14
+_LARGE = 100_000
+_BLOCK = 1 << 12
+
+
+def floats_of(function: Function, *operands: Operand) -> Array:
+    """An elementwise function of floats; integers become the default dtype, float16 is computed in float32."""
+    dtype = float_dtype(operands)
+    if any(isinstance(x, np.ndarray) and has_no_data(x) for x in operands):
+        return array_without_data(np.broadcast_shapes(*map(np.shape, operands)), dtype)
+    inner = np.dtype(np.float32) if dtype == np.float16 else dtype
+    arrays = [np.asarray(x).astype(inner, copy=False) for x in operands]
+    with np.errstate(all="ignore"):
+        result = in_chunks(function, arrays) if is_large(arrays) else np.asarray(function(*arrays))
+        return np.asarray(result.astype(dtype, copy=False))
+
+
+def float_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
+    """The dtype of the result: the operands' promoted dtype, or the default one for integers."""
+    dtype = common_dtype(*operands)
+    return get_default_dtype() if dtype.kind in "biu" else dtype
+
+
+def is_large(arrays: Sequence[Array]) -> bool:
+    return max(array.size for array in arrays) >= _LARGE and get_num_threads() > 1
+
+
+def in_chunks(function: Function, arrays: Sequence[Array]) -> Array:
+    """The function over pieces of the longest dimension, on several threads: SciPy's loops release the GIL."""
+    whole = np.broadcast_arrays(*arrays)
+    shape = whole[0].shape
+    axis = int(np.argmax(shape))
+    model = next((array for array in arrays if array.shape == shape), whole[0])
+    out = empty_of(model, model.dtype) if model.flags.writeable else np.empty(shape, model.dtype)
+    step = max(1, _CHUNK * shape[axis] // out.size)
+
+    def compute(i: int) -> None:
+        piece = (slice(None),) * axis + (slice(i * step, (i + 1) * step),)
+        with np.errstate(all="ignore"):
+            function(*(array[piece] for array in whole), out=out[piece])
+
+    call_each(compute, -(-shape[axis] // step))
+    return out
+
+
+def float_results_of(function: Function, count: int, *operands: Operand) -> tuple[Array, ...]:
+    """The same for a function with several results."""
+    dtype = float_dtype(operands)
+    shape = np.broadcast_shapes(*map(np.shape, operands))
+    if any(isinstance(x, np.ndarray) and has_no_data(x) for x in operands):
+        return tuple(array_without_data(shape, dtype) for _ in range(count))
+    inner = np.dtype(np.float32) if dtype == np.float16 else dtype
+    with np.errstate(all="ignore"):
+        results = function(*(np.asarray(x).astype(inner, copy=False) for x in operands))
+    return tuple(np.asarray(result).astype(dtype, copy=False) for result in results)
+
+
+# ---- functions that are more than one loop
+
+
+def in_doubles(function: Function, *operands: Operand) -> Array:
+    """Computed in float64 and rounded once, block by block, since such functions need memory for many nodes."""
+
+    def derivative(*arrays: Array, out: Array | None = None) -> Array:
+        wide = np.broadcast_arrays(*(np.asarray(array, np.float64) for array in arrays))
+        flat = [array.reshape(-1) for array in wide]
+        blocks = [slice(i, i + _BLOCK) for i in range(0, wide[0].size, _BLOCK)]
+        found = [np.asarray(function(*(array[block] for array in flat))) for block in blocks]
+        result = np.concatenate(found) if found else np.empty(0)
+        return stored(result.reshape(wide[0].shape).astype(arrays[0].dtype), out)
+
+    return floats_of(derivative, *operands)
+
+
+def polygamma_of(digamma: Function, zeta: Function, n: int, x: Array) -> Array:
+    """From Hurwitz's zeta function for positive numbers, by reflection for the rest."""
+
+    def polygamma(x: Array) -> Array:
+        if n == 0:
+            return np.asarray(digamma(x))
+        is_reflected = (x < 0) & (x != np.round(x))
+        positive = (-1) ** (n + 1) * math.factorial(n) * zeta(n + 1.0, np.where(is_reflected, 1 - x, x))
+        if not np.any(is_reflected):
+            return np.asarray(positive, x.dtype)
+        reflected = (-1) ** n * positive - cotangent_derivative(n, x)
+        return np.asarray(np.where(is_reflected, reflected, positive).astype(x.dtype))
+
+    return floats_of(lambda x, out=None: stored(polygamma(x), out), x)
+
+
+def cotangent_derivative(n: int, x: Array) -> Array:
+    """Derivative of order `n` of pi cot(pi x), a polynomial of degree n + 1 in the cotangent."""
+    polynomial = np.polynomial.Polynomial([0.0, 1.0])
+    for _ in range(n):
+        polynomial = polynomial.deriv() * np.polynomial.Polynomial([-1.0, 0.0, -1.0])
+    fraction = x - np.round(x)
+    return np.asarray(np.pi ** (n + 1) * polynomial(1 / np.tan(np.pi * fraction)))
+
+
+def stored(result: Array, out: Array | None) -> Array:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def beta_of(function: Function, a: Operand, b: Operand) -> Array:
+    """NaN for negative numbers, since SciPy gives one-sided limits at their poles."""
+
+    def beta(a: Array, b: Array, out: Array | None = None) -> Array:
+        return stored(np.where((a < 0) | (b < 0), a.dtype.type(np.nan), function(a, b)), out)
+
+    return floats_of(beta, a, b)
+
+
+def lambertw_of(function: Function, z: Array, k: int) -> Array:
+    """Computed in complex numbers of the precision of `z`."""
+    dtype = np.result_type(float_dtype((z,)), np.complex64)
+    if has_no_data(z):
+        return array_without_data(z.shape, dtype)
+    return np.asarray(function(z, k)).astype(dtype, copy=False)
+
+
+def half_steps_of(x: Array, p: int) -> Array:
+    """Each element less 0, 1/2, ..., (p - 1) / 2, along a new last dimension."""
+    dtype = float_dtype((x,))
+    if has_no_data(x):
+        return array_without_data((*x.shape, p), dtype)
+    return np.asarray(np.subtract(x.astype(dtype, copy=False)[..., None], (np.arange(p) / 2).astype(dtype)))
+
+
+def times_log_of(logarithm: Function, x: Operand, y: Operand) -> Array:
+    """``x * log(y)``, zero where `x` is, unless `y` is NaN."""
+
+    def times_log(x: Array, y: Array, out: Array | None = None) -> Array:
+        result = np.multiply(x, logarithm(y), out=out)
+        return stored(np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), result), out)
+
+    return floats_of(times_log, x, y)
+
+
+def multigammaln_of(gammaln: Function, x: Array, p: int) -> Array:
+    """Computed in float64, since a step towards a pole rounds the distance from it."""
+
+    def multigammaln(x: Array, out: Array | None = None) -> Array:
+        steps = x.astype(np.float64)[..., None] - np.arange(p) / 2
+        total = np.sum(gammaln(steps), axis=-1) + p * (p - 1) / 4 * math.log(math.pi)
+        return stored(np.asarray(total).astype(x.dtype), out)
+
+    return floats_of(multigammaln, x)
+
+
+def spherical_of(function: Function, n: int, x: Array) -> Array:
+    """A spherical Bessel function of integer order."""
+    return floats_of(lambda x, out=None: stored(np.asarray(function(n, x), x.dtype), out), x)

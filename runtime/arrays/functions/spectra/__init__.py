@@ -1,0 +1,1 @@
+"""Array functions of Fourier, cosine and sine transforms, and of convolutions."""

@@ -1,0 +1,12 @@
+"""Helpers of ops of matrices; the generator reads their signatures here."""
+
+from gradsmith.runtime.formulas.schema_types cimport Float, Int, IntList, OptionalIntList, Str, TensorList
+
+cpdef Str matrix_order(object order)
+cpdef Float vector_order(object order)
+cpdef Str kind_of_norm(object order, OptionalIntList dim, Int ndim)
+cpdef IntList contracted_dims(object dims, IntList left, IntList right, Int side)
+cpdef Int first_of_three(IntList shape)
+cpdef TensorList as_matrices(TensorList tensors)
+cpdef IntList kron_factor_shape(IntList left, IntList right, Int side)
+cpdef IntList kron_shape(IntList left, IntList right)

@@ -1,0 +1,107 @@
+"""Helpers of ops of matrices; the types that formulas may call them with are in the .pxd."""
+
+import math
+
+from gradsmith.runtime.formulas.numbers cimport reduced_axes, wrapped
+
+_ORDERS = {1: "1", -1: "-1", 2: "2", -2: "-2", math.inf: "inf", -math.inf: "-inf"}
+
+
+# ---- norms
+
+
+cpdef object matrix_order(object order):
+    """The order of a matrix norm as a word."""
+    if order in ("fro", "nuc", "inf", "-inf"):
+        return order
+    if not isinstance(order, str) and order in _ORDERS:
+        return _ORDERS[order]
+    raise RuntimeError(
+        f"linalg.matrix_norm: Order {order!r} not supported; expected 'fro', 'nuc', inf, -inf, 1, -1, 2 or -2"
+    )
+
+
+cpdef object vector_order(object order):
+    if isinstance(order, str) and order not in ("inf", "-inf"):
+        raise RuntimeError(f"linalg.norm: the order {order!r} is one of matrices; the order of a vector is a number")
+    return 2.0 if order is None else float(order)
+
+
+cpdef object kind_of_norm(object order, object dim, object ndim):
+    """Is the norm one of all elements, of vectors along a dimension, or of matrices?"""
+    if order is None:
+        return "elements"
+    if dim is None and ndim not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got {ndim}D; name dim"
+        )
+    count = ndim if dim is None else len(dim)
+    if count not in (1, 2):
+        raise RuntimeError(f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}")
+    return "vectors" if count == 1 else "matrices"
+
+
+# ---- tensordot
+
+
+cpdef object contracted_dims(object dims, object left, object right, object side):
+    """The dimensions that a tensordot sums over: those of the left operand, `side` 0, or of the right, 1."""
+    if isinstance(dims, int):
+        if not 0 <= dims <= min(len(left), len(right)):
+            raise RuntimeError(f"tensordot(): expects dims >= 0 and at most those of both operands, but got dims={dims}")
+        pair = range(len(left) - dims, len(left)), range(dims)
+    else:
+        pair = dims
+    of_left, of_right = _listed(pair[0], left), _listed(pair[1], right)
+    if [left[dim] for dim in of_left] != [right[dim] for dim in of_right]:
+        raise RuntimeError(
+            f"tensordot(): contracted dimensions need to match, but those of sizes {[left[dim] for dim in of_left]} "
+            f"meet {[right[dim] for dim in of_right]}"
+        )
+    return of_right if side else of_left
+
+
+def _listed(object part, object shape):
+    return [wrapped(int(dim), len(shape)) for dim in ([part] if isinstance(part, int) else part)]
+
+
+cpdef object first_of_three(object shape):
+    """The dimension of a cross product that names none."""
+    if 3 not in shape:
+        raise RuntimeError(f"cross(): no dimension of size 3 in input; its sizes are {list(shape)}")
+    return shape.index(3)
+
+
+cpdef object as_matrices(object tensors):
+    """The factors of a product, of which the first may be a row and the last a column."""
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim != 2 and not (tensor.ndim == 1 and i in (0, len(tensors) - 1)):
+            raise RuntimeError(
+                f"multi_dot(): tensor {i} must be 2D{' or 1D' if i in (0, len(tensors) - 1) else ''} but got {tensor.ndim}D"
+            )
+    found = list(tensors)
+    if not found:
+        return found
+    first, last = found[0], found[len(found) - 1]
+    found[0] = first.unsqueeze(0) if first.ndim == 1 else first
+    found[len(found) - 1] = last.unsqueeze(-1) if last.ndim == 1 else last
+    return found
+
+
+# ---- Kronecker product
+
+
+cpdef object kron_factor_shape(object left, object right, object side):
+    """Sizes between ones, so that each size of one operand, `side` 0 or 1, meets one of the other."""
+    ndim = max(len(left), len(right))
+    sizes = _filled(right if side else left, ndim)
+    return [sizes[i // 2] if i % 2 == side else 1 for i in range(2 * ndim)]
+
+
+cpdef object kron_shape(object left, object right):
+    ndim = max(len(left), len(right))
+    return [one * other for one, other in zip(_filled(left, ndim), _filled(right, ndim))]
+
+
+def _filled(object shape, object ndim):
+    return [1] * (ndim - len(shape)) + list(shape)

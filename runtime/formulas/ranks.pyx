@@ -1,0 +1,183 @@
+"""Helpers of ops that sort, scan and count; the types that formulas may call them with are in the .pxd."""
+
+from gradsmith.runtime.formulas.numbers cimport reduced_axes, wrapped
+
+import math
+
+import numpy as np
+
+from gradsmith.runtime.graph.tensor import TensorBase, from_array
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.factories.creation import full, tensor
+
+
+# ---- scans
+
+
+cpdef object backwards(object self, object dim):
+    return self.flip(dim) if self.ndim else self
+
+
+cpdef object factors(object self, object dtype):
+    """The factors as they were multiplied: a real dtype keeps only the real parts of complex numbers."""
+    return self.to(dtype) if self.is_complex() and dtype.kind != "c" else self
+
+
+cpdef object moved_up(object self, object dim, object first):
+    """Every element one place up along the dimension, one number in front."""
+    if self.ndim == 0:
+        return full((), first, dtype=self.dtype, device=self.device)
+    axis = wrapped(dim, self.ndim)
+    length = self.shape[axis]
+    if length == 0:
+        return self
+    front = full((*self.shape[:axis], 1, *self.shape[axis + 1:]), first, dtype=self.dtype, device=self.device)
+    return upcalls.cat([front, self.narrow(axis, 0, length - 1)], axis)
+
+
+cpdef object differences(object self, object n, object dim, object prepend, object append):
+    if self.ndim == 0:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"diff(): order of differences must be non-negative, but got {n}")
+    axis = wrapped(dim, self.ndim)
+    parts = [part for part in (prepend, self, append) if part is not None]
+    if len(parts) > 1:
+        if any([part.ndim != self.ndim for part in parts]):
+            raise RuntimeError("diff expects prepend or append to be the same dimension as input")
+        self = upcalls.cat(parts, axis)
+    for _ in range(min(n, self.shape[axis])):
+        length = self.shape[axis]
+        after, before = self.narrow(axis, 1, length - 1), self.narrow(axis, 0, length - 1)
+        self = after.logical_xor(before) if self.dtype.kind == "b" else after - before
+    return self
+
+
+cpdef object trapezoids(object y, object x, object dx, object dim):
+    """The areas below the lines between neighbours."""
+    axis = wrapped(dim, y.ndim)
+    length = y.shape[axis] if y.ndim else 1
+    if y.ndim == 0 or length == 0:
+        return y.sum() * 0 if y.ndim == 0 else y
+    pairs = y.narrow(axis, 1, length - 1) + y.narrow(axis, 0, length - 1)
+    if x is None:
+        return pairs * dx / 2
+    if x.ndim == 1 and x.shape[0] != length or x.ndim == 0:
+        raise RuntimeError(
+            f"trapezoid(): There must be one `x` value for each sample point, but there are {x.numel()} for {length}"
+        )
+    along = axis - y.ndim if x.ndim > 1 else 0
+    widths = x.diff(1, along)
+    if x.ndim == 1:
+        widths = widths.reshape([-1 if d == axis else 1 for d in range(y.ndim)])
+    return widths * pairs / 2
+
+
+# ---- quantiles
+
+
+cpdef object quantile_along(object self, object q, object dim, object keepdim, object interpolation, object ignore_nan):
+    op = "nanquantile" if ignore_nan else "quantile"
+    q = checked_quantiles(op, self, q)
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            f"{op}(): interpolation must be one of linear, lower, higher, midpoint or nearest, but got {interpolation}"
+        )
+    if self.numel() == 0:
+        raise RuntimeError(f"{op}(): input tensor must be non-empty")
+    ndim = self.ndim
+    axis = 0 if dim is None else wrapped(dim, ndim)
+    rows = self.reshape(-1) if dim is None or ndim == 0 else self.movedim(axis, -1)
+    found = between(rows, q.reshape(-1), interpolation, ignore_nan)
+    kept = [1] * ndim if dim is None else [1 if d == axis else n for d, n in enumerate(self.shape)]
+    shape = kept if keepdim else [] if dim is None else [n for d, n in enumerate(self.shape) if d != axis]
+    return found.movedim(-1, 0).reshape([*q.shape, *shape])
+
+
+cdef object checked_quantiles(op, object self, object q):
+    if self.dtype.kind != "f" or self.dtype == np.float16:
+        raise RuntimeError(f"{op}() input tensor must be either float or double dtype")
+    if not isinstance(q, TensorBase):
+        q = tensor(q, dtype=self.dtype, device=self.device)
+    if q.ndim > 1:
+        raise RuntimeError(f"{op}() q must be a scalar or 1D tensor")
+    if q.dtype != self.dtype:
+        raise RuntimeError(f"{op}() q tensor must be same dtype as the input tensor")
+    if not q.is_meta and not bool(((q >= 0) & (q <= 1)).all()):
+        raise RuntimeError(f"{op}() q values must be in the range [0, 1]")
+    return q
+
+
+cdef object between(object rows, object q, object interpolation, object ignore_nan):
+    """Of each row the elements between which the quantiles lie, weighed; of a row with NaN that."""
+    length = rows.shape[-1 + rows.ndim]
+    ordered = rows.sort(-1)[0]
+    missing = rows.isnan()
+    count = (length - missing.sum(-1, True)).clamp_min(1) if ignore_nan else length
+    ranks = (q * (count - 1)).expand(*rows.shape[:rows.ndim - 1], q.shape[0])
+    whole = ranks.detach()
+    below = whole.floor()
+    if interpolation == "nearest":
+        below = whole.round()
+    elif interpolation == "higher":
+        below = whole.ceil()
+    low = ordered.gather(-1, below.to(np.dtype(np.int64)))
+    if interpolation in ("linear", "midpoint"):
+        high = ordered.gather(-1, whole.ceil().to(np.dtype(np.int64)))
+        weight = ranks - below if interpolation == "linear" else (ranks - below) * 0 + 0.5
+        low = low.lerp(high, weight)
+    spoiled = missing.all(-1, True) if ignore_nan else missing.any(-1, True)
+    return low.masked_fill(spoiled, math.nan)
+
+
+# ---- norms and counts
+
+
+cpdef object norm_input(object self, object dtype):
+    if dtype is not None and self.is_complex() and dtype.kind != "c":
+        raise RuntimeError(f"norm(): dtype should be complex for complex inputs, but got {dtype}")
+    if dtype is not None and np.promote_types(self.dtype, dtype) != dtype:
+        raise RuntimeError(
+            f"norm(): the dtype of the input ({self.dtype}) should be convertible without narrowing to the specified dtype "
+            f"({dtype})"
+        )
+    wanted = self if dtype is None else self.to(dtype)
+    if wanted.dtype.kind in "fc":
+        return wanted
+    raise RuntimeError(f"norm(): Expected a floating point or complex tensor as input. Got {wanted.dtype}")
+
+
+cpdef object norm_order(object p):
+    """PyTorch's words for norms of the elements: "fro" is the 2-norm, whatever the number of dimensions."""
+    if isinstance(p, str):
+        if p not in ("fro", "inf", "-inf"):
+            raise RuntimeError(f"norm(): p must be a number, 'fro', 'inf' or '-inf', but is {p!r}")
+        return 2.0 if p == "fro" else float(p)
+    return 2.0 if p is None else float(p)
+
+
+cpdef object p_norm_backward(object gradient, object self, object value, object p, object dim, object keepdim):
+    """Zero where the norm is, also of what infinity would come from."""
+    if not keepdim:
+        reduced = set(reduced_axes(dim, self.ndim))
+        shape = [1 if axis in reduced else size for axis, size in enumerate(self.shape)]
+        gradient, value = gradient.reshape(shape), value.reshape(shape)
+    if p == 0:
+        return (gradient * 0).expand(self.shape)
+    if p == 1:
+        return self.sgn() * gradient
+    if p == 2:
+        return gradient * (self / value.masked_fill(value == 0, math.inf))
+    magnitude = self.abs()
+    if math.isinf(p):
+        chosen = (magnitude == value) | (magnitude.isnan() & value.isnan())
+        return self.sgn() * (gradient / chosen.sum(reduced_axes(dim, self.ndim), True)).masked_fill(~chosen, 0)
+    safe = magnitude.masked_fill(magnitude == 0, 1)
+    slope = (safe / value.masked_fill(value == 0, math.inf)) ** (p - 1)
+    return self.sgn() * gradient * slope.masked_fill(magnitude == 0, 0)
+
+
+cpdef object counted_numbers(object self, object dim, object keepdim):
+    if self.dtype.kind not in "fc":
+        raise RuntimeError(f"nanmean(): expected input to have floating point or complex dtype but got {self.dtype}")
+    return self.isnan().logical_not().sum(None if dim is None else dim, keepdim)

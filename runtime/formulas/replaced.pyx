@@ -1,0 +1,128 @@
+"""Helpers of ops that replace a part of a tensor, pad it, or sum it up; see the .pxd for the types.
+
+They are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
+"""
+
+from gradsmith.runtime.formulas.numbers cimport wrapped
+
+import numpy as np
+
+from gradsmith.runtime.graph.tensor import from_array
+from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.factories.creation import full
+
+
+# ---- replaced
+
+
+cpdef object with_selected(object self, object src, object dim, object index):
+    axis = wrapped(dim, self.ndim)
+    length = self.shape[axis]
+    if not -length <= index < length:
+        raise IndexError(
+            f"select_scatter(): index {index} out of range for tensor of size {list(self.shape)} at dimension {dim}"
+        )
+    check_sizes("select_scatter", src, (*self.shape[:axis], *self.shape[axis + 1:]))
+    return with_rows(self, src.unsqueeze(axis), axis, [index % length])
+
+
+cpdef object with_slice(object self, object src, object dim, object start, object end, object step):
+    if step <= 0:
+        raise RuntimeError(f"slice_scatter(): slice step must be positive, but is {step}")
+    axis = wrapped(dim, self.ndim)
+    places = range(*slice(start, end, step).indices(self.shape[axis]))
+    check_sizes("slice_scatter", src, (*self.shape[:axis], len(places), *self.shape[axis + 1:]))
+    return with_rows(self, src, axis, places)
+
+
+cdef object with_rows(object self, object src, object axis, object places):
+    index = from_array(np.array(places, np.int64))
+    return self.index_put((*(slice(None),) * axis, index), src.to(self.dtype))
+
+
+cdef int check_sizes(op, object src, object wanted) except -1:
+    if tuple(src.shape) != tuple(wanted):
+        raise RuntimeError(
+            f"{op}(): expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
+            f"{list(wanted)}"
+        )
+    return 0
+
+
+cpdef object with_masked(object self, object mask, object source):
+    if mask.dtype != np.bool_:
+        raise RuntimeError(f"masked_scatter(): only supports boolean masks, but got mask with dtype {mask.dtype}")
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"masked_scatter(): expected self and source to have same dtypes but got {self.dtype} and {source.dtype}"
+        )
+    shape = np.broadcast_shapes(self.shape, mask.shape)
+    below, chosen = self.expand(shape), mask.expand(shape)
+    if source.numel() == 0 or below.numel() == 0:
+        return below.clone()
+    numbers = (chosen.reshape(-1).cumsum(0) - 1).clamp_min(0)
+    try:
+        found = source.reshape(-1)[numbers]
+    except IndexError:
+        raise RuntimeError(
+            f"masked_scatter(): source has {source.numel()} elements, fewer than the mask has true ones"
+        ) from None
+    return upcalls.where(chosen, found.reshape(shape), below)
+
+
+# ---- summed
+
+
+cpdef object summed_to_size(object self, object size):
+    extra = self.ndim - len(size)
+    if extra < 0 or any([wanted not in (1, there) for wanted, there in zip(size, self.shape[extra:])]):
+        raise RuntimeError(f"sum_to_size(): size {list(size)} is not expandable to size {list(self.shape)}")
+    return self if tuple(size) == tuple(self.shape) else upcalls.sum_to(self, tuple(size))
+
+
+# ---- padded
+
+
+cpdef object padded(object self, object pad, object value):
+    check_pad(self, pad)
+    value = np.array(value).astype(self.dtype).item()
+    result = self
+    for number in range(len(pad) // 2):
+        result = padded_along(result, self.ndim - 1 - number, pad[2 * number], pad[2 * number + 1], value)
+    return self.clone() if result is self else result
+
+
+cdef int check_pad(object self, object pad) except -1:
+    if len(pad) % 2:
+        raise RuntimeError(f"constant_pad_nd(): Length of pad must be even but instead it equals {len(pad)}")
+    if len(pad) > 2 * self.ndim:
+        raise RuntimeError(
+            "constant_pad_nd(): Length of pad should be no more than twice the number of dimensions of the input. Pad "
+            f"length is {len(pad)} while the input has {self.ndim} dimensions"
+        )
+    for number in range(len(pad) // 2):
+        size = self.shape[self.ndim - 1 - number] + pad[2 * number] + pad[2 * number + 1]
+        if size < 0:
+            raise RuntimeError(
+                f"constant_pad_nd(): the size {list(self.shape)} with the padding {list(pad)} would have a dimension of "
+                f"size {size}; less must be cut off"
+            )
+    return 0
+
+
+cdef object padded_along(object self, int dim, object before, object after, object value):
+    """Negative numbers cut off."""
+    if before < 0 or after < 0:
+        first = min(max(-before, 0), self.shape[dim])
+        stop = max(self.shape[dim] + min(after, 0), first)
+        self = self.narrow(dim, first, stop - first)
+    parts = [constant(self, dim, before, value)] if before > 0 else []
+    parts.append(self)
+    if after > 0:
+        parts.append(constant(self, dim, after, value))
+    return upcalls.cat(parts, dim) if len(parts) > 1 else self
+
+
+cdef object constant(object like, int dim, object length, object value):
+    shape = (*like.shape[:dim], length, *like.shape[dim + 1:])
+    return full(shape, value, dtype=like.dtype, device=like.device)

@@ -1,0 +1,92 @@
+"""Helpers of ops that read and write elements by their places; see the .pxd for the types."""
+
+from gradsmith.runtime.formulas.numbers cimport wrapped
+
+import numpy as np
+
+from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.tensors.factories.creation import zeros
+
+
+cdef int check_index(op, object index) except -1:
+    if index.dtype != np.int64:
+        raise RuntimeError(f"{op}(): Expected an int64 tensor for index, but got {index.dtype}")
+    return 0
+
+
+cpdef object elements_at(object self, object index):
+    check_index("take", index)
+    if self.numel() == 0 and index.numel():
+        raise IndexError("take(): tried to take from an empty tensor")
+    return self.reshape(-1)[index]
+
+
+cpdef object elements_along(object self, object indices, object dim):
+    check_index("take_along_dim", indices)
+    if dim is None:
+        return self.reshape(-1).gather(0, indices.reshape(-1))
+    if self.ndim != indices.ndim:
+        raise RuntimeError(
+            "take_along_dim(): input and indices should have the same number of dimensions, but got "
+            f"{self.ndim} dimensions for input, and {indices.ndim} dimensions for indices"
+        )
+    axis = wrapped(dim, self.ndim)
+    if self.ndim == 0:
+        return self.gather(0, indices)
+    sizes = np.broadcast_shapes(beside(self.shape, axis), beside(indices.shape, axis))
+    left, right = sizes[:axis], sizes[axis + 1:]
+    return self.expand(*left, self.shape[axis], *right).gather(axis, indices.expand(*left, indices.shape[axis], *right))
+
+
+cdef tuple beside(object shape, object axis):
+    """The sizes of the other dimensions."""
+    return (*shape[:axis], 1, *shape[axis + 1:])
+
+
+cpdef object with_elements_at(object self, object index, object source, object accumulate):
+    check_index("put", index)
+    if index.numel() != source.numel():
+        raise IndexError(
+            "put(): Expected source and index to have the same number of elements, but got "
+            f"{source.numel()} and {index.numel()}"
+        )
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"put(): self and source expected to have the same dtype, but got {self.dtype} and {source.dtype}"
+        )
+    flat = self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate)
+    return flat.reshape(self.shape)
+
+
+cdef tuple along(object self, object dim, object index, op):
+    if index.ndim > 1:
+        raise IndexError(f"{op}(): Index is supposed to be a vector, but has {index.ndim} dimensions")
+    check_index(op, index)
+    return (*(slice(None),) * wrapped(dim, self.ndim), index.reshape(-1))
+
+
+cpdef object filled_along(object self, object dim, object index, object value):
+    if isinstance(value, TensorBase) and value.ndim:
+        raise RuntimeError(f"index_fill(): only supports a 0-dimensional value tensor, but got {value.ndim} dimensions")
+    if self.ndim == 0:
+        return filled_along(self.reshape(1), dim, index, value).reshape(())
+    mask = zeros(self.shape, dtype=np.dtype(bool), device=self.device)
+    return self.masked_fill(mask.index_put(along(self, dim, index, "index_fill"), True), value)
+
+
+cpdef object copied_along(object self, object dim, object index, object source):
+    if source.dtype != self.dtype:
+        raise RuntimeError(
+            f"index_copy(): self and source expected to have the same dtype, but got {self.dtype} and {source.dtype}"
+        )
+    if self.ndim == 0:
+        return copied_along(self.reshape(1), dim, index, source.reshape(-1)).reshape(())
+    places = along(self, dim, index, "index_copy")
+    axis = wrapped(dim, self.ndim)
+    wanted = (*self.shape[:axis], index.numel(), *self.shape[axis + 1:])
+    if tuple(source.shape) != wanted:
+        raise IndexError(
+            f"index_copy(): source has size {list(source.shape)}, but the input of size {list(self.shape)} and "
+            f"{index.numel()} indices along dimension {dim} want {list(wanted)}"
+        )
+    return self.index_put(places, source)

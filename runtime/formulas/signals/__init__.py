@@ -1,0 +1,1 @@
+"""Helpers of ops on sampled functions: spectra, frames, slopes and steps."""

@@ -1,0 +1,140 @@
+"""Helpers of Fourier transforms and convolutions; the types that formulas may call them with are in the .pxd."""
+
+from math import prod
+
+from gradsmith.runtime.formulas.numbers cimport wrapped
+
+
+cpdef object power_of(object norm, object inverse):
+    """By which power of the number of elements a transform is divided."""
+    if norm not in (None, "backward", "ortho", "forward"):
+        raise RuntimeError(f"fft: Invalid normalization mode: {norm!r}; expected 'backward', 'ortho' or 'forward'")
+    if norm == "ortho":
+        return 0.5
+    return 1.0 if (norm == "forward") != inverse else 0.0
+
+
+cpdef object transformed_dims(object ndim, object size, object dim):
+    """All dimensions that are named, by default as many of the last ones as there are sizes, or all."""
+    if dim is None:
+        count = ndim if size is None else len(size)
+        if count > ndim:
+            raise RuntimeError(f"fft: Got shape with {count} values but input tensor only has {ndim} dimensions.")
+        return list(range(ndim - count, ndim))
+    if size is not None and len(size) != len(dim):
+        raise RuntimeError(
+            "fft: When given, dim and shape arguments must have the same length, "
+            f"but there are {len(dim)} dims and {len(size)} sizes"
+        )
+    dims = [wrapped(one, ndim) for one in dim]
+    if len(set(dims)) < len(dims):
+        raise RuntimeError(f"fft: FFT dims must be unique, but got {list(dim)}")
+    return dims
+
+
+cpdef object transformed_sizes(object shape, object size, object dim):
+    """The sizes that were given, where they are not -1, or those of the tensor."""
+    if dim and not shape:
+        raise IndexError(f"fft: Dimension specified as {dim[0]} but tensor has no dimensions")
+    given = [-1] * len(dim) if size is None else size
+    return checked([shape[one] if length == -1 else length for one, length in zip(dim, given)])
+
+
+cpdef object sizes_of_half(object shape, object size, object dim):
+    """The same where the tensor has half of the frequencies along the last of the dimensions."""
+    if not dim:
+        raise RuntimeError("fft: must transform at least one axis")
+    if not shape:
+        raise IndexError(f"fft: Dimension specified as {dim[0]} but tensor has no dimensions")
+    lengths = [shape[one] for one in dim]
+    lengths[len(dim) - 1] = 2 * (lengths[len(dim) - 1] - 1)
+    given = lengths if size is None else [n if n != -1 else length for n, length in zip(size, lengths)]
+    return checked(given)
+
+
+cdef object checked(sizes):
+    for length in sizes:
+        if length < 1:
+            raise RuntimeError(f"fft: Invalid number of data points ({length}) specified")
+    return sizes
+
+
+cpdef object halved_last(object size):
+    """The sizes with the number of frequencies that are not negative in the place of the last."""
+    *others, last = size
+    return [*others, last // 2 + 1]
+
+
+cpdef object fits(object shape, object size, object dim):
+    """Does a tensor have these sizes along the dimensions already?"""
+    return all([shape[one] == length for one, length in zip(dim, size)])
+
+
+# ---- convolutions
+
+
+cpdef object convolved_dims(object op, object shape, object other, object axes):
+    """The dimensions of a convolution, by default all, counted from the end."""
+    cdef int ndim = len(shape)
+    if len(other) != ndim:
+        raise ValueError(f"{op}: in1 and in2 should have the same dimensionality, but got {ndim} and {len(other)} dimensions")
+    dims = list(range(-ndim, 0)) if axes is None else [wrapped(one, ndim) - ndim for one in axes]
+    if len(set(dims)) < len(dims):
+        raise ValueError(f"{op}: all axes must be unique, but got {list(axes)}")
+    if ndim and not dims:
+        raise ValueError(f"{op}: when provided, axes cannot be empty")
+    return dims
+
+
+cpdef object convolved_sizes(object op, object shape, object other, object dims, object mode):
+    """Sizes of the part that `mode` names; SciPy's "same" is as large as the first signal."""
+    if mode not in ("full", "same", "valid"):
+        raise ValueError(f"{op}: acceptable mode flags are 'valid', 'same', or 'full', but got {mode!r}")
+    if 0 in shape or 0 in other:
+        return [0] * len(dims)
+    pairs = [(shape[dim], other[dim]) for dim in dims]
+    if mode == "full":
+        return [a + b - 1 for a, b in pairs]
+    return [a if mode == "same" else abs(a - b) + 1 for a, b in pairs]
+
+
+cpdef object convolved_starts(object op, object shape, object other, object dims, object mode):
+    """Where that part begins in the whole convolution."""
+    pairs = [(shape[dim], other[dim]) for dim in dims]
+    if mode == "same":
+        return [(b - 1) // 2 if b else 0 for _, b in pairs]
+    if mode != "valid":
+        return [0] * len(dims)
+    if not (all([a >= b for a, b in pairs]) or all([a <= b for a, b in pairs])):
+        raise ValueError(
+            f"{op}: for 'valid' mode, one must be at least as large as the other in every dimension, but the signals have "
+            f"the shapes {list(shape)} and {list(other)}"
+        )
+    return [max(min(a, b) - 1, 0) for a, b in pairs]
+
+
+cpdef object is_quicker_by_fft(object op, object self, object other, object method):
+    """Sums of products are quick where one signal is short, and exact, as integers need them."""
+    if method not in ("auto", "direct", "fft"):
+        raise ValueError(f"{op}: acceptable method flags are 'auto', 'direct', or 'fft', but got {method!r}")
+    if method == "direct" or (self.dtype.kind in "biu" and other.dtype.kind in "biu"):
+        return False
+    whole = prod([a + b for a, b in zip(self.shape, other.shape)])
+    return method == "fft" or prod(self.shape) * prod(other.shape) > 20 * whole * whole.bit_length()
+
+
+cpdef object mode_of_vectors(object op, object shape, object other, object mode):
+    """The mode of a function of NumPy, which takes two vectors that are not empty."""
+    if len(shape) != 1 or len(other) != 1 or shape[0] == 0 or other[0] == 0:
+        raise ValueError(f"{op}(): expected two vectors that are not empty, but got the shapes {list(shape)} and {list(other)}")
+    return mode
+
+
+# ---- cosine and sine transforms
+
+
+cpdef object kind_of_transform(object type, object inverse):
+    """The type that undoes one of the four, apart from a factor: types 2 and 3 are inverse to each other."""
+    if type not in (1, 2, 3, 4):
+        raise ValueError(f"fft: the type of a cosine or sine transform must be 1, 2, 3 or 4, but is {type}")
+    return 5 - type if inverse and type in (2, 3) else type

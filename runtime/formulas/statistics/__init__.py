@@ -1,0 +1,1 @@
+"""Helpers of ops on groups, on rows of observations, and on elements that may be missing."""

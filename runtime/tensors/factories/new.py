@@ -1,0 +1,52 @@
+"""`x.new_zeros(...)` and similar methods: tensors with the dtype and on the device of another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from gradsmith.runtime.batching.batch import batched, level_of, physical
+from gradsmith.runtime.tensors.factories.creation import as_size, full, is_batch, tensor
+
+if TYPE_CHECKING:
+    from gradsmith.generated.tensor import Tensor
+
+    Options = dict[str, Any]  # dtype, device, requires_grad; None for what was not given
+
+
+def new_of_size(
+    op: str, make: Callable[..., Tensor], like: Tensor, size: tuple[Any, ...], named: dict[str, Any], options: Options
+) -> Tensor:
+    """What `make` gives for a size, with the dtype and device of `like` unless others are named."""
+    return _made(make, like, as_size(op, size, named), _of_its_kind(like, options))
+
+
+def new_full(like: Tensor, size: Any, fill_value: Any, options: Options) -> Tensor:
+    """Tensor of one value, with the dtype and device of `like` unless others are named."""
+
+    def make(sizes: tuple[int, ...], **options: Any) -> Tensor:
+        return full(sizes, fill_value, **options)
+
+    return _made(make, like, as_size("new_full", (size,), {}, one_number=False), _of_its_kind(like, options))
+
+
+def new_tensor(like: Tensor, data: Any, options: Options) -> Tensor:
+    """Copy of `data`, with the dtype and device of `like` unless others are named."""
+    return tensor(data, **_of_its_kind(like, options))
+
+
+def _of_its_kind(like: Tensor, options: Options) -> Options:
+    given = {key: value for key, value in options.items() if value is not None}
+    return {"dtype": like.dtype, "device": like.device, **given}
+
+
+def _made(make: Callable[..., Tensor], like: Tensor, size: tuple[int, ...], options: Options) -> Tensor:
+    """One tensor, or, where `like` stands for a batch of slices, one for each of them."""
+    if not is_batch(like):
+        return make(size, **options)
+    level = level_of(like)
+    assert level is not None
+    inner = physical(like)
+    all_slices = _made(make, inner, (inner.shape[0], *size), {**options, "requires_grad": False})
+    result: Tensor = batched(all_slices, level)
+    return result.requires_grad_() if options["requires_grad"] else result

@@ -1,0 +1,5 @@
+from gradsmith.runtime.tensors.variable cimport Variable
+
+
+cdef class PlainMethods(Variable):
+    pass

@@ -1,0 +1,173 @@
+"""Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
+
+from gradsmith.runtime.tensors.variable cimport Variable
+
+import importlib
+
+from gradsmith.runtime.arrays.dtypes import (
+    bool_,
+    complex64,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from gradsmith.runtime.tensors import queries
+from gradsmith.runtime.tensors.factories import creation, new
+
+
+cdef object counting_functions():
+    """A module that is built on the ops, and imported when it is first used."""
+    return importlib.import_module("gradsmith.counting")
+
+
+cdef class PlainMethods(Variable):
+    """The methods of a tensor that need neither the table nor the engine."""
+
+    # ---- conversions, differentiable as `to` is
+
+    def half(self):
+        """The tensor in float16; the tensor itself if it has that dtype already."""
+        return self.to(float16)
+
+    def float(self):
+        """The tensor in float32; the tensor itself if it has that dtype already."""
+        return self.to(float32)
+
+    def double(self):
+        """The tensor in float64; the tensor itself if it has that dtype already."""
+        return self.to(float64)
+
+    def cfloat(self):
+        """The tensor in complex64; the tensor itself if it has that dtype already."""
+        return self.to(complex64)
+
+    def cdouble(self):
+        """The tensor in complex128; the tensor itself if it has that dtype already."""
+        return self.to(complex128)
+
+    def byte(self):
+        """The tensor in uint8; the tensor itself if it has that dtype already."""
+        return self.to(uint8)
+
+    def char(self):
+        """The tensor in int8; the tensor itself if it has that dtype already."""
+        return self.to(int8)
+
+    def short(self):
+        """The tensor in int16; the tensor itself if it has that dtype already."""
+        return self.to(int16)
+
+    def int(self):
+        """The tensor in int32; the tensor itself if it has that dtype already."""
+        return self.to(int32)
+
+    def long(self):
+        """The tensor in int64; the tensor itself if it has that dtype already."""
+        return self.to(int64)
+
+    def bool(self):
+        """Where the elements differ from zero; the tensor itself when it is bool already."""
+        return self.to(bool_)
+
+    # ---- questions
+
+    def nelement(self):
+        """Number of elements; the same as ``numel()``."""
+        return self.numel()
+
+    def ndimension(self):
+        """Number of dimensions; the same as ``dim()``."""
+        return self.ndim
+
+    def is_signed(self):
+        """Whether the dtype has negative numbers."""
+        return queries.is_signed(self)
+
+    def is_nonzero(self):
+        """Whether the only element differs from zero."""
+        return queries.is_nonzero(self)
+
+    def is_same_size(self, other):
+        """Whether another tensor has the same shape."""
+        return queries.is_same_size(self, other)
+
+    def equal(self, other):
+        """Whether another tensor has the same shape and equal elements."""
+        return queries.equal(self, other)
+
+    def allclose(self, other, rtol=1e-05, atol=1e-08, equal_nan=False):
+        """Whether all elements are close to those of another tensor; see ``isclose``."""
+        return queries.allclose(self, other, rtol, atol, equal_nan)
+
+    def nonzero(self, *, as_tuple=False):
+        """Places of the elements that are not zero; see ``gradsmith.nonzero``."""
+        return counting_functions().nonzero(self, as_tuple=as_tuple)
+
+    def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
+        """Elements without repetitions; see ``gradsmith.unique``."""
+        return counting_functions().unique(self, sorted, return_inverse, return_counts, dim)
+
+    def unique_consecutive(self, return_inverse=False, return_counts=False, dim=None):
+        """The first of every run of equal elements; see ``gradsmith.unique_consecutive``."""
+        return counting_functions().unique_consecutive(self, return_inverse, return_counts, dim)
+
+    def histogram(self, bins, *, range=None, weight=None, density=False):
+        """How many elements lie in each bin, and the edges; see ``gradsmith.histogram``."""
+        return counting_functions().histogram(self, bins, range=range, weight=weight, density=density)
+
+    def is_conj(self):
+        """Whether a conjugation is pending: never, it is carried out at once."""
+        return False
+
+    def is_neg(self):
+        """Whether a negation is pending: never, it is carried out at once."""
+        return False
+
+    def resolve_conj(self):
+        """The tensor itself: no conjugation is ever pending."""
+        return self
+
+    def resolve_neg(self):
+        """The tensor itself: no negation is ever pending."""
+        return self
+
+    @property
+    def is_cuda(self):
+        """Whether the tensor is on a CUDA device: never."""
+        return False
+
+    @property
+    def is_sparse(self):
+        """Whether the elements are stored sparsely: never."""
+        return False
+
+    # ---- new tensors
+
+    def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
+        """Copy of `data`, with this tensor's dtype and device unless others are given."""
+        return new.new_tensor(self, data, dict(dtype=dtype, device=device, requires_grad=requires_grad))
+
+    def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, **named):
+        """Tensor of zeros, with this tensor's dtype and device unless others are given."""
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        return new.new_of_size("new_zeros", creation.zeros, self, size, named, options)
+
+    def new_ones(self, *size, dtype=None, device=None, requires_grad=False, **named):
+        """Tensor of ones, with this tensor's dtype and device unless others are given."""
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        return new.new_of_size("new_ones", creation.ones, self, size, named, options)
+
+    def new_empty(self, *size, dtype=None, device=None, requires_grad=False, **named):
+        """Uninitialised tensor, with this tensor's dtype and device unless others are given."""
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        return new.new_of_size("new_empty", creation.empty, self, size, named, options)
+
+    def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+        """Tensor of one value, with this tensor's dtype and device unless others are given."""
+        return new.new_full(self, size, fill_value, dict(dtype=dtype, device=device, requires_grad=requires_grad))

@@ -1,0 +1,52 @@
+"""Norms, ranks and condition numbers against NumPy, and what is refused."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+rng = np.random.default_rng(3)
+BATCH = rng.normal(size=(2, 3, 4))
+ORDERS = ("fro", "nuc", np.inf, -np.inf, 1, -1, 2, -2)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("dim", [(-2, -1), (0, 2), (2, 0), (1, 0)])
+@pytest.mark.parametrize("keepdim", [False, True])
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_matrix_norms_are_numpys(order, dim, keepdim, dtype):
+    a = (BATCH * (1 + 0.5j) if dtype == "complex128" else BATCH).astype(dtype)
+    wanted = np.linalg.norm(a, order, dim, keepdim)
+    for function in (gs.linalg.matrix_norm, gs.linalg.norm):
+        found = function(gs.tensor(a), order, dim, keepdim).numpy()
+        assert found.dtype == wanted.dtype and found.shape == wanted.shape
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+@pytest.mark.parametrize("order", [0, 1, 2, 3.5, -1, np.inf, -np.inf])
+@pytest.mark.parametrize("dim", [None, 0, (0, 2)])
+def test_vector_norms_are_numpys(order, dim):
+    axes = (0, 1, 2) if dim is None else (dim,) if isinstance(dim, int) else dim
+    moved = np.moveaxis(BATCH, axes, range(len(axes)))
+    wanted = np.linalg.norm(moved.reshape(-1, *moved.shape[len(axes) :]), order, 0)
+    np.testing.assert_allclose(gs.linalg.vector_norm(gs.tensor(BATCH), order, dim).numpy(), wanted)
+
+
+def test_norm_without_an_order_is_that_of_all_elements():
+    assert gs.linalg.norm(gs.tensor(BATCH)).item() == pytest.approx(np.sqrt((BATCH**2).sum()))
+    with pytest.raises(RuntimeError, match="the input must be 1D or 2D. Got 3D"):
+        gs.linalg.norm(gs.tensor(BATCH), 2)
+    with pytest.raises(RuntimeError, match="must be of length 1 or 2"):
+        gs.linalg.norm(gs.tensor(BATCH), 2, (0, 1, 2))
+    with pytest.raises(RuntimeError, match="Order 3 not supported"):
+        gs.linalg.matrix_norm(gs.tensor(BATCH), 3)
+
+
+def test_singular_matrices():
+    """PyTorch's answers."""
+    ones = gs.ones(2, 2)
+    assert gs.linalg.cond(ones, "fro").item() == np.inf
+    assert gs.linalg.matrix_rank(ones).item() == 1
+    assert gs.linalg.matrix_rank(gs.tensor(BATCH), atol=100.0).tolist() == [0, 0]
+    np.testing.assert_allclose(gs.linalg.pinv(ones).numpy(), np.full((2, 2), 0.25), atol=1e-6)
+    assert gs.linalg.pinv(gs.ones(2, 0)).shape == (0, 2)

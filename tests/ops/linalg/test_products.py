@@ -1,0 +1,53 @@
+"""Products of vectors, matrices and tensors against NumPy, and what is refused."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+rng = np.random.default_rng(4)
+
+
+def real(*shape):
+    return rng.normal(size=shape)
+
+
+@pytest.mark.parametrize("dims", [0, 1, 2, ([0], [2]), ([-1, 0], [0, 2])])
+def test_tensordot(dims):
+    a, b = real(2, 4, 3), real(3, 4, 2) if dims != 2 else real(4, 3, 2)
+    np.testing.assert_allclose(gs.tensordot(gs.tensor(a), gs.tensor(b), dims).numpy(), np.tensordot(a, b, dims))
+
+
+def test_contracted_dimensions_have_to_match():
+    with pytest.raises(RuntimeError, match="contracted dimensions need to match"):
+        gs.tensordot(gs.ones(2, 3), gs.ones(2, 3), 1)
+
+
+def test_vecdot_counts_dimensions_from_the_end_of_what_is_broadcast():
+    a, b = real(3), real(2, 4, 3)
+    np.testing.assert_allclose(gs.linalg.vecdot(gs.tensor(a), gs.tensor(b)).numpy(), (a * b).sum(-1))
+
+
+def test_an_ignored_input_may_be_nan():
+    a, b, c = gs.full((2, 2), gs.nan), gs.ones(2, 3), gs.ones(3, 2)
+    assert gs.addmm(a, b, c, beta=0).tolist() == [[3, 3], [3, 3]]
+    x = gs.ones(2, 2)
+    assert x.addmm_(b, c, alpha=2) is x and x.tolist() == [[7, 7], [7, 7]]
+
+
+def test_products_of_several_matrices():
+    factors = [real(3), real(3, 5), real(5, 2), real(2)]
+    found = gs.linalg.multi_dot([gs.tensor(factor) for factor in factors])
+    np.testing.assert_allclose(found.numpy(), np.linalg.multi_dot(factors))
+    with pytest.raises(RuntimeError, match="tensor 1 must be 2D but got 1D"):
+        gs.linalg.multi_dot([gs.ones(2, 3), gs.ones(3), gs.ones(3, 2)])
+    with pytest.raises(RuntimeError, match="cannot be multiplied"):
+        gs.linalg.multi_dot([gs.ones(2, 3), gs.ones(2, 3)])
+
+
+def test_cross_products():
+    a, b = real(3, 2, 3), real(3, 2, 3)
+    np.testing.assert_allclose(gs.cross(gs.tensor(a), gs.tensor(b)).numpy(), np.cross(a, b, axis=0))
+    np.testing.assert_allclose(gs.linalg.cross(gs.tensor(a), gs.tensor(b)).numpy(), np.cross(a, b))
+    with pytest.raises(RuntimeError, match="no dimension of size 3"):
+        gs.cross(gs.ones(2), gs.ones(2))

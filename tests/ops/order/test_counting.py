@@ -1,0 +1,144 @@
+"""Unique elements, counts and histograms, places of elements: against PyTorch's recorded answers."""
+
+import pytest
+
+import gradsmith as gs
+
+NAN = float("nan")
+
+
+def lists(results):
+    return [result.tolist() for result in results]
+
+
+@pytest.mark.parametrize(
+    ("x", "dim", "expected"),
+    [
+        (3, None, [[3], 0, [1]]),
+        ([[3, 1], [1, 2]], None, [[1, 2, 3], [[2, 0], [0, 1]], [2, 1, 1]]),
+        ([[2, 1], [2, 1], [0, 1]], 0, [[[0, 1], [2, 1]], [1, 1, 0], [1, 2]]),
+        ([[2, 2, 0], [1, 1, 1]], -1, [[[0, 2], [1, 1]], [1, 1, 0], [1, 2]]),
+    ],
+)
+def test_unique(x, dim, expected):
+    x = gs.tensor(x)
+    assert lists(gs.unique(x, return_inverse=True, return_counts=True, dim=dim)) == expected
+    assert lists(x.unique(return_counts=True, dim=dim)) == expected[::2]
+    assert x.unique(dim=dim).tolist() == expected[0]
+
+
+def test_every_nan_is_unique():
+    assert gs.unique(gs.tensor([NAN, 1.0, NAN])).isnan().tolist() == [False, True, True]
+
+
+def test_slices_without_elements():
+    assert gs.unique(gs.zeros(0, 3), dim=0).shape == (0, 3)
+    with pytest.raises(RuntimeError, match="0 sized dimensions"):
+        gs.unique(gs.zeros(2, 0), dim=0)
+
+
+@pytest.mark.parametrize(
+    ("x", "dim", "expected"),
+    [
+        ([1, 1, 2, 1], None, [[1, 2, 1], [0, 0, 1, 2], [2, 1, 1]]),
+        ([[1, 1, 2], [1, 1, 1]], 1, [[[1, 2], [1, 1]], [0, 0, 1], [2, 1]]),
+        ([], None, [[], [], []]),
+    ],
+)
+def test_unique_consecutive(x, dim, expected):
+    assert lists(gs.unique_consecutive(gs.tensor(x), True, True, dim)) == expected
+
+
+def test_unique_has_no_gradient():
+    with pytest.raises(NotImplementedError, match="unique"):
+        gs.unique(gs.tensor([1.0, 2.0], requires_grad=True)).sum().backward()
+
+
+def test_isin():
+    x = gs.tensor([[1, 2], [3, 4]])
+    assert gs.isin(x, gs.tensor([2, 4])).tolist() == [[False, True], [False, True]]
+    assert gs.isin(x, 2, invert=True).tolist() == [[True, False], [True, True]]
+    assert gs.isin(5, x).item() is False
+    with pytest.raises(RuntimeError, match="bool"):
+        gs.isin(x > 1, x)
+
+
+def test_bincount():
+    places = gs.tensor([0, 1, 2, 1])
+    weights = gs.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    assert places.bincount(minlength=5).tolist() == [1, 2, 1, 0, 0]
+    gs.bincount(places, weights)[1].backward()
+    assert weights.grad.tolist() == [0.0, 1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: gs.bincount(gs.tensor([-1])), RuntimeError),
+        (lambda: gs.bincount(gs.tensor([[1]])), RuntimeError),
+        (lambda: gs.bincount(gs.tensor([1.0])), NotImplementedError),
+        (lambda: gs.bincount(gs.tensor([1]), gs.ones(2)), RuntimeError),
+        (lambda: gs.bincount(gs.tensor([1]), minlength=-1), RuntimeError),
+        (lambda: gs.histc(gs.tensor([1, 2])), NotImplementedError),
+        (lambda: gs.histc(gs.ones(2), 0), RuntimeError),
+        (lambda: gs.histc(gs.ones(2), 3, 2, 1), RuntimeError),
+        (lambda: gs.histc(gs.tensor([NAN, 1.0])), RuntimeError),
+        (lambda: gs.histogram(gs.ones(2), 3, range=(2.0, 1.0)), RuntimeError),
+        (lambda: gs.histogram(gs.ones(2), gs.ones(1)), RuntimeError),
+        (lambda: gs.unravel_index(gs.tensor([5.0]), (3, 4)), TypeError),
+        (lambda: gs.tril_indices(3, -1), RuntimeError),
+        (lambda: gs.broadcast_shapes((3,), (4,)), RuntimeError),
+    ],
+)
+def test_refused(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_histograms():
+    x = gs.tensor([0.0, 1.0, 2.0, 1.0])
+    assert gs.histc(x, 4, 0, 3).tolist() == [1.0, 2.0, 1.0, 0.0]
+    assert gs.histc(gs.ones(3), 3).tolist() == [0.0, 3.0, 0.0]
+    assert lists(gs.histogram(x, 4)) == [[1.0, 0.0, 2.0, 1.0], [0.0, 0.5, 1.0, 1.5, 2.0]]
+    assert lists(x.histogram(gs.tensor([0.0, 1.5, 2.0]), weight=x)) == [[2.0, 2.0], [0.0, 1.5, 2.0]]
+    assert gs.histogram(gs.tensor([]), 3).bin_edges.allclose(gs.tensor([0.0, 1 / 3, 2 / 3, 1.0]))
+    counts, edges = gs.histogramdd(gs.tensor([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]), [2, 1])
+    assert (counts.tolist(), lists(edges)) == ([[1.0], [2.0]], [[0.0, 0.5, 1.0], [0.0, 2.0]])
+
+
+def test_places():
+    assert lists(gs.nonzero(gs.tensor([[0, 1], [2, 0]]), as_tuple=True)) == [[0, 1], [1, 0]]
+    assert lists(gs.tensor(5).nonzero(as_tuple=True)) == [[0]]
+    assert lists(gs.unravel_index(gs.tensor([5, 17]), (3, 4))) == [[1, 1], [1, 1]]
+    assert gs.tril_indices(3, 4, -1).tolist() == [[1, 2, 2], [0, 0, 1]]
+    assert gs.triu_indices(2, 3, 1, dtype=gs.int32).tolist() == [[0, 0, 1], [1, 2, 2]]
+    assert gs.broadcast_shapes((3, 1), 4) == (3, 4)
+
+
+def test_a_histogram_of_points_has_no_derivative():
+    points, edges = gs.rand(5, 2, requires_grad=True), gs.tensor([0.0, 0.5, 1.0])
+    weight = gs.ones(5, requires_grad=True)
+    for counts, _ in (
+        gs.histogramdd(points, [2, 2]),
+        gs.histogramdd(points.detach(), [edges, edges], weight=weight),
+        gs.histogramdd(points.detach(), [edges.requires_grad_(), edges]),
+    ):
+        with pytest.raises(NotImplementedError, match="histogramdd"):
+            counts.sum().backward()
+
+
+def test_histograms_of_points_on_meta_and_in_batches():
+    counts, edges = gs.histogramdd(gs.rand(5, 2, device="meta"), [2, 3])
+    assert counts.is_meta
+    assert (counts.shape, [edge.shape for edge in edges]) == ((2, 3), [(3,), (4,)])
+    points = gs.rand(3, 5, 2)
+    with pytest.warns(UserWarning, match="slice"):
+        batched = gs.vmap(lambda x: gs.histogramdd(x, 2, range=(0.0, 1.0, 0.0, 1.0))[0])(points)
+    assert batched.shape == (3, 2, 2)
+    assert batched.sum().item() == 15.0
+
+
+def test_densities_of_no_point_are_nan():
+    far, edges = gs.full((3, 2), 9.0), gs.tensor([0.0, 1.0])
+    assert gs.histogramdd(far, [edges, edges], density=True)[0].isnan().all()
+    assert gs.histogram(far, edges, density=True)[0].isnan().all()

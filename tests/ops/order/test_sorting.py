@@ -1,0 +1,100 @@
+"""Sorting, selection and scans: ties, NaN, empty and integer inputs as in PyTorch."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+nan = float("nan")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int64, np.int16, np.float16])
+@pytest.mark.parametrize("size", [10, 300, 5000])
+@pytest.mark.parametrize("descending", [False, True])
+def test_equal_elements_keep_their_order(dtype, size, descending):
+    for highest in (3, size * 4):
+        array = np.random.default_rng(size).integers(0, highest, size).astype(dtype)
+        values, indices = gs.sort(gs.tensor(array), descending=descending)
+        places = np.lexsort((np.arange(size), -array.astype(np.int64) if descending else array))
+        np.testing.assert_array_equal(indices.numpy(), places)
+        np.testing.assert_array_equal(values.numpy(), array[places])
+
+
+@pytest.mark.parametrize("size", [4, 1000])
+def test_nan_is_the_greatest(size):
+    array = np.random.default_rng(0).standard_normal(size)
+    array[[1, 3]] = nan
+    x = gs.tensor(array)
+    assert gs.sort(x).indices[-2:].tolist() == [1, 3]
+    assert gs.sort(x, descending=True).indices[:2].tolist() == [1, 3]
+    assert sorted(gs.topk(x, 2).indices.tolist()) == [1, 3]
+    assert gs.median(x).isnan() and x.median(0).indices.item() == 1
+    assert gs.nanmedian(x).item() == np.sort(array[~np.isnan(array)])[(size - 3) // 2]
+
+
+def test_mode_and_running_extremes_name_the_last_of_equal_elements():
+    x = gs.tensor([3, 1, 3, 1, 2])
+    assert [one.item() for one in gs.mode(x)] == [1, 3]
+    assert gs.cummax(x, 0).indices.tolist() == [0, 0, 2, 2, 2]
+    assert gs.cummin(x, 0).indices.tolist() == [0, 1, 1, 3, 3]
+
+
+def test_sums_that_leave_nan_out():
+    x = gs.tensor([[1.0, nan], [2.0, 3.0]], requires_grad=True)
+    assert gs.nansum(x, 0).tolist() == [3.0, 3.0] and gs.nanmean(x).item() == 2.0
+    gs.nanmean(x).backward()
+    np.testing.assert_allclose(x.grad.numpy(), [[1 / 3, 0.0], [1 / 3, 1 / 3]])
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "expected"),
+    [("linear", 2.2), ("lower", 2.0), ("higher", 3.0), ("midpoint", 2.5), ("nearest", 2.0)],
+)
+def test_quantile(interpolation, expected):
+    x = gs.tensor([4.0, 1.0, 3.0, 2.0], dtype=gs.float64)
+    assert gs.quantile(x, 0.4, interpolation=interpolation).item() == pytest.approx(expected)
+    assert gs.quantile(x.view(2, 2), gs.tensor([0.0, 1.0], dtype=gs.float64), dim=1).tolist() == [
+        [1.0, 2.0],
+        [4.0, 3.0],
+    ]
+
+
+def test_cumprod_through_zeros():
+    x = gs.tensor([2.0, 0.0, 3.0, 0.0], dtype=gs.float64, requires_grad=True)
+    (gradient,) = gs.autograd.grad(x.cumprod(0).sum(), x, create_graph=True)
+    assert gradient.tolist() == [1.0, 8.0, 0.0, 0.0]
+    assert gs.autograd.grad(gradient[1], x)[0].tolist() == [4.0, 0.0, 2.0, 6.0]
+
+
+@pytest.mark.parametrize("p", ["fro", 1, 2, 3, float("inf"), 0])
+def test_norm(p):
+    x = gs.tensor([[3.0, -4.0], [0.0, 0.0]], requires_grad=True)
+    expected = {
+        "fro": [5.0, 0.0],
+        1: [7.0, 0.0],
+        2: [5.0, 0.0],
+        3: [91 ** (1 / 3), 0.0],
+        float("inf"): [4.0, 0.0],
+        0: [2.0, 0.0],
+    }
+    found = x.norm(p, dim=1)
+    np.testing.assert_allclose(found.detach().numpy(), expected[p], rtol=1e-6)
+    found.sum().backward()
+    assert np.isfinite(x.grad.numpy()).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: x.sort(2), IndexError, "Dimension out of range"),
+        (lambda x: x.topk(4), RuntimeError, "k is 4"),
+        (lambda x: x.kthvalue(0), RuntimeError, "out of range"),
+        (lambda x: gs.quantile(x, 1.5), RuntimeError, "range"),
+        (lambda x: gs.searchsorted(x[0], x, side="middle"), RuntimeError, "side"),
+        (lambda x: x.norm("nuc"), RuntimeError, "nuc"),
+        (lambda x: x.int().norm(), RuntimeError, "floating"),
+    ],
+)
+def test_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call(gs.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))

@@ -1,0 +1,67 @@
+"""Random numbers written into a tensor: their range, what is refused, and that gradients end there."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+MANY = 4000
+DRAWS = {  # method, arguments, mean, standard deviation of what is drawn
+    "uniform_": ((-1.0, 3.0), 1.0, 4 / 12**0.5),
+    "normal_": ((2.0, 0.5), 2.0, 0.5),
+    "exponential_": ((2.0,), 0.5, 0.5),
+    "log_normal_": ((0.0, 0.25), np.exp(0.03125), np.exp(0.03125) * np.expm1(0.0625) ** 0.5),
+    "geometric_": ((0.5,), 2.0, 2**0.5),
+    "bernoulli_": ((0.25,), 0.25, 0.1875**0.5),
+    "random_": ((-2, 8), 2.5, 8.25**0.5),
+}
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+@pytest.mark.parametrize("name", DRAWS)
+def test_moments(name, dtype):
+    arguments, mean, deviation = DRAWS[name]
+    x = gs.zeros(MANY, dtype=dtype)
+    generator = gs.Generator().manual_seed(7)
+    assert getattr(x, name)(*arguments, generator=generator) is x and x._version == 1
+    found = x.numpy().astype("float64")
+    assert abs(found.mean() - mean) < 5 * deviation / MANY**0.5 and abs(found.std() / deviation - 1) < 0.1
+
+
+def test_the_same_numbers_from_the_same_state():
+    first, second = (gs.zeros(3).normal_(generator=gs.Generator().manual_seed(1)) for _ in range(2))
+    assert first.tolist() == second.tolist()
+
+
+def test_integers_of_a_dtype():
+    x = gs.zeros(1000, dtype=gs.int8)
+    assert x.random_().min() >= 0 and x.max() > 100
+    assert set(x.random_(3).tolist()) == {0, 1, 2} and set(x.random_(-1, 1).tolist()) == {-1, 0}
+    assert set(gs.zeros(99, dtype=gs.bool).random_().tolist()) == {False, True}
+
+
+REFUSED = {  # call -> error, what it says
+    "uniform_": (lambda: gs.zeros(2).uniform_(2, 1), RuntimeError, r"expects to return a \[start, to\) range"),
+    "normal_": (lambda: gs.zeros(2).normal_(0, -1), RuntimeError, "expects std >= 0.0"),
+    "exponential_": (lambda: gs.zeros(2).exponential_(0), RuntimeError, "expects lambd > 0.0"),
+    "bernoulli_": (lambda: gs.zeros(2).bernoulli_(1.5), RuntimeError, r"expects p to be in \[0, 1\]"),
+    "random_": (lambda: gs.zeros(2).random_(5, 5), RuntimeError, "expects 'from' to be less than 'to'"),
+    "random_ of bytes": (lambda: gs.zeros(2, dtype=gs.int8).random_(1000), RuntimeError, "do not fit in int8"),
+    "integers": (lambda: gs.zeros(2, dtype=gs.int64).normal_(), NotImplementedError, "not defined for int64 tensors"),
+    "a leaf": (lambda: gs.zeros(2, requires_grad=True).normal_(), RuntimeError, "a leaf Variable that requires grad"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name):
+    call, error, words = REFUSED[name]
+    with pytest.raises(error, match=words):
+        call()
+
+
+def test_gradients_end():
+    x = gs.ones(3, requires_grad=True)
+    y = x * 2
+    y.uniform_()
+    assert grad(y.sum(), x)[0].tolist() == [0.0, 0.0, 0.0]
