@@ -32,6 +32,12 @@ from gradsmith.generated.solvers import (
 from gradsmith.generated.triangular import (
     linalg_solve_triangular as solve_triangular,
 )
+from gradsmith.generated.lu_factors import (
+    linalg_lu as lu,
+    linalg_lu_factor_ex as lu_factor_ex,
+    linalg_lu_factor as lu_factor,
+    linalg_lu_solve as lu_solve,
+)
 from gradsmith.generated.matrix_functions import (
     linalg_matrix_power as matrix_power,
     linalg_matrix_exp as matrix_exp,
@@ -58,6 +64,10 @@ __all__ = [
     "eigvalsh",
     "expm",
     "inv",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",

@@ -129,6 +129,7 @@ cdef object lazy_products = LazyModule("gradsmith.generated.products")
 cdef object lazy_decompositions = LazyModule("gradsmith.generated.decompositions")
 cdef object lazy_solvers = LazyModule("gradsmith.generated.solvers")
 cdef object lazy_triangular = LazyModule("gradsmith.generated.triangular")
+cdef object lazy_lu_factors = LazyModule("gradsmith.generated.lu_factors")
 cdef object lazy_matrix_functions = LazyModule("gradsmith.generated.matrix_functions")
 cdef object lazy_signal = LazyModule("gradsmith.generated.signal")
 cdef object lazy_gamma_functions = LazyModule("gradsmith.generated.gamma_functions")
@@ -1825,6 +1826,10 @@ cdef class Tensor(PlainMethods):
     def cholesky_inverse(self, upper=False):
         """Inverse of a matrix of which the Cholesky factor is given."""
         return lazy_triangular.call_cholesky_inverse(self, upper)
+
+    def lu_solve(self, LU_data, LU_pivots):
+        """Solution of a system of linear equations with a matrix whose factors `linalg.lu_factor` has found."""
+        return lazy_lu_factors.call_lu_solve(self, LU_data, LU_pivots)
 
     def matrix_power(self, n):
         """Power of a square matrix; a negative one is that of its inverse."""

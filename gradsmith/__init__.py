@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
     from gradsmith.counting import histogram as histogram
     from gradsmith.counting import histogramdd as histogramdd
+    from gradsmith.counting import lu as lu
     from gradsmith.counting import nonzero as nonzero
     from gradsmith.counting import tril_indices as tril_indices
     from gradsmith.counting import triu_indices as triu_indices
@@ -143,7 +144,7 @@ if TYPE_CHECKING:
 
 # Functions beside the ops, of a module that is imported when one of them is first used.
 _COUNTING = (
-    "broadcast_shapes", "histogram", "histogramdd", "nonzero", "tril_indices", "triu_indices", "unique",
+    "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",
     "unique_consecutive", "unravel_index",
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Functions whose results depend on their options: unique elements, places, histograms, indices of triangles.
+"""Functions whose results depend on their options: unique elements, places, factors, histograms, indices of triangles.
 
 The work is done by ops of the table, some of them internal.
 """
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import gradsmith.generated as generated
 from gradsmith.generated.counting import (
     consecutive_elements,
     histogram_between,
@@ -75,6 +76,28 @@ def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
     if not as_tuple:
         return rows
     return tuple(rows.unbind(1)) if rows.shape[1] else (nonzero_rows(input.reshape(1)).reshape(-1),)
+
+
+# ---- factors
+
+
+def lu(input: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """Triangular factors of a matrix, or of each of a batch; `linalg.lu_factor` refuses singular ones.
+
+    Parameters
+    ----------
+    pivot : bool
+        Whether rows are exchanged, which they have to be.
+    get_infos : bool
+        Also return the first step of elimination that found no pivot, or 0.
+
+    Returns
+    -------
+    tuple of Tensor
+        Both factors in one, the row, counted from 1, that was exchanged with each row, and what `get_infos` asked for.
+    """
+    factors, pivots, infos = generated.lu_compact(input, pivot, False, "lu")
+    return (factors, pivots, infos) if get_infos else (factors, pivots)
 
 
 # ---- histograms

@@ -61,6 +61,7 @@ FAMILIES = (
     "decompositions",
     "solvers",
     "triangular",
+    "lu_factors",
     "matrix_functions",
     "norms",
     "fft",
@@ -87,6 +88,7 @@ LAZY_FAMILIES = frozenset(
         "decompositions",
         "solvers",
         "triangular",
+        "lu_factors",
         "matrix_functions",
         "norms",
         "products",
@@ -291,6 +293,7 @@ REFERENCE_FUNCTIONS = words(
     real_transform stft unfold unfold_backward
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
     searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
+    eliminated exchanged permutation solved_with unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even
     """

@@ -105,3 +105,15 @@ cpdef object kron_shape(object left, object right):
 
 def _filled(object shape, object ndim):
     return [1] * (ndim - len(shape)) + list(shape)
+
+
+# ---- elimination
+
+
+cpdef object pivot_count(object shape):
+    return min(shape[len(shape) - 2], shape[len(shape) - 1])
+
+
+cpdef object dividing_steps(object shape):
+    """How many pivots of a matrix divide something: that of the last row has nothing below it."""
+    return min(max(shape[len(shape) - 2] - 1, 0), shape[len(shape) - 1])

@@ -41,6 +41,7 @@ class PlainMethods(Variable):
         return_counts: builtins.bool = False,
         dim: builtins.int | None = None,
     ) -> Any: ...
+    def lu(self, pivot: builtins.bool = True, get_infos: builtins.bool = False) -> Any: ...
     def unique_consecutive(
         self,
         return_inverse: builtins.bool = False,

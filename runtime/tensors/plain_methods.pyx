@@ -109,6 +109,10 @@ cdef class PlainMethods(Variable):
         """Places of the elements that are not zero; see ``gradsmith.nonzero``."""
         return counting_functions().nonzero(self, as_tuple=as_tuple)
 
+    def lu(self, pivot=True, get_infos=False):
+        """Triangular factors of a matrix; see ``gradsmith.lu``."""
+        return counting_functions().lu(self, pivot, get_infos)
+
     def unique(self, sorted=True, return_inverse=False, return_counts=False, dim=None):
         """Elements without repetitions; see ``gradsmith.unique``."""
         return counting_functions().unique(self, sorted, return_inverse, return_counts, dim)

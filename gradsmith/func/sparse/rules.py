@@ -359,7 +359,7 @@ OF_OPS: dict[str, Rule] = {
             "linalg_qr linalg_svdvals reduced_svd whole_svd lower_half main_diagonal matrix_solve on_diagonal",
         ),
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse slogdet"),
-        (within_matrices, "linalg_eig linalg_eigvals triangular_solution"),
+        (within_matrices, "linalg_eig linalg_eigvals triangular_solution lu_compact permuted_rows"),
         (linear, "linear"),
         (class_loss, "nll_loss nll_loss_backward"),
         (stored.product, "sparse_product"),

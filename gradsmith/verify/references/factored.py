@@ -50,7 +50,7 @@ def triangle(x: Array, upper: bool, unitriangular: bool) -> Array:
     keep = np.triu if upper else np.tril
     if not unitriangular:
         return np.asarray(keep(x))
-    return np.asarray(keep(x, 1 if upper else -1) + np.eye(x.shape[-1]))
+    return np.asarray(keep(x, 1 if upper else -1) + np.eye(*x.shape[-2:]))
 
 
 def of_factor(x: Array, upper: bool) -> Array:
@@ -59,8 +59,72 @@ def of_factor(x: Array, upper: bool) -> Array:
     return np.asarray(lower @ _adjoint(lower))
 
 
+def eliminated(x: Array) -> tuple[Array, Array, Array]:
+    """Factors L and U in one array, the rows exchanged at each step, and the first step without a pivot, or 0."""
+    found, steps = x.copy(), min(x.shape[-2:])
+    pivots, info = np.zeros((*x.shape[:-2], steps), np.int32), np.zeros(x.shape[:-2], np.int32)
+    for place in np.ndindex(x.shape[:-2]):
+        matrix = found[place]
+        for k in range(steps):
+            sizes = np.abs(matrix[k:, k].real) + np.abs(matrix[k:, k].imag)
+            row = k + int(sizes.argmax())
+            pivots[(*place, k)] = row + 1
+            matrix[[k, row]] = matrix[[row, k]]
+            if matrix[k, k] == 0:
+                info[place] = info[place] or k + 1
+                continue
+            matrix[k + 1 :, k] /= matrix[k, k]
+            matrix[k + 1 :, k + 1 :] -= np.outer(matrix[k + 1 :, k], matrix[k, k + 1 :])
+    return found, pivots, info
+
+
+def exchanged(x: Array, pivots: Array, inverse: bool) -> Array:
+    """The rows after exchanges, or after the same in the reverse order."""
+    batch = np.broadcast_shapes(x.shape[:-2], pivots.shape[:-1])
+    found = np.array(np.broadcast_to(x, (*batch, *x.shape[-2:])))
+    rows = np.broadcast_to(pivots, (*batch, pivots.shape[-1])) - 1
+    for place in np.ndindex(batch):
+        steps = list(enumerate(rows[place]))
+        for k, row in steps if inverse else reversed(steps):
+            found[place][[k, row]] = found[place][[row, k]]
+    return found
+
+
+def permutation(pivots: Array, rows: int) -> Array:
+    """The matrix P of A = P L U, for the rows exchanged at each step."""
+    return exchanged(np.eye(rows), pivots, False)
+
+
+def unpacked(factors: Array, pivots: Array) -> tuple[Array, Array, Array]:
+    """The three matrices of which two are in `factors`."""
+    steps = min(factors.shape[-2:])
+    lower = triangle(factors, False, True)[..., :steps].astype(factors.dtype)
+    places = permutation(pivots, factors.shape[-2]).astype(factors.dtype)
+    batch = np.broadcast_shapes(places.shape[:-2], factors.shape[:-2])
+    return np.broadcast_to(places, (*batch, *places.shape[-2:])), lower, np.triu(factors)[..., :steps, :]
+
+
+def solved_with(a: Array, b: Array, left: bool, adjoint: bool) -> Array:
+    """The solution X of A X = B or of X A = B, with the adjoint of A if asked for."""
+    if adjoint:
+        a = _adjoint(a)
+    return np.asarray(np.linalg.solve(a, b) if left else np.linalg.solve(a.mT, b.mT).mT)
+
+
 def _adjoint(x: Array) -> Array:
     return np.swapaxes(x.conj(), -1, -2)
 
 
-DEFINITIONS = (eig, eigh, of_factor, svd_with_columns, svd_with_rows, triangle)
+DEFINITIONS = (
+    eig,
+    eigh,
+    eliminated,
+    exchanged,
+    of_factor,
+    permutation,
+    solved_with,
+    svd_with_columns,
+    svd_with_rows,
+    triangle,
+    unpacked,
+)

@@ -37,19 +37,19 @@ def triangular_solution_of(a: Array, b: Array, upper: bool, unitriangular: bool,
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (readable(a), readable(b)))
     with np.errstate(all="ignore"):
-        return _solved(a, b, upper, unitriangular)
+        return solved(a, b, upper, unitriangular)
 
 
-def _solved(a: Array, b: Array, upper: bool, unitriangular: bool) -> Array:
+def solved(a: Array, b: Array, upper: bool, unitriangular: bool) -> Array:
     size = a.shape[-1]
     if size <= MOST_ROWS:
         return substitute(a, b, upper, unitriangular)
     halves = slice(size // 2), slice(size // 2, size)
     first, second = reversed(halves) if upper else halves
     found = np.empty(b.shape, b.dtype)
-    found[..., first, :] = _solved(a[..., first, first], b[..., first, :], upper, unitriangular)
+    found[..., first, :] = solved(a[..., first, first], b[..., first, :], upper, unitriangular)
     rest = b[..., second, :] - a[..., second, first] @ found[..., first, :]
-    found[..., second, :] = _solved(a[..., second, second], rest, upper, unitriangular)
+    found[..., second, :] = solved(a[..., second, second], rest, upper, unitriangular)
     return found
 
 
@@ -62,5 +62,5 @@ def cholesky_inverse_of(factor: Array, upper: bool) -> Array:
         place = batch_element(factor, zero.any(-1).reshape(-1))
         raise LinAlgError(f"{op}: {place}the inversion could not be completed because the factor is singular.")
     unit = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
-    inverse = _solved(factor, unit, True, False)
+    inverse = solved(factor, unit, True, False)
     return np.asarray(inverse @ inverse.conj().mT)

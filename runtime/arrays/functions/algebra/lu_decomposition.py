@@ -1,0 +1,136 @@
+"""Factors of matrices by elimination, the permutations that go with them, and what says that a factor is singular."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, exchanged_rows
+from gradsmith.runtime.arrays.functions.algebra.matrices import (
+    LinAlgError,
+    batch_element,
+    check_inexact,
+)
+from gradsmith.runtime.arrays.functions.algebra.triangular_systems import solved
+
+Array: TypeAlias = NDArray[Any]
+
+# Matrices with more rows and columns are divided, so that most of the work are products of matrices.
+MOST_STEPS = 32
+
+
+def lu_compact_of(a: Array, pivot: bool, check: bool, op: str) -> tuple[Array, Array, Array]:
+    """Both factors in one matrix, the rows exchanged at each step, and the first step without a pivot, or 0."""
+    check_inexact(op, a)
+    if a.ndim < 2:
+        raise RuntimeError(f"{op}: Expected tensor with 2 or more dimensions. Got size: {list(a.shape)} instead")
+    if not pivot:
+        raise RuntimeError(f"{op}: LU without pivoting is not implemented on the CPU; leave out pivot=False")
+    batch, steps = a.shape[:-2], min(a.shape[-2:])
+    if has_no_data(a):
+        shapes = (*batch, steps), batch
+        pivots, info = (array_without_data(shape, np.dtype(np.int32)) for shape in shapes)
+        return array_without_data(a.shape, a.dtype), pivots, info
+    with np.errstate(all="ignore"):
+        factors, pivots = _factored(a)
+    is_zero = np.einsum("...ii->...i", factors[..., :steps, :steps]) == 0
+    first = is_zero.argmax(-1) + 1 if steps else np.zeros(batch, np.int64)
+    info = np.where(is_zero.any(-1), first, 0).astype(np.int32)
+    if check and info.any():
+        raise singular_factor(op, a, info)
+    return factors, pivots, info
+
+
+def singular_factor(op: str, a: Array, info: Array) -> LinAlgError:
+    failed = info.reshape(-1) > 0
+    step = int(info.reshape(-1)[np.argmax(failed)])
+    return LinAlgError(
+        f"{op}: {batch_element(a, failed)}U[{step},{step}] is zero and using it on lu_solve would result in a division by "
+        "zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+        "linalg.lu_factor_ex(A, pivot)"
+    )
+
+
+def _factored(a: Array) -> tuple[Array, Array]:
+    steps = min(a.shape[-2:])
+    if steps <= MOST_STEPS:
+        return eliminate(a)
+    half = steps // 2
+    left, pivots = _factored(a[..., :half])
+    right = _exchanged(a[..., half:], pivots)
+    upper = solved(left[..., :half, :], right[..., :half, :], False, True)
+    rest, more = _factored(right[..., half:, :] - left[..., half:, :] @ upper)
+    lower = _exchanged(left[..., half:, :], more)
+    top, bottom = np.concatenate([left[..., :half, :], upper], -1), np.concatenate([lower, rest], -1)
+    return np.concatenate([top, bottom], -2), np.concatenate([pivots, more + np.int32(half)], -1)
+
+
+def _exchanged(a: Array, pivots: Array) -> Array:
+    return _rows(a, exchanged_rows(pivots, a.shape[-2]))
+
+
+def _rows(a: Array, places: Array) -> Array:
+    """Rows of each matrix, for places of the same batch or of one matrix."""
+    if places.ndim == 1:
+        return np.asarray(np.take(a, places, -2))
+    count, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
+    starts = m * np.arange(count)[:, None]
+    return np.asarray(a.reshape(count * m, n)[(places.reshape(count, m) + starts).ravel()].reshape(a.shape))
+
+
+def permuted_rows_of(a: Array, pivots: Array, inverse: bool, op: str) -> Array:
+    """The product of the permutation matrix, or of its inverse, and a matrix."""
+    if a.ndim < 2:
+        raise RuntimeError(f"{op}: The input tensor B must have at least 2 dimensions, but has {a.ndim}")
+    if pivots.dtype.kind not in "iu" or not pivots.ndim:
+        shown = f"{pivots.dtype} of {pivots.ndim} dimensions"
+        raise RuntimeError(f"{op}: pivots should be those of linalg.lu_factor, a Tensor of int32, but they are {shown}")
+    rows = a.shape[-2]
+    try:
+        batch = np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1])
+    except ValueError:
+        raise RuntimeError(
+            f"{op}: the batch dimensions of the pivots, {list(pivots.shape[:-1])}, and of B, {list(a.shape[:-2])}, do not "
+            "broadcast"
+        ) from None
+    if has_no_data(a) or has_no_data(pivots):
+        return array_without_data((*batch, *a.shape[-2:]), a.dtype)
+    check_places(op, pivots, rows)
+    places = exchanged_rows(pivots, rows)
+    if not inverse:
+        places = np.argsort(places, -1)
+    if places.ndim > 1:
+        places = np.broadcast_to(places, (*batch, rows))
+        a = np.broadcast_to(a, (*batch, *a.shape[-2:]))
+    return _rows(a, places)
+
+
+def check_places(op: str, pivots: Array, rows: int) -> None:
+    if pivots.shape[-1] > rows:
+        raise RuntimeError(f"{op}: there are {pivots.shape[-1]} pivots for {rows} rows")
+    if pivots.size and (pivots.min() < 1 or pivots.max() > rows):
+        raise RuntimeError(
+            f"{op}: pivots must be between 1 and the number of rows, {rows}, but they are between {pivots.min()} and "
+            f"{pivots.max()}; pass those of linalg.lu_factor"
+        )
+
+
+def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
+    """The permutation matrix P of A = P L U."""
+    rows = factors.shape[-2] if factors.ndim > 1 else 0
+    if has_no_data(factors):
+        return array_without_data((*factors.shape[:-1], rows), factors.dtype)
+    unit = np.broadcast_to(np.eye(rows, dtype=factors.dtype), (*factors.shape[:-2], rows, rows))
+    return permuted_rows_of(unit, pivots, False, op)
+
+
+def unit_columns_of(a: Array) -> Array:
+    """Of the unit matrix as many rows as the matrix has, and as many columns as it has steps of elimination."""
+    shape = *a.shape[:-1], min(a.shape[-2:])
+    if has_no_data(a):
+        return array_without_data(shape, a.dtype)
+    return np.array(np.broadcast_to(np.eye(*shape[-2:]), shape), a.dtype)
