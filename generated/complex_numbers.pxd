@@ -4,6 +4,7 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_complex_of_parts(TensorBase real, TensorBase imag)
+cdef TensorBase op_polar(TensorBase abs, TensorBase angle)
 cdef TensorBase op_angle(TensorBase self)
 cdef TensorBase op_angle_real(TensorBase self)
 cdef TensorBase op_view_as_real(TensorBase self)

@@ -5,18 +5,20 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents, check_input,
-    check_real, check_tensor, connect_1, connect_2, copy_of, elementwise, ended, fused_forward, FusedKernel, give_out,
-    gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, ndim_of, Node, or_zeros, replayed_arrays,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, set_grad_input, set_history, shape_of,
-    take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
+    check_real, check_tensor, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, ndim_of, Node, or_zeros,
+    prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, set_grad_input,
+    set_history, shape_of, take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.angles cimport op_atan2
+from gradsmith.generated.arithmetic cimport op_mul_tensor
 from gradsmith.generated.comparison cimport op_ge_scalar, op_lt_scalar, op_where_scalar_tensor
 from gradsmith.generated.copy cimport op_imag, op_real, op_real_part
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_select
 from gradsmith.generated.shape cimport op_mT, op_t
+from gradsmith.generated.trigonometric cimport op_cos, op_sin
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.arrays.functions cimport floats
 
@@ -94,6 +96,43 @@ def complex_of_parts(real, imag, *, out=None):
         result: auto_linear
     """
     return give_out("complex_of_parts", out, call_complex_of_parts(real, imag))
+
+
+# ---- polar(Tensor abs, Tensor angle) -> Tensor
+
+cdef TensorBase op_polar(TensorBase abs, TensorBase angle):
+    if not dtype_of(abs) == dtype_of(angle):
+        raise RuntimeError(
+            "polar(): both must have one dtype, but got abs.dtype = %r and angle.dtype = %r" % (
+                dtype_of(abs), dtype_of(angle)
+            ),
+        )
+    cdef int depth = begin_op("polar", (abs, angle), NULL) if watching else 0
+    cdef TensorBase result = op_complex_of_parts(op_mul_tensor(abs, op_cos(angle)), op_mul_tensor(abs, op_sin(angle)))
+    return ended(depth, result)
+
+def call_polar(abs, angle):
+    abs = check_tensor(abs, "polar", "abs", 1)
+    angle = check_tensor(angle, "polar", "angle", 2)
+    check_real(abs, "polar")
+    check_real(angle, "polar")
+    abs = prepare_floating("polar", abs)
+    angle = prepare_floating("polar", angle)
+    return op_polar(<TensorBase>abs, <TensorBase>angle)
+
+def polar(abs, angle, *, out=None):
+    """Complex numbers of magnitudes and angles in radians.
+
+    ``polar(Tensor abs, Tensor angle) -> Tensor``
+
+    Parameters:
+    abs : Tensor
+    angle : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("polar", out, call_polar(abs, angle))
 
 
 # ---- angle(Tensor self) -> Tensor

@@ -1265,11 +1265,29 @@ cdef TensorBase inplace_float_power_number(TensorBase self, object exponent):
         ),
     )
 
+
+# ---- float_power.base(Scalar self, Tensor exponent) -> Tensor
+
+cdef TensorBase op_float_power_base(object self, TensorBase exponent):
+    cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
+    cdef TensorBase result = op_pow_scalar_tensor(
+        self,
+        op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
+            exponent, np.dtype("float64"), False
+        ),
+    )
+    return ended(depth, result)
+
 cdef object call_float_power(self, exponent):
     return op_float_power(check_input(self, "float_power"), check_tensor(exponent, "float_power", "exponent", 2))
 
 cdef object call_float_power_number(self, exponent):
     return op_float_power_number(check_input(self, "float_power"), as_number(exponent, "float_power", "exponent", 2))
+
+cdef object call_float_power_base(self, exponent):
+    return op_float_power_base(
+        as_number(self, "float_power", "input", 1), check_tensor(exponent, "float_power", "exponent", 2)
+    )
 
 cdef object call_float_power_(TensorBase self, exponent):
     return inplace_float_power(self, check_tensor(exponent, "float_power_", "exponent", 2))
@@ -1280,6 +1298,7 @@ cdef object call_float_power_number_(TensorBase self, exponent):
 cdef Overloads FLOAT_POWER_OVERLOADS = Overloads("float_power", (
     Overload("(Tensor input, Tensor exponent, *, Tensor? out=None)", None),
     Overload("(Tensor input, Scalar exponent, *, Tensor? out=None)", None),
+    Overload("(Scalar input, Tensor exponent, *, Tensor? out=None)", None),
 ))
 
 cdef object bind_float_power(tuple args, dict kwargs):
@@ -1287,11 +1306,14 @@ cdef object bind_float_power(tuple args, dict kwargs):
     cdef tuple found = FLOAT_POWER_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
         return give_out("float_power", found[2], call_float_power(found[0], found[1]))
-    return give_out("float_power", found[2], call_float_power_number(found[0], found[1]))
+    if choice == 1:
+        return give_out("float_power", found[2], call_float_power_number(found[0], found[1]))
+    return give_out("float_power", found[2], call_float_power_base(found[0], found[1]))
 
 cdef Overloads FLOAT_POWER_METHODS = Overloads("float_power", (
     Overload("(Tensor input, Tensor exponent)"),
     Overload("(Tensor input, Scalar exponent)"),
+    Overload("(Scalar input, Tensor exponent)"),
 ))
 
 cdef object method_bind_float_power(tuple args, dict kwargs):
@@ -1299,7 +1321,9 @@ cdef object method_bind_float_power(tuple args, dict kwargs):
     cdef tuple found = FLOAT_POWER_METHODS.bind(args, kwargs, &choice)
     if choice == 0:
         return call_float_power(found[0], found[1])
-    return call_float_power_number(found[0], found[1])
+    if choice == 1:
+        return call_float_power_number(found[0], found[1])
+    return call_float_power_base(found[0], found[1])
 
 cdef Overloads FLOAT_POWER__OVERLOADS = Overloads("float_power_", (
     Overload("(Tensor input, Tensor exponent)"),
@@ -1320,6 +1344,8 @@ def float_power(*args, **kwargs):
         Power computed in float64, or complex128 where an operand is complex.
     ``float_power.number(Tensor self, Scalar exponent) -> Tensor``
         Power with one exponent, computed in float64, or complex128 where an operand is complex.
+    ``float_power.base(Scalar self, Tensor exponent) -> Tensor``
+        Powers of one number, computed in float64, or complex128 where an operand is complex.
 
     Raises: TypeError, RuntimeError
     """

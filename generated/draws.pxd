@@ -10,4 +10,5 @@ cdef TensorBase op_log_normal_(TensorBase self, object mean, object std, object 
 cdef TensorBase op_cauchy_(TensorBase self, object median, object sigma, object generator)
 cdef TensorBase op_geometric_(TensorBase self, object p, object generator)
 cdef TensorBase op_bernoulli_(TensorBase self, object p, object generator)
+cdef TensorBase op_bernoulli__Tensor(TensorBase self, TensorBase p, object generator)
 cdef TensorBase op_random_(TensorBase self, object start, object to, object generator)

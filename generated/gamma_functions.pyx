@@ -332,17 +332,52 @@ cdef TensorBase op_polygamma(object n, TensorBase self):
         carry_tangents(result, (self,), tangents_polygamma, (n, self))
     return ended(depth, result)
 
+cdef TensorBase inplace_polygamma(object n, TensorBase self):
+    if not n >= 0:
+        raise RuntimeError("polygamma(): polygamma(n, x) does not support negative n, but got n = %r" % (n,))
+    check_inplace("polygamma_", self)
+    cdef int depth = begin_op("polygamma_", (n, self), NULL) if watching else 0
+    if has_tangent_1(self):
+        return ended(depth, copy_into("polygamma_", self, op_polygamma(n, original_of(self))))
+    cdef Node node, history = None
+    if requires_grad_1(self):
+        node = <Node>PolygammaBackward0.__new__(PolygammaBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, original_of(self))
+        set_value(node, 0, n)
+        history = prepare_history("polygamma_", self, node)
+    if not (watching and written_batched(&batched_inplace_polygamma, (n, self))):
+        write_inplace(
+            "polygamma_",
+            self,
+            scipy_loops.polygamma_of(
+                scipy_of_polygamma.special.digamma, scipy_of_polygamma.special.zeta, n, array_of(self)
+            ),
+        )
+    finish_inplace(self, history)
+    return ended(depth, self)
+
 cdef object packed_polygamma(tuple operands):
     return op_polygamma(operands[0], <TensorBase>operands[1])
 
+cdef object packed_inplace_polygamma(tuple operands):
+    return inplace_polygamma(operands[0], <TensorBase>operands[1])
+
 cdef BatchRule batched_polygamma
-batched_polygamma = BatchRule(b"polygamma", slice_by_slice, b"..", packed_polygamma, NULL)
+batched_polygamma = BatchRule(b"polygamma", elementwise, b".c", packed_polygamma, NULL)
+cdef BatchRule batched_inplace_polygamma
+batched_inplace_polygamma = BatchRule(b"polygamma_", elementwise, b".w", packed_inplace_polygamma, NULL)
 
 def call_polygamma(n, self):
     n = as_int(n, "polygamma", "n", 1)
     self = check_tensor(self, "polygamma", "input", 2)
     check_real(self, "polygamma")
     return op_polygamma(n, <TensorBase>self)
+
+def call_polygamma_(n, TensorBase self not None):
+    n = as_int(n, "polygamma_", "n", 1)
+    check_real(self, "polygamma_")
+    return inplace_polygamma(n, self)
 
 def polygamma(n, input, *, out=None):
     """Derivative of order `n` of the digamma function.

@@ -11,6 +11,7 @@ cdef TensorBase op_index_put_tensor(TensorBase self, object indices, TensorBase 
 cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object values, bint accumulate)
 cdef TensorBase op_select(TensorBase self, object dim, object index)
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length)
+cdef TensorBase op_narrow_copy(TensorBase self, object dim, object start, object length)
 
 cdef object call_basic_index(self, index)
 cdef object call_basic_index_backward(self, shape, index)

@@ -13,6 +13,7 @@ from gradsmith.generated.runtime cimport (
     written_batched,
 )
 
+from gradsmith.generated.copy cimport op_clone_by_rows
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
 from gradsmith.runtime.arrays.functions cimport indexed, shapes
 
@@ -609,16 +610,6 @@ cdef object call_narrow(self, dim, start, length):
         as_int(length, "narrow", "length", 4),
     )
 
-cdef object call_narrow_copy(self, dim, start, length):
-    return copy_of(
-        op_narrow(
-            check_input(self, "narrow_copy"),
-            as_dim(dim, "narrow_copy", "dim", 2, self),
-            as_int(start, "narrow_copy", "start", 3),
-            as_int(length, "narrow_copy", "length", 4),
-        ),
-    )
-
 def narrow(input, dim, start, length):
     """View of some consecutive slices along a dimension.
 
@@ -641,10 +632,26 @@ def narrow(input, dim, start, length):
     """
     return call_narrow(input, dim, start, length)
 
-def narrow_copy(input, dim, start, length, *, out=None):
-    """View of some consecutive slices along a dimension. Copied into memory of its own.
 
-    ``narrow(Tensor(a) self, dim dim, int start, int length) -> Tensor(a)``
+# ---- narrow_copy(Tensor self, dim dim, int start, int length) -> Tensor
+
+cdef TensorBase op_narrow_copy(TensorBase self, object dim, object start, object length):
+    cdef int depth = begin_op("narrow_copy", (self, dim, start, length), NULL) if watching else 0
+    cdef TensorBase result = op_clone_by_rows(op_narrow(self, dim, start, length))
+    return ended(depth, result)
+
+cdef object call_narrow_copy(self, dim, start, length):
+    return op_narrow_copy(
+        check_input(self, "narrow_copy"),
+        as_dim(dim, "narrow_copy", "dim", 2, self),
+        as_int(start, "narrow_copy", "start", 3),
+        as_int(length, "narrow_copy", "length", 4),
+    )
+
+def narrow_copy(input, dim, start, length, *, out=None):
+    """Copy of some consecutive slices along a dimension.
+
+    ``narrow_copy(Tensor self, dim dim, int start, int length) -> Tensor``
 
     Parameters:
     input : Tensor
@@ -653,10 +660,6 @@ def narrow_copy(input, dim, start, length, *, out=None):
     length : int
     axis : int, optional
     out : Tensor, optional
-
-    Gradients:
-        input: basic_index_backward(grad, self.shape, narrow_index(self.shape, dim, start, length))
-        result: auto_linear
     """
     return give_out("narrow_copy", out, call_narrow_copy(input, dim, start, length))
 

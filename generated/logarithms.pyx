@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_float_or_none, as_floating, as_number, as_operand, as_promoted, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, by_ops, carry_tangents, check_inplace, check_input, check_real,
     check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward,
-    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node,
-    original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    save_input, save_mode, save_output, saved_number, saved_tensor, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unary, unary_into, unpack, unpack_number, wants, watching, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor,
+    IS_VIEW, Node, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unary, unary_into, unpack, unpack_number, wants, watching, wrap,
+    wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP2, LOG10, LOG2, LOGADDEXP, LOGADDEXP2
 
@@ -27,6 +27,7 @@ from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp, op_log
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.unary cimport op_conj
+from gradsmith.runtime.arrays.functions cimport floats
 
 import numpy as np
 
@@ -36,7 +37,7 @@ cdef extern from "logarithms_kernels.h":
     const FusedKernel *const EXP2_BACKWARD[1]
     const FusedKernel *const LOG2_BACKWARD[1]
     const FusedKernel *const LOG10_BACKWARD[1]
-    const FusedKernel *const LOGADDEXP_BACKWARD[2]
+    const FusedKernel *const LOGADDEXP_REAL_BACKWARD[2]
     const FusedKernel *const LOGADDEXP2_BACKWARD[2]
     const FusedKernel *const LOGIT_INSIDE_BACKWARD[1]
     const FusedKernel *const XLOGY_TENSOR_BACKWARD[2]
@@ -288,13 +289,54 @@ def log10(input, *, out=None):
 
 # ---- logaddexp(Tensor self, Tensor other) -> Tensor
 
-cdef class LogaddexpBackward0(Node):
-    """Backward of ``logaddexp``."""
+cdef TensorBase op_logaddexp(TensorBase self, TensorBase other):
+    cdef int depth = begin_op("logaddexp", (self, other), NULL) if watching else 0
+    cdef TensorBase result = op_logaddexp_complex(self, other) if is_complex(self) or is_complex(
+        other
+    ) else op_logaddexp_real(self, other)
+    return ended(depth, result)
+
+cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
+    check_inplace("logaddexp_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into(
+        "logaddexp_",
+        self,
+        op_logaddexp_complex(original, other) if is_complex(original) or is_complex(other) else op_logaddexp_real(
+            original, other
+        ),
+    )
+
+cdef object call_logaddexp(self, other):
+    return op_logaddexp(check_input(self, "logaddexp"), check_tensor(other, "logaddexp", "other", 2))
+
+cdef object call_logaddexp_(TensorBase self, other):
+    return inplace_logaddexp(self, check_tensor(other, "logaddexp_", "other", 2))
+
+def logaddexp(input, other, *, out=None):
+    """Logarithm of the sum of the exponentials of two elements; of complex ones that with the angle of the sum.
+
+    ``logaddexp(Tensor self, Tensor other) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("logaddexp", out, call_logaddexp(input, other))
+
+
+# ---- logaddexp_real(Tensor self, Tensor other) -> Tensor
+
+cdef class LogaddexpRealBackward0(Node):
+    """Backward of ``logaddexp_real``."""
 
     # Saves self and other: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
-        if apply_fused(self, LOGADDEXP_BACKWARD, grads, grad_inputs):
+        if apply_fused(self, LOGADDEXP_REAL_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = None, other = None
@@ -316,7 +358,7 @@ cdef class LogaddexpBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef object tangents_logaddexp(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_logaddexp_real(tuple tangents, tuple given):    # auto_element_wise
     self_t, other_t = tangents
     self, other = given
     result_t = None
@@ -328,72 +370,43 @@ cdef object tangents_logaddexp(tuple tangents, tuple given):    # auto_element_w
         )
     return result_t
 
-cdef TensorBase op_logaddexp(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("logaddexp", (self, other), &batched_logaddexp) if watching else 0
+cdef TensorBase op_logaddexp_real(TensorBase self, TensorBase other):
+    cdef int depth = begin_replaceable_op("logaddexp_real", (self, other), &batched_logaddexp_real) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap_owned(
         binary(LOGADDEXP, self.array, other.array)
     )
     cdef Node node
     if requires_grad_2(self, other):
-        node = <Node>LogaddexpBackward0.__new__(LogaddexpBackward0)
+        node = <Node>LogaddexpRealBackward0.__new__(LogaddexpRealBackward0)
         connect_2(node, 2, 0, self, other)
         save_input(node, 0, self)
         save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        carry_tangents(result, (self, other), tangents_logaddexp, (self, other))
+        carry_tangents(result, (self, other), tangents_logaddexp_real, (self, other))
     return ended(depth, result)
 
-cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
-    check_inplace("logaddexp_", self)
-    cdef int depth = begin_op("logaddexp_", (self, other), NULL) if watching else 0
-    if has_tangent_2(self, other):
-        return ended(depth, copy_into("logaddexp_", self, op_logaddexp(original_of(self), other)))
-    cdef Node node, history = None
-    if requires_grad_2(self, other):
-        node = <Node>LogaddexpBackward0.__new__(LogaddexpBackward0)
-        connect_2(node, 2, 0, self, other)
-        save_input(node, 0, original_of(self))
-        save_input(node, 1, other)
-        history = prepare_history("logaddexp_", self, node)
-    if not (watching and written_batched(&batched_inplace_logaddexp, (self, other))):
-        binary_into(LOGADDEXP, self.array, other.array, self.array)
-    finish_inplace(self, history)
-    return ended(depth, self)
+cdef object packed_logaddexp_real(tuple operands):
+    return op_logaddexp_real(<TensorBase>operands[0], <TensorBase>operands[1])
 
-cdef object packed_logaddexp(tuple operands):
-    return op_logaddexp(<TensorBase>operands[0], <TensorBase>operands[1])
+cdef BatchRule batched_logaddexp_real
+batched_logaddexp_real = BatchRule(b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL)
 
-cdef object packed_inplace_logaddexp(tuple operands):
-    return inplace_logaddexp(<TensorBase>operands[0], <TensorBase>operands[1])
+cdef object call_logaddexp_real(self, other):
+    self = check_input(self, "logaddexp_real")
+    other = check_tensor(other, "logaddexp_real", "other", 2)
+    check_real(self, "logaddexp_real")
+    check_real(other, "logaddexp_real")
+    return op_logaddexp_real(<TensorBase>self, <TensorBase>other)
 
-cdef BatchRule batched_logaddexp
-batched_logaddexp = BatchRule(b"logaddexp", elementwise, b"ee", packed_logaddexp, NULL)
-cdef BatchRule batched_inplace_logaddexp
-batched_inplace_logaddexp = BatchRule(b"logaddexp_", elementwise, b"we", packed_inplace_logaddexp, NULL)
+def logaddexp_real(input, other):
+    """Logarithm of the sum of the exponentials of two real elements.
 
-cdef object call_logaddexp(self, other):
-    self = check_input(self, "logaddexp")
-    other = check_tensor(other, "logaddexp", "other", 2)
-    check_real(self, "logaddexp")
-    check_real(other, "logaddexp")
-    return op_logaddexp(<TensorBase>self, <TensorBase>other)
-
-cdef object call_logaddexp_(TensorBase self, other):
-    other = check_tensor(other, "logaddexp_", "other", 2)
-    check_real(self, "logaddexp_")
-    check_real(other, "logaddexp_")
-    return inplace_logaddexp(self, <TensorBase>other)
-
-def logaddexp(input, other, *, out=None):
-    """Logarithm of the sum of the exponentials of two elements.
-
-    ``logaddexp(Tensor self, Tensor other) -> Tensor``
+    ``logaddexp_real(Tensor self, Tensor other) -> Tensor``
 
     Parameters:
     input : Tensor
     other : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, RuntimeError
 
@@ -402,7 +415,99 @@ def logaddexp(input, other, *, out=None):
         other: grad / (1 + exp(self - other))
         result: auto_element_wise
     """
-    return give_out("logaddexp", out, call_logaddexp(input, other))
+    return call_logaddexp_real(input, other)
+
+
+# ---- logaddexp_complex(Tensor self, Tensor other) -> Tensor
+
+cdef class LogaddexpComplexBackward0(Node):
+    """Backward of ``logaddexp_complex``."""
+
+    # Saves self and other: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, other = None
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            other = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(grad, op_conj(op_add_scalar(op_exp(op_sub_tensor_tensor(other, self_)), 1))),
+            )
+        if wants(wanted, 1):    # other
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if other is None:
+                other = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_div_tensor_tensor(grad, op_conj(op_add_scalar(op_exp(op_sub_tensor_tensor(self_, other)), 1))),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
+
+cdef object tangents_logaddexp_complex(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    self, other = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_div_tensor_tensor(self_t, op_add_scalar(op_exp(op_sub_tensor_tensor(other, self)), 1))
+    if other_t is not None:
+        result_t = plus(
+            result_t, op_div_tensor_tensor(other_t, op_add_scalar(op_exp(op_sub_tensor_tensor(self, other)), 1))
+        )
+    return result_t
+
+cdef TensorBase op_logaddexp_complex(TensorBase self, TensorBase other):
+    cdef int depth = begin_replaceable_op(
+        "logaddexp_complex", (self, other), &batched_logaddexp_complex
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        floats.logaddexp_of(array_of(self), array_of(other))
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>LogaddexpComplexBackward0.__new__(LogaddexpComplexBackward0)
+        connect_2(node, 2, 0, self, other)
+        save_input(node, 0, self)
+        save_input(node, 1, other)
+        set_history(result, node)
+    if has_tangent_2(self, other):
+        carry_tangents(result, (self, other), tangents_logaddexp_complex, (self, other))
+    return ended(depth, result)
+
+cdef object packed_logaddexp_complex(tuple operands):
+    return op_logaddexp_complex(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_logaddexp_complex
+batched_logaddexp_complex = BatchRule(b"logaddexp_complex", elementwise, b"ee", packed_logaddexp_complex, NULL)
+
+cdef object call_logaddexp_complex(self, other):
+    return op_logaddexp_complex(
+        check_input(self, "logaddexp_complex"), check_tensor(other, "logaddexp_complex", "other", 2)
+    )
+
+def logaddexp_complex(input, other):
+    """Logarithm of the sum of the exponentials of two complex elements.
+
+    ``logaddexp_complex(Tensor self, Tensor other) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad / conj(1 + exp(other - self))
+        other: grad / conj(1 + exp(self - other))
+        result: auto_element_wise
+    """
+    return call_logaddexp_complex(input, other)
 
 
 # ---- logaddexp2(Tensor self, Tensor other) -> Tensor

@@ -124,11 +124,11 @@ const gs_fused_kernel *const LOG10_BACKWARD[1] = {
     &log10_backward_self,
 };
 
-/* ---- LOGADDEXP_BACKWARD */
-/* derivatives.yaml: logaddexp */
+/* ---- LOGADDEXP_REAL_BACKWARD */
+/* derivatives.yaml: logaddexp_real */
 
 /* self: grad / (1 + exp(other - self)) */
-GS_CLONES static void logaddexp_backward_self_f(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void logaddexp_real_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
     const float *self = (const float *)args[1];
@@ -141,7 +141,7 @@ GS_CLONES static void logaddexp_backward_self_f(char **args, const double *scala
     }
 }
 
-GS_CLONES static void logaddexp_backward_self_d(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void logaddexp_real_backward_self_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
     const double *self = (const double *)args[1];
@@ -154,9 +154,9 @@ GS_CLONES static void logaddexp_backward_self_d(char **args, const double *scala
     }
 }
 
-static const gs_fused_kernel logaddexp_backward_self = {
-    .name = "logaddexp_backward_self",
-    .loops = {logaddexp_backward_self_f, logaddexp_backward_self_d},
+static const gs_fused_kernel logaddexp_real_backward_self = {
+    .name = "logaddexp_real_backward_self",
+    .loops = {logaddexp_real_backward_self_f, logaddexp_real_backward_self_d},
     .n_inputs = 3,
     .n_scalars = 0,
     .cost = 13,
@@ -164,7 +164,7 @@ static const gs_fused_kernel logaddexp_backward_self = {
 };
 
 /* other: grad / (1 + exp(self - other)) */
-GS_CLONES static void logaddexp_backward_other_f(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void logaddexp_real_backward_other_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
     const float *self = (const float *)args[1];
@@ -177,7 +177,7 @@ GS_CLONES static void logaddexp_backward_other_f(char **args, const double *scal
     }
 }
 
-GS_CLONES static void logaddexp_backward_other_d(char **args, const double *scalars, npy_intp n)
+GS_CLONES static void logaddexp_real_backward_other_d(char **args, const double *scalars, npy_intp n)
 {
     const double *grad = (const double *)args[0];
     const double *self = (const double *)args[1];
@@ -190,18 +190,18 @@ GS_CLONES static void logaddexp_backward_other_d(char **args, const double *scal
     }
 }
 
-static const gs_fused_kernel logaddexp_backward_other = {
-    .name = "logaddexp_backward_other",
-    .loops = {logaddexp_backward_other_f, logaddexp_backward_other_d},
+static const gs_fused_kernel logaddexp_real_backward_other = {
+    .name = "logaddexp_real_backward_other",
+    .loops = {logaddexp_real_backward_other_f, logaddexp_real_backward_other_d},
     .n_inputs = 3,
     .n_scalars = 0,
     .cost = 13,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
 };
 
-const gs_fused_kernel *const LOGADDEXP_BACKWARD[2] = {
-    &logaddexp_backward_self,
-    &logaddexp_backward_other,
+const gs_fused_kernel *const LOGADDEXP_REAL_BACKWARD[2] = {
+    &logaddexp_real_backward_self,
+    &logaddexp_real_backward_other,
 };
 
 /* ---- LOGADDEXP2_BACKWARD */

@@ -8,7 +8,7 @@
 extern const gs_fused_kernel *const EXP2_BACKWARD[1];
 extern const gs_fused_kernel *const LOG2_BACKWARD[1];
 extern const gs_fused_kernel *const LOG10_BACKWARD[1];
-extern const gs_fused_kernel *const LOGADDEXP_BACKWARD[2];
+extern const gs_fused_kernel *const LOGADDEXP_REAL_BACKWARD[2];
 extern const gs_fused_kernel *const LOGADDEXP2_BACKWARD[2];
 extern const gs_fused_kernel *const LOGIT_INSIDE_BACKWARD[1];
 extern const gs_fused_kernel *const XLOGY_TENSOR_BACKWARD[2];

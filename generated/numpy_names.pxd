@@ -12,4 +12,21 @@ cdef TensorBase op_ediff1d(TensorBase self, TensorBase to_end, TensorBase to_beg
 cdef TensorBase op_cumulative_sum(TensorBase self, object dim, bint include_initial)
 cdef TensorBase op_cumulative_prod(TensorBase self, object dim, bint include_initial)
 cdef TensorBase op_take_along_axis(TensorBase self, TensorBase indices, object dim)
+cdef TensorBase op_put_along_dim_tensor(TensorBase self, TensorBase indices, TensorBase values, object dim)
+cdef TensorBase op_put_along_dim_scalar(TensorBase self, TensorBase indices, object values, object dim)
+cdef TensorBase op_interp(TensorBase x, TensorBase xp, TensorBase fp, object left, object right, object period)
+cdef TensorBase op_pad(
+    TensorBase self,
+    object pad_width,
+    object mode,
+    object stat_length,
+    object constant_values,
+    object end_values,
+    object reflect_type
+)
+cdef TensorBase op_padding_value(TensorBase self, object dim, object mode)
+cdef TensorBase op_choose(TensorBase self, list choices, object mode)
+cdef tuple op_modf(TensorBase self)
+cdef tuple op_divmod_tensor(TensorBase self, TensorBase other)
+cdef tuple op_divmod_scalar(TensorBase self, object other)
 cdef TensorBase op_unwrap(TensorBase self, object discont, object dim, object period)

@@ -4,17 +4,24 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, BatchRule, begin_op,
-    begin_replaceable_op, carry_tangents, check_input, check_real, check_tensor, check_tensor_or_none, connect_1,
-    elementwise, ended, FusedKernel, gradient, has_tangent_1, ndim_of, Node, replayed_tensor, replays, requires_grad_1,
-    save_output, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unpack, watching,
-    wrap_owned, write_out_docstrings,
+    apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, as_number_or_none,
+    as_operand, as_str, as_str_or_none, as_tensor_list, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
+    check_inplace, check_input, check_real, check_tensor, check_tensor_or_none, connect_1, copy_into, elementwise,
+    end_op, ended, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, ndim_of, Node, original_of,
+    replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input, set_history,
+    take_second_names, TensorBase, unary, unpack, watching, wrap_owned, write_out_docstrings,
 )
 from gradsmith.runtime.arrays.array cimport CBRT
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
-from gradsmith.generated.division cimport op_div_tensor_tensor
+from gradsmith.generated.division cimport (
+    op_div_tensor_tensor, op_floor_divide_tensor_scalar, op_floor_divide_tensor_tensor, op_remainder_tensor_scalar,
+    op_remainder_tensor_tensor,
+)
 from gradsmith.generated.extremes cimport op_amax, op_amin
+from gradsmith.runtime.formulas.signals.grids cimport (
+    chosen_from, fraction_part, interpolated, padded_by_mode, padding_statistic, whole_part, with_elements_along,
+)
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.generated.places cimport op_take_along_dim
 from gradsmith.generated.shape cimport op_squeeze_dim, op_transpose, op_unsqueeze
@@ -23,6 +30,7 @@ from gradsmith.generated.unary cimport op_conj
 
 import numpy as np
 
+from gradsmith.runtime.switches.return_types import return_type
 
 cdef extern from "numpy_names_kernels.h":
     const FusedKernel *const CBRT_BACKWARD[1]
@@ -308,6 +316,283 @@ def take_along_axis(input, indices, dim):
     Raises: TypeError, RuntimeError
     """
     return call_take_along_axis(input, indices, dim)
+
+
+# ---- put_along_dim(Tensor self, Tensor indices, Tensor|Scalar values, dim? dim=None) -> Tensor
+
+cdef TensorBase op_put_along_dim_tensor(TensorBase self, TensorBase indices, TensorBase values, object dim):
+    cdef int depth = begin_op("put_along_dim", (self, indices, values, dim), NULL) if watching else 0
+    cdef TensorBase result = with_elements_along(self, indices, values, dim)
+    return ended(depth, result)
+
+cdef TensorBase inplace_put_along_dim_tensor(TensorBase self, TensorBase indices, TensorBase values, object dim):
+    check_inplace("put_along_dim_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("put_along_dim_", self, with_elements_along(original, indices, values, dim))
+
+cdef TensorBase op_put_along_dim_scalar(TensorBase self, TensorBase indices, object values, object dim):
+    cdef int depth = begin_op("put_along_dim", (self, indices, values, dim), NULL) if watching else 0
+    cdef TensorBase result = with_elements_along(self, indices, values, dim)
+    return ended(depth, result)
+
+cdef TensorBase inplace_put_along_dim_scalar(TensorBase self, TensorBase indices, object values, object dim):
+    check_inplace("put_along_dim_", self)
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("put_along_dim_", self, with_elements_along(original, indices, values, dim))
+
+def call_put_along_dim(self, indices, values, dim):
+    self = check_input(self, "put_along_dim")
+    indices = check_tensor(indices, "put_along_dim", "indices", 2)
+    values = as_operand(values, "put_along_dim", "values", 3)
+    dim = as_dim_or_none(dim, "put_along_dim", "dim", 4, self)
+    if is_tensor(values):
+        return op_put_along_dim_tensor(<TensorBase>self, <TensorBase>indices, <TensorBase>values, dim)
+    return op_put_along_dim_scalar(<TensorBase>self, <TensorBase>indices, values, dim)
+
+def call_put_along_dim_(TensorBase self not None, indices, values, dim):
+    indices = check_tensor(indices, "put_along_dim_", "indices", 2)
+    values = as_operand(values, "put_along_dim_", "values", 3)
+    dim = as_dim_or_none(dim, "put_along_dim_", "dim", 4, self)
+    if is_tensor(values):
+        return inplace_put_along_dim_tensor(self, <TensorBase>indices, <TensorBase>values, dim)
+    return inplace_put_along_dim_scalar(self, <TensorBase>indices, values, dim)
+
+def put_along_dim(input, indices, values, dim=None):
+    """Copy with elements along a dimension replaced, which an index names that is broadcast along the others.
+
+    ``put_along_dim(Tensor self, Tensor indices, Tensor|Scalar values, dim? dim=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    indices : Tensor
+    values : Tensor or number
+    dim : int, optional
+    axis : int, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_put_along_dim(input, indices, values, dim)
+
+
+# ---- interp(Tensor x, Tensor xp, Tensor fp, Scalar? left=None, Scalar? right=None, float? period=None) -> Tensor
+
+cdef TensorBase op_interp(TensorBase x, TensorBase xp, TensorBase fp, object left, object right, object period):
+    cdef int depth = begin_op("interp", (x, xp, fp, left, right, period), NULL) if watching else 0
+    cdef TensorBase result = interpolated(x, xp, fp, left, right, period)
+    return ended(depth, result)
+
+def call_interp(x, xp, fp, left, right, period):
+    x = check_tensor(x, "interp", "x", 1)
+    xp = check_tensor(xp, "interp", "xp", 2)
+    fp = check_tensor(fp, "interp", "fp", 3)
+    left = as_number_or_none(left, "interp", "left", 4)
+    right = as_number_or_none(right, "interp", "right", 5)
+    period = as_float_or_none(period, "interp", "period", 6)
+    check_real(x, "interp")
+    check_real(xp, "interp")
+    check_real(fp, "interp")
+    return op_interp(<TensorBase>x, <TensorBase>xp, <TensorBase>fp, left, right, period)
+
+def interp(x, xp, fp, left=None, right=None, period=None):
+    """Values at `x` on straight lines between the points with coordinates `xp`, which ascend, and `fp`; outside `left`
+    and `right`, or those of the first and the last point, or with a `period` those of the next one.
+
+    ``interp(Tensor x, Tensor xp, Tensor fp, Scalar? left=None, Scalar? right=None, float? period=None) -> Tensor``
+
+    Parameters:
+    x : Tensor
+    xp : Tensor
+    fp : Tensor
+    left : number, optional
+    right : number, optional
+    period : float, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_interp(x, xp, fp, left, right, period)
+
+
+# ---- pad(Tensor self, object pad_width, str mode='constant', *, object stat_length=None, object constant_values=None,
+# object end_values=None, str? reflect_type=None) -> Tensor
+
+cdef TensorBase op_pad(
+    TensorBase self,
+    object pad_width,
+    object mode,
+    object stat_length,
+    object constant_values,
+    object end_values,
+    object reflect_type
+):
+    cdef int depth = begin_op(
+        "pad", (self, pad_width, mode, stat_length, constant_values, end_values, reflect_type), NULL
+    ) if watching else 0
+    cdef TensorBase result = padded_by_mode(
+        self, pad_width, mode, stat_length, constant_values, end_values, reflect_type
+    )
+    return ended(depth, result)
+
+def call_pad(self, pad_width, mode, stat_length, constant_values, end_values, reflect_type):
+    return op_pad(
+        check_input(self, "pad"),
+        pad_width,
+        as_str(mode, "pad", "mode", 3),
+        stat_length,
+        constant_values,
+        end_values,
+        as_str_or_none(reflect_type, "pad", "reflect_type", 7),
+    )
+
+def pad(
+    input, pad_width, mode="constant", *, stat_length=None, constant_values=None, end_values=None, reflect_type=None
+):
+    """Copy with more elements before and after each dimension: "constant" ones, those at the "edge", a "linear_ramp" to
+    `end_values`, the "maximum", "mean", "median" or "minimum" of `stat_length` elements, or the tensor as in a mirror
+    that stands on the last element ("reflect") or behind it ("symmetric"), or from its other end ("wrap").
+
+    ``pad(Tensor self, object pad_width, str mode='constant', *, object stat_length=None, object constant_values=None,
+    object end_values=None, str? reflect_type=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    pad_width : object
+    mode : str, default 'constant'
+    stat_length : object, optional
+    constant_values : object, optional
+    end_values : object, optional
+    reflect_type : str, optional
+    """
+    return call_pad(input, pad_width, mode, stat_length, constant_values, end_values, reflect_type)
+
+
+# ---- padding_value(Tensor self, dim dim, str mode) -> Tensor
+
+cdef TensorBase op_padding_value(TensorBase self, object dim, object mode):
+    cdef int depth = begin_op("padding_value", (self, dim, mode), NULL) if watching else 0
+    cdef TensorBase result = padding_statistic(self, dim, mode)
+    return ended(depth, result)
+
+def call_padding_value(self, dim, mode):
+    self = check_input(self, "padding_value")
+    dim = as_dim(dim, "padding_value", "dim", 2, self)
+    mode = as_str(mode, "padding_value", "mode", 3)
+    check_real(self, "padding_value")
+    return op_padding_value(<TensorBase>self, dim, mode)
+
+def padding_value(input, dim, mode):
+    """The maximum, the mean, the median or the minimum along a dimension, which stays, in the dtype of the tensor.
+
+    ``padding_value(Tensor self, dim dim, str mode) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    dim : int
+    mode : str
+    axis : int, optional
+    """
+    return call_padding_value(input, dim, mode)
+
+
+# ---- choose(Tensor self, Tensor[] choices, *, str mode='raise') -> Tensor
+
+cdef TensorBase op_choose(TensorBase self, list choices, object mode):
+    cdef int depth = begin_op("choose", (self, choices, mode), NULL) if watching else 0
+    cdef TensorBase result = chosen_from(self, choices, mode)
+    return ended(depth, result)
+
+def call_choose(self, choices, mode):
+    return op_choose(
+        check_input(self, "choose"), as_tensor_list(choices, "choose", "choices", 2), as_str(mode, "choose", "mode", 3)
+    )
+
+def choose(input, choices, *, mode="raise"):
+    """For each element of an integer tensor the element of the choice with that number; numbers beyond them are an
+    error, or with "wrap" begin anew, or with "clip" mean the nearest.
+
+    ``choose(Tensor self, Tensor[] choices, *, str mode='raise') -> Tensor``
+
+    Parameters:
+    input : Tensor
+    choices : sequence of Tensor
+    mode : str, default 'raise'
+    """
+    return call_choose(input, choices, mode)
+
+
+# ---- modf(Tensor self) -> (Tensor fractional, Tensor integral)
+
+cdef tuple op_modf(TensorBase self):
+    cdef int depth = begin_op("modf", (self,), NULL) if watching else 0
+    cdef tuple fractional = (fraction_part(self), whole_part(self))
+    if depth:
+        end_op(depth, fractional)
+    return fractional
+
+ModfResult = return_type("modf", "ModfResult", ("fractional", "integral"), __name__)
+
+def call_modf(self):
+    self = check_input(self, "modf")
+    check_real(self, "modf")
+    return ModfResult._make(op_modf(<TensorBase>self))
+
+def modf(input):
+    """What comes after the point of each element, and what comes before it; nothing comes after that of an infinity.
+
+    ``modf(Tensor self) -> (Tensor fractional, Tensor integral)``
+
+    Parameters:
+    input : Tensor
+
+    Returns:
+    fractional : Tensor
+    integral : Tensor
+    """
+    return call_modf(input)
+
+
+# ---- divmod(Tensor self, Tensor|Scalar other) -> (Tensor quotient, Tensor remainder)
+
+cdef tuple op_divmod_tensor(TensorBase self, TensorBase other):
+    cdef int depth = begin_op("divmod", (self, other), NULL) if watching else 0
+    cdef tuple quotient = (op_floor_divide_tensor_tensor(self, other), op_remainder_tensor_tensor(self, other))
+    if depth:
+        end_op(depth, quotient)
+    return quotient
+
+cdef tuple op_divmod_scalar(TensorBase self, object other):
+    cdef int depth = begin_op("divmod", (self, other), NULL) if watching else 0
+    cdef tuple quotient = (op_floor_divide_tensor_scalar(self, other), op_remainder_tensor_scalar(self, other))
+    if depth:
+        end_op(depth, quotient)
+    return quotient
+
+DivmodResult = return_type("divmod", "DivmodResult", ("quotient", "remainder"), __name__)
+
+def call_divmod(self, other):
+    self = check_input(self, "divmod")
+    other = as_operand(other, "divmod", "other", 2)
+    check_real(self, "divmod")
+    check_real(other, "divmod")
+    if is_tensor(other):
+        return DivmodResult._make(op_divmod_tensor(<TensorBase>self, <TensorBase>other))
+    return DivmodResult._make(op_divmod_scalar(<TensorBase>self, other))
+
+def divmod(input, other):
+    """Quotient rounded down, and the remainder of that division.
+
+    ``divmod(Tensor self, Tensor|Scalar other) -> (Tensor quotient, Tensor remainder)``
+
+    Parameters:
+    input : Tensor
+    other : Tensor or number
+
+    Returns:
+    quotient : Tensor
+    remainder : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_divmod(input, other)
 
 
 # ---- unwrap(Tensor self, float? discont=None, dim dim=-1, *, float period=6.283185307179586) -> Tensor

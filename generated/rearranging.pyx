@@ -302,6 +302,26 @@ batched_repeat_interleave_tensor = BatchRule(
     b"repeat_interleave", by_values, b"....", packed_repeat_interleave_tensor, NULL
 )
 
+
+# ---- repeat_interleave.places(Tensor repeats, *, int? output_size=None) -> Tensor
+
+cdef TensorBase op_repeat_interleave_places(TensorBase repeats, object output_size):
+    cdef int depth = begin_replaceable_op(
+        "repeat_interleave", (repeats, output_size), &batched_repeat_interleave_places
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        arrangements.repeated_places_of(array_of(repeats), output_size)
+    )
+    return ended(depth, result)
+
+cdef object packed_repeat_interleave_places(tuple operands):
+    return op_repeat_interleave_places(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_repeat_interleave_places
+batched_repeat_interleave_places = BatchRule(
+    b"repeat_interleave", by_values, b"..", packed_repeat_interleave_places, NULL
+)
+
 def call_repeat_interleave(self, repeats, dim, output_size):
     return op_repeat_interleave(
         check_input(self, "repeat_interleave"),
@@ -318,9 +338,16 @@ def call_repeat_interleave_tensor(self, repeats, dim, output_size):
         as_int_or_none(output_size, "repeat_interleave", "output_size", 4),
     )
 
+def call_repeat_interleave_places(repeats, output_size):
+    return op_repeat_interleave_places(
+        check_tensor(repeats, "repeat_interleave", "repeats", 1),
+        as_int_or_none(output_size, "repeat_interleave", "output_size", 2),
+    )
+
 cdef Overloads REPEAT_INTERLEAVE_OVERLOADS = Overloads("repeat_interleave", (
     Overload("(Tensor input, int repeats, int? dim=None, *, int? output_size=None)", None, None),
     Overload("(Tensor input, Tensor repeats, int? dim=None, *, int? output_size=None)", None, None),
+    Overload("(Tensor repeats, *, int? output_size=None)", None),
 ))
 
 def bind_repeat_interleave(tuple args not None, dict kwargs not None):
@@ -328,7 +355,9 @@ def bind_repeat_interleave(tuple args not None, dict kwargs not None):
     cdef tuple found = REPEAT_INTERLEAVE_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
         return call_repeat_interleave(found[0], found[1], found[2], found[3])
-    return call_repeat_interleave_tensor(found[0], found[1], found[2], found[3])
+    if choice == 1:
+        return call_repeat_interleave_tensor(found[0], found[1], found[2], found[3])
+    return call_repeat_interleave_places(found[0], found[1])
 
 def repeat_interleave(*args, **kwargs):
     """Copy in which each element, or each slice along a dimension, is repeated.
@@ -337,6 +366,8 @@ def repeat_interleave(*args, **kwargs):
         Copy in which each element, or each slice along a dimension, is repeated.
     ``repeat_interleave.tensor(Tensor self, Tensor repeats, dim? dim=None, *, int? output_size=None) -> Tensor``
         Copy in which each element, or each slice along a dimension, is repeated as often as a tensor says.
+    ``repeat_interleave.places(Tensor repeats, *, int? output_size=None) -> Tensor``
+        The number of each element of a vector, as often as the element says.
 
     Raises: TypeError, RuntimeError
 

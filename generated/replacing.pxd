@@ -5,5 +5,8 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_select_scatter(TensorBase self, TensorBase src, object dim, object index)
 cdef TensorBase op_slice_scatter(TensorBase self, TensorBase src, object dim, object start, object end, object step)
+cdef TensorBase op_as_strided_scatter(
+    TensorBase self, TensorBase src, object size, object stride, object storage_offset
+)
 cdef TensorBase op_masked_scatter(TensorBase self, TensorBase mask, TensorBase source)
 cdef TensorBase op_constant_pad_nd(TensorBase self, object pad, object value)

@@ -4,10 +4,11 @@
 
 from gradsmith.generated.runtime cimport (
     as_dim, as_int, as_int_or_none, as_int_tuple, as_number, begin_op, check_inplace, check_input, check_tensor,
-    copy_into, ended, grad_enabled, original_of, take_second_names, TensorBase, watching, write_out_docstrings,
+    copy_into, ended, give_out, grad_enabled, original_of, take_second_names, TensorBase, watching,
+    write_out_docstrings,
 )
 
-from gradsmith.runtime.formulas.replaced cimport padded, with_masked, with_selected, with_slice
+from gradsmith.runtime.formulas.replaced cimport padded, with_masked, with_selected, with_slice, with_strided
 
 import numpy as np
 
@@ -78,6 +79,43 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     Raises: TypeError, RuntimeError
     """
     return call_slice_scatter(input, src, dim, start, end, step)
+
+
+# ---- as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor
+
+cdef TensorBase op_as_strided_scatter(
+    TensorBase self, TensorBase src, object size, object stride, object storage_offset
+):
+    cdef int depth = begin_op("as_strided_scatter", (self, src, size, stride, storage_offset), NULL) if watching else 0
+    cdef TensorBase result = with_strided(self, src, size, stride, storage_offset)
+    return ended(depth, result)
+
+def call_as_strided_scatter(self, src, size, stride, storage_offset):
+    return op_as_strided_scatter(
+        check_input(self, "as_strided_scatter"),
+        check_tensor(src, "as_strided_scatter", "src", 2),
+        as_int_tuple(size, "as_strided_scatter", "size", 3),
+        as_int_tuple(stride, "as_strided_scatter", "stride", 4),
+        as_int_or_none(storage_offset, "as_strided_scatter", "storage_offset", 5),
+    )
+
+def as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=None):
+    """Copy in which the elements that a view with any sizes and strides (in elements) would show are replaced; of
+    several values for one place the last stays.
+
+    ``as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    src : Tensor
+    size : int or sequence of int
+    stride : int or sequence of int
+    storage_offset : int, optional
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("as_strided_scatter", out, call_as_strided_scatter(input, src, size, stride, storage_offset))
 
 
 # ---- masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor

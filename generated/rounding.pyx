@@ -18,6 +18,7 @@ from gradsmith.generated.comparison cimport op_eq_scalar, op_lt_scalar, op_where
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.trigonometric cimport op_cos, op_sin
+from gradsmith.generated.unary cimport op_abs, op_conj
 from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
@@ -513,43 +514,109 @@ cdef class SincBackward0(Node):
         if apply_fused(self, SINC_BACKWARD, grads, grad_inputs):
             return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase y, less_of_y
+        cdef TensorBase y, is_small
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
         y = op_mul_tensor(op_mul_scalar(self_, 9.869604401089358), self_)
-        less_of_y = op_lt_scalar(y, 0.25)
+        is_small = op_lt_scalar(op_abs(self_), 0.16)
         set_grad_input(
             grad_inputs,
             0,
             op_mul_tensor(
                 grad,
+                op_conj(
+                    op_where_tensor_tensor(
+                        is_small,
+                        op_mul_tensor(
+                            op_mul_scalar(self_, -9.869604401089358),
+                            op_sub_scalar_tensor(
+                                0.3333333333333333,
+                                op_mul_tensor(
+                                    y,
+                                    op_sub_scalar_tensor(
+                                        0.03333333333333333,
+                                        op_mul_tensor(
+                                            y,
+                                            op_sub_scalar_tensor(
+                                                0.0011904761904761906,
+                                                op_mul_tensor(
+                                                    y,
+                                                    op_sub_scalar_tensor(
+                                                        2.2045855379188714e-05,
+                                                        op_mul_tensor(
+                                                            y,
+                                                            op_sub_scalar_tensor(
+                                                                2.505210838544172e-07,
+                                                                op_mul_tensor(
+                                                                    y,
+                                                                    op_sub_scalar_tensor(
+                                                                        1.9270852604185937e-09,
+                                                                        op_mul_scalar(y, 1.0706029224547743e-11),
+                                                                    ),
+                                                                ),
+                                                            ),
+                                                        ),
+                                                    ),
+                                                ),
+                                            ),
+                                        ),
+                                    ),
+                                ),
+                            ),
+                        ),
+                        op_div_tensor_tensor(
+                            op_sub_tensor_tensor(op_cos(op_mul_scalar(self_, 3.141592653589793)), result),
+                            op_where_scalar_tensor(is_small, 1, self_),
+                        ),
+                    ),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_sinc(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_conj(
+        op_mul_tensor(
+            op_conj(self_t),
+            op_conj(
                 op_where_tensor_tensor(
-                    less_of_y,
+                    op_lt_scalar(op_abs(self), 0.16),
                     op_mul_tensor(
-                        op_mul_scalar(self_, -9.869604401089358),
+                        op_mul_scalar(self, -9.869604401089358),
                         op_sub_scalar_tensor(
                             0.3333333333333333,
                             op_mul_tensor(
-                                y,
+                                op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
                                 op_sub_scalar_tensor(
                                     0.03333333333333333,
                                     op_mul_tensor(
-                                        y,
+                                        op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
                                         op_sub_scalar_tensor(
                                             0.0011904761904761906,
                                             op_mul_tensor(
-                                                y,
+                                                op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
                                                 op_sub_scalar_tensor(
                                                     2.2045855379188714e-05,
                                                     op_mul_tensor(
-                                                        y,
+                                                        op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
                                                         op_sub_scalar_tensor(
                                                             2.505210838544172e-07,
                                                             op_mul_tensor(
-                                                                y,
+                                                                op_mul_tensor(
+                                                                    op_mul_scalar(self, 9.869604401089358), self
+                                                                ),
                                                                 op_sub_scalar_tensor(
                                                                     1.9270852604185937e-09,
-                                                                    op_mul_scalar(y, 1.0706029224547743e-11),
+                                                                    op_mul_scalar(
+                                                                        op_mul_tensor(
+                                                                            op_mul_scalar(self, 9.869604401089358), self
+                                                                        ),
+                                                                        1.0706029224547743e-11,
+                                                                    ),
                                                                 ),
                                                             ),
                                                         ),
@@ -563,69 +630,9 @@ cdef class SincBackward0(Node):
                         ),
                     ),
                     op_div_tensor_tensor(
-                        op_sub_tensor_tensor(op_cos(op_mul_scalar(self_, 3.141592653589793)), result),
-                        op_where_scalar_tensor(less_of_y, 1, self_),
+                        op_sub_tensor_tensor(op_cos(op_mul_scalar(self, 3.141592653589793)), result),
+                        op_where_scalar_tensor(op_lt_scalar(op_abs(self), 0.16), 1, self),
                     ),
-                ),
-            ),
-        )
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
-
-cdef object tangents_sinc(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    result, self = given
-    return op_mul_tensor(
-        self_t,
-        op_where_tensor_tensor(
-            op_lt_scalar(op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self), 0.25),
-            op_mul_tensor(
-                op_mul_scalar(self, -9.869604401089358),
-                op_sub_scalar_tensor(
-                    0.3333333333333333,
-                    op_mul_tensor(
-                        op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
-                        op_sub_scalar_tensor(
-                            0.03333333333333333,
-                            op_mul_tensor(
-                                op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
-                                op_sub_scalar_tensor(
-                                    0.0011904761904761906,
-                                    op_mul_tensor(
-                                        op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
-                                        op_sub_scalar_tensor(
-                                            2.2045855379188714e-05,
-                                            op_mul_tensor(
-                                                op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
-                                                op_sub_scalar_tensor(
-                                                    2.505210838544172e-07,
-                                                    op_mul_tensor(
-                                                        op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self),
-                                                        op_sub_scalar_tensor(
-                                                            1.9270852604185937e-09,
-                                                            op_mul_scalar(
-                                                                op_mul_tensor(
-                                                                    op_mul_scalar(self, 9.869604401089358), self
-                                                                ),
-                                                                1.0706029224547743e-11,
-                                                            ),
-                                                        ),
-                                                    ),
-                                                ),
-                                            ),
-                                        ),
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-            op_div_tensor_tensor(
-                op_sub_tensor_tensor(op_cos(op_mul_scalar(self, 3.141592653589793)), result),
-                op_where_scalar_tensor(
-                    op_lt_scalar(op_mul_tensor(op_mul_scalar(self, 9.869604401089358), self), 0.25), 1, self
                 ),
             ),
         ),
@@ -691,13 +698,7 @@ cdef BatchRule batched_inplace_sinc
 batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL)
 
 cdef object call_sinc(self):
-    self = check_input(self, "sinc")
-    check_real(self, "sinc")
-    return op_sinc(<TensorBase>self)
-
-cdef object call_sinc_(TensorBase self):
-    check_real(self, "sinc_")
-    return inplace_sinc(self)
+    return op_sinc(check_input(self, "sinc"))
 
 def sinc(input, *, out=None):
     """sin(pi x) / (pi x) of each element, one at zero; near zero the derivative is its Taylor polynomial.
@@ -710,7 +711,9 @@ def sinc(input, *, out=None):
 
     Gradients:
         y = 9.869604401089358 * self * self
-        input: grad * where(y < 0.25, sinc_slope_at_zero(self, y), (cos(pi * self) - result) / where(y < 0.25, 1, self))
+        is_small = abs(self) < 0.16
+        input: grad * conj(where(is_small, sinc_slope_at_zero(self, y), (cos(pi * self) - result) / where(is_small, 1,
+        self)))
         result: auto_element_wise
     """
     return give_out("sinc", out, call_sinc(input))

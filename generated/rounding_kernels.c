@@ -4,7 +4,7 @@
 /* ---- SINC_BACKWARD */
 /* derivatives.yaml: sinc */
 
-/* self: grad * where(y < 0.25, sinc_slope_at_zero(self, y), (cos(pi * self) - result) / where(y < 0.25, 1, self)) */
+/* self: grad * conj(where(is_small, sinc_slope_at_zero(self, y), (cos(pi * self) - result) / where(is_small, 1, self))) */
 GS_CLONES static void sinc_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -14,8 +14,8 @@ GS_CLONES static void sinc_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const float test_1 = fabsf(self[i]) < 0.16f;
         const float part_1 = 9.869604401089358f * self[i] * self[i];
-        const float test_1 = part_1 < 0.25f;
         const float cos_1 = cosf(3.141592653589793f * self[i]);
         out[i] = grad[i] * (test_1 ? -9.869604401089358f * self[i] * (0.3333333333333333f - part_1 * (0.03333333333333333f - part_1 * (0.0011904761904761906f - part_1 * (2.2045855379188714e-05f - part_1 * (2.505210838544172e-07f - part_1 * (1.9270852604185937e-09f - part_1 * 1.0706029224547743e-11f)))))) : (cos_1 - result[i]) / (test_1 ? 1.0f : self[i]));
     }
@@ -30,8 +30,8 @@ GS_CLONES static void sinc_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
+        const double test_1 = fabs(self[i]) < 0.16;
         const double part_1 = 9.869604401089358 * self[i] * self[i];
-        const double test_1 = part_1 < 0.25;
         const double cos_1 = cos(3.141592653589793 * self[i]);
         out[i] = grad[i] * (test_1 ? -9.869604401089358 * self[i] * (0.3333333333333333 - part_1 * (0.03333333333333333 - part_1 * (0.0011904761904761906 - part_1 * (2.2045855379188714e-05 - part_1 * (2.505210838544172e-07 - part_1 * (1.9270852604185937e-09 - part_1 * 1.0706029224547743e-11)))))) : (cos_1 - result[i]) / (test_1 ? 1.0 : self[i]));
     }
@@ -42,7 +42,7 @@ static const gs_fused_kernel sinc_backward_self = {
     .loops = {sinc_backward_self_f, sinc_backward_self_d},
     .n_inputs = 3,
     .n_scalars = 0,
-    .cost = 33,
+    .cost = 34,
     .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
 };
 

@@ -3,13 +3,13 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_bool, as_dim, as_int, as_int_tuple, as_str_or_none, as_tensor_list, begin_op, check_input, end_op, ended,
-    give_out, ndim_of, Overloads, spread, take_second_names, TensorBase, watching, write_out_docstrings,
+    as_bool, as_dim, as_int, as_int_tuple, as_str_or_none, as_tensor_list, begin_op, check_input, check_tensor, end_op,
+    ended, give_out, ndim_of, Overloads, spread, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
     as_columns, block_diagonal, broadcast_together, cartesian_rows, combination_rows, even_ends, mesh, of_dims, pieces,
-    second_dim, section_ends, side_dim, with_dims,
+    pieces_at, second_dim, section_ends, side_dim, with_dims,
 )
 from gradsmith.generated.joining cimport op_cat, op_split_sizes
 from gradsmith.generated.shape cimport op_reshape, op_unsqueeze
@@ -26,23 +26,6 @@ cdef TensorBase op_atleast_1d(TensorBase self):
     cdef TensorBase result = op_reshape(self, (1,)) if ndim_of(self) == 0 else self
     return ended(depth, result)
 
-def call_atleast_1d(self):
-    return op_atleast_1d(check_input(self, "atleast_1d"))
-
-def atleast_1d(input):
-    """The tensor with at least one dimension.
-
-    ``atleast_1d(Tensor(a) self) -> Tensor(a)``
-
-    Parameters:
-    input : Tensor
-
-    Returns:
-    Tensor
-        A view of `input` where possible.
-    """
-    return call_atleast_1d(input)
-
 
 # ---- atleast_2d(Tensor(a) self) -> Tensor(a)
 
@@ -50,23 +33,6 @@ cdef TensorBase op_atleast_2d(TensorBase self):
     cdef int depth = begin_op("atleast_2d", (self,), NULL) if watching else 0
     cdef TensorBase result = op_unsqueeze(op_atleast_1d(self), 0) if ndim_of(self) < 2 else self
     return ended(depth, result)
-
-def call_atleast_2d(self):
-    return op_atleast_2d(check_input(self, "atleast_2d"))
-
-def atleast_2d(input):
-    """The tensor with at least two dimensions; those that are added come first.
-
-    ``atleast_2d(Tensor(a) self) -> Tensor(a)``
-
-    Parameters:
-    input : Tensor
-
-    Returns:
-    Tensor
-        A view of `input` where possible.
-    """
-    return call_atleast_2d(input)
 
 
 # ---- atleast_3d(Tensor(a) self) -> Tensor(a)
@@ -76,22 +42,137 @@ cdef TensorBase op_atleast_3d(TensorBase self):
     cdef TensorBase result = op_unsqueeze(op_atleast_2d(self), -1) if ndim_of(self) < 3 else self
     return ended(depth, result)
 
-def call_atleast_3d(self):
-    return op_atleast_3d(check_input(self, "atleast_3d"))
 
-def atleast_3d(input):
-    """The tensor with at least three dimensions; a vector becomes the middle one of them.
+# ---- atleast_1d.several(Tensor[] tensors) -> Tensor[]
 
-    ``atleast_3d(Tensor(a) self) -> Tensor(a)``
+cdef list op_atleast_1d_several(list tensors):
+    cdef int depth = begin_op("atleast_1d", (tensors,), NULL) if watching else 0
+    cdef list result = [op_atleast_1d(x) for x in tensors]
+    if depth:
+        end_op(depth, result)
+    return result
 
-    Parameters:
-    input : Tensor
+def call_atleast_1d(self):
+    return op_atleast_1d(check_input(self, "atleast_1d"))
+
+def call_atleast_1d_several(tensors):
+    return tuple(op_atleast_1d_several(as_tensor_list(tensors, "atleast_1d", "tensors", 1)))
+
+cdef Overloads ATLEAST_1D_OVERLOADS = Overloads("atleast_1d", (
+    Overload("(Tensor input)"),
+    Overload("(*Tensor[] tensors)"),
+))
+
+def bind_atleast_1d(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = ATLEAST_1D_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_atleast_1d(found[0])
+    return call_atleast_1d_several(found[0])
+
+def atleast_1d(*args, **kwargs):
+    """The tensor with at least one dimension.
+
+    ``atleast_1d(Tensor(a) self) -> Tensor(a)``
+        The tensor with at least one dimension.
+    ``atleast_1d.several(Tensor[] tensors) -> Tensor[]``
+        Each tensor with at least one dimension.
 
     Returns:
     Tensor
         A view of `input` where possible.
+    tuple of Tensor
+        Of ``atleast_1d.several``.
     """
-    return call_atleast_3d(input)
+    return bind_atleast_1d(args, kwargs)
+
+
+# ---- atleast_2d.several(Tensor[] tensors) -> Tensor[]
+
+cdef list op_atleast_2d_several(list tensors):
+    cdef int depth = begin_op("atleast_2d", (tensors,), NULL) if watching else 0
+    cdef list result = [op_atleast_2d(x) for x in tensors]
+    if depth:
+        end_op(depth, result)
+    return result
+
+def call_atleast_2d(self):
+    return op_atleast_2d(check_input(self, "atleast_2d"))
+
+def call_atleast_2d_several(tensors):
+    return tuple(op_atleast_2d_several(as_tensor_list(tensors, "atleast_2d", "tensors", 1)))
+
+cdef Overloads ATLEAST_2D_OVERLOADS = Overloads("atleast_2d", (
+    Overload("(Tensor input)"),
+    Overload("(*Tensor[] tensors)"),
+))
+
+def bind_atleast_2d(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = ATLEAST_2D_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_atleast_2d(found[0])
+    return call_atleast_2d_several(found[0])
+
+def atleast_2d(*args, **kwargs):
+    """The tensor with at least two dimensions; those that are added come first.
+
+    ``atleast_2d(Tensor(a) self) -> Tensor(a)``
+        The tensor with at least two dimensions; those that are added come first.
+    ``atleast_2d.several(Tensor[] tensors) -> Tensor[]``
+        Each tensor with at least two dimensions; those that are added come first.
+
+    Returns:
+    Tensor
+        A view of `input` where possible.
+    tuple of Tensor
+        Of ``atleast_2d.several``.
+    """
+    return bind_atleast_2d(args, kwargs)
+
+
+# ---- atleast_3d.several(Tensor[] tensors) -> Tensor[]
+
+cdef list op_atleast_3d_several(list tensors):
+    cdef int depth = begin_op("atleast_3d", (tensors,), NULL) if watching else 0
+    cdef list result = [op_atleast_3d(x) for x in tensors]
+    if depth:
+        end_op(depth, result)
+    return result
+
+def call_atleast_3d(self):
+    return op_atleast_3d(check_input(self, "atleast_3d"))
+
+def call_atleast_3d_several(tensors):
+    return tuple(op_atleast_3d_several(as_tensor_list(tensors, "atleast_3d", "tensors", 1)))
+
+cdef Overloads ATLEAST_3D_OVERLOADS = Overloads("atleast_3d", (
+    Overload("(Tensor input)"),
+    Overload("(*Tensor[] tensors)"),
+))
+
+def bind_atleast_3d(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = ATLEAST_3D_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_atleast_3d(found[0])
+    return call_atleast_3d_several(found[0])
+
+def atleast_3d(*args, **kwargs):
+    """The tensor with at least three dimensions; a vector becomes the middle one of them.
+
+    ``atleast_3d(Tensor(a) self) -> Tensor(a)``
+        The tensor with at least three dimensions; a vector becomes the middle one of them.
+    ``atleast_3d.several(Tensor[] tensors) -> Tensor[]``
+        Each tensor with at least three dimensions; a vector becomes the middle one of them.
+
+    Returns:
+    Tensor
+        A view of `input` where possible.
+    tuple of Tensor
+        Of ``atleast_3d.several``.
+    """
+    return bind_atleast_3d(args, kwargs)
 
 
 # ---- hstack(Tensor[] tensors) -> Tensor
@@ -329,6 +410,16 @@ cdef list op_tensor_split_indices(TensorBase self, object indices, object dim):
         end_op(depth, result)
     return result
 
+
+# ---- tensor_split.tensor(Tensor(a) self, Tensor tensor_indices_or_sections, dim dim=0) -> Tensor(a)[]
+
+cdef list op_tensor_split_tensor(TensorBase self, TensorBase tensor_indices_or_sections, object dim):
+    cdef int depth = begin_op("tensor_split", (self, tensor_indices_or_sections, dim), NULL) if watching else 0
+    cdef list result = pieces_at(self, tensor_indices_or_sections, dim)
+    if depth:
+        end_op(depth, result)
+    return result
+
 def call_tensor_split(self, sections, dim):
     return tuple(
         op_tensor_split(
@@ -347,9 +438,19 @@ def call_tensor_split_indices(self, indices, dim):
         ),
     )
 
+def call_tensor_split_tensor(self, tensor_indices_or_sections, dim):
+    return tuple(
+        op_tensor_split_tensor(
+            check_input(self, "tensor_split"),
+            check_tensor(tensor_indices_or_sections, "tensor_split", "tensor_indices_or_sections", 2),
+            as_dim(dim, "tensor_split", "dim", 3, self),
+        ),
+    )
+
 cdef Overloads TENSOR_SPLIT_OVERLOADS = Overloads("tensor_split", (
     Overload("(Tensor input, int sections, int dim=0)", 0),
     Overload("(Tensor input, int[] indices, int dim=0)", 0),
+    Overload("(Tensor input, Tensor tensor_indices_or_sections, int dim=0)", 0),
 ))
 
 def bind_tensor_split(tuple args not None, dict kwargs not None):
@@ -357,7 +458,9 @@ def bind_tensor_split(tuple args not None, dict kwargs not None):
     cdef tuple found = TENSOR_SPLIT_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
         return call_tensor_split(found[0], found[1], found[2])
-    return call_tensor_split_indices(found[0], found[1], found[2])
+    if choice == 1:
+        return call_tensor_split_indices(found[0], found[1], found[2])
+    return call_tensor_split_tensor(found[0], found[1], found[2])
 
 def tensor_split(*args, **kwargs):
     """A number of views along a dimension, of lengths that differ by one at most.
@@ -366,9 +469,13 @@ def tensor_split(*args, **kwargs):
         A number of views along a dimension, of lengths that differ by one at most.
     ``tensor_split.indices(Tensor(a) self, int[] indices, dim dim=0) -> Tensor(a)[]``
         Views along a dimension, cut at the given indices.
+    ``tensor_split.tensor(Tensor(a) self, Tensor tensor_indices_or_sections, dim dim=0) -> Tensor(a)[]``
+        Views along a dimension, cut at the indices in a tensor, or as many as a tensor without dimensions says.
 
     Returns:
     tuple of Tensor
+
+    Raises: TypeError, RuntimeError
     """
     return bind_tensor_split(args, kwargs)
 

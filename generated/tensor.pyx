@@ -37,7 +37,7 @@ from gradsmith.generated.trigonometric cimport (
 
 from gradsmith.generated.rounding cimport (
     call_floor, call_floor_, call_ceil, call_ceil_, call_trunc, call_trunc_, call_frac, call_frac_, call_round,
-    call_round_, call_round_decimals, call_round_decimals_, call_sinc, call_sinc_,
+    call_round_, call_round_decimals, call_round_decimals_, call_sinc, inplace_sinc,
 )
 
 from gradsmith.generated.logarithms cimport (
@@ -89,7 +89,9 @@ from gradsmith.generated.shape cimport (
 
 from gradsmith.generated.joining cimport bind_split, call_chunk, call_unbind, call_flip
 
-from gradsmith.generated.index cimport call_index, call_index_put, call_index_put_, call_select, call_narrow
+from gradsmith.generated.index cimport (
+    call_index, call_index_put, call_index_put_, call_select, call_narrow, call_narrow_copy,
+)
 
 from gradsmith.generated.scatter cimport (
     call_gather, method_bind_scatter, bind_scatter_, call_scatter_add, call_scatter_add_, call_index_select,
@@ -125,6 +127,7 @@ cdef object lazy_diagonals = LazyModule("gradsmith.generated.diagonals")
 cdef object lazy_rearranging = LazyModule("gradsmith.generated.rearranging")
 cdef object lazy_counting = LazyModule("gradsmith.generated.counting")
 cdef object lazy_replacing = LazyModule("gradsmith.generated.replacing")
+cdef object lazy_numpy_names = LazyModule("gradsmith.generated.numpy_names")
 cdef object lazy_products = LazyModule("gradsmith.generated.products")
 cdef object lazy_decompositions = LazyModule("gradsmith.generated.decompositions")
 cdef object lazy_solvers = LazyModule("gradsmith.generated.solvers")
@@ -679,7 +682,7 @@ cdef class Tensor(PlainMethods):
 
     def sinc_(self):
         """In-place version of `sinc`."""
-        return call_sinc_(self)
+        return inplace_sinc(self)
 
     def asin(self):
         """Inverse sine of each element, in radians."""
@@ -778,7 +781,7 @@ cdef class Tensor(PlainMethods):
         return inplace_log10(self)
 
     def logaddexp(self, other=None, *, x2=None):
-        """Logarithm of the sum of the exponentials of two elements."""
+        """Logarithm of the sum of the exponentials of two elements; of complex ones that with the angle of the sum."""
         return call_logaddexp(self, either(other, x2, "logaddexp", "other"))
 
     def logaddexp_(self, other=None, *, x2=None):
@@ -980,9 +983,9 @@ cdef class Tensor(PlainMethods):
         """Replace the elements by how many trials it takes until one succeeds, with probability `p` each."""
         return lazy_draws.call_geometric_(self, p, generator)
 
-    def bernoulli_(self, p=0.5, *, generator=None):
+    def bernoulli_(self, *args, **kwargs):
         """Replace the elements by ones with probability `p`, and zeros."""
-        return lazy_draws.call_bernoulli_(self, p, generator)
+        return lazy_draws.bind_bernoulli_((self, *args), kwargs)
 
     def random_(self, start=None, to=None, *, generator=None):
         """Replace the elements by integers drawn evenly from `start` to `to`, which is excluded. One number alone is
@@ -1567,6 +1570,10 @@ cdef class Tensor(PlainMethods):
         """View of some consecutive slices along a dimension."""
         return call_narrow(self, either(dim, axis, "narrow", "dim"), start, length)
 
+    def narrow_copy(self, dim=None, start=None, length=None, *, axis=None):
+        """Copy of some consecutive slices along a dimension."""
+        return call_narrow_copy(self, either(dim, axis, "narrow_copy", "dim"), start, length)
+
     def gather(self, dim=None, index=None, *, sparse_grad=False, axis=None):
         """One element along a dimension for each element of an index tensor."""
         return call_gather(self, either(dim, axis, "gather", "dim"), index, sparse_grad)
@@ -1664,6 +1671,11 @@ cdef class Tensor(PlainMethods):
         """Copy in which a slice along a dimension, as `start:end:step` names it, is replaced."""
         return lazy_replacing.call_slice_scatter(self, src, dim if axis is None else axis, start, end, step)
 
+    def as_strided_scatter(self, src, size, stride, storage_offset=None):
+        """Copy in which the elements that a view with any sizes and strides (in elements) would show are replaced; of
+        several values for one place the last stays."""
+        return lazy_replacing.call_as_strided_scatter(self, src, size, stride, storage_offset)
+
     def masked_scatter(self, mask, source):
         """Copy in which the elements under a mask are replaced by those of another tensor, one after the other."""
         return lazy_replacing.call_masked_scatter(self, mask, source)
@@ -1705,6 +1717,14 @@ cdef class Tensor(PlainMethods):
     def corrcoef(self):
         """Correlation coefficients of the rows of a matrix, whose columns are observations."""
         return call_corrcoef(self)
+
+    def put_along_dim(self, indices, values, dim=None, *, axis=None):
+        """Copy with elements along a dimension replaced, which an index names that is broadcast along the others."""
+        return lazy_numpy_names.call_put_along_dim(self, indices, values, either(dim, axis, "put_along_dim", "dim"))
+
+    def put_along_dim_(self, indices, values, dim=None, *, axis=None):
+        """In-place version of `put_along_dim`."""
+        return lazy_numpy_names.call_put_along_dim_(self, indices, values, either(dim, axis, "put_along_dim_", "dim"))
 
     def matmul(self, other=None, *, x2=None):
         """Matrix product, of batches too; vectors are rows on the left and columns on the right."""
@@ -1932,6 +1952,10 @@ cdef class Tensor(PlainMethods):
     def polygamma(self, n):
         """Derivative of order `n` of the digamma function."""
         return lazy_gamma_functions.call_polygamma(n, self)
+
+    def polygamma_(self, n):
+        """In-place version of `polygamma`."""
+        return lazy_gamma_functions.call_polygamma_(n, self)
 
     def mvlgamma(self, p):
         """Logarithm of the multivariate gamma function of dimension `p`."""

@@ -139,8 +139,34 @@ if TYPE_CHECKING:
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
     from gradsmith.func import vmap as vmap
-    from gradsmith.generated import complex_of_parts as complex
-    from gradsmith.generated import grid_gradient as gradient
+    from gradsmith.generated.complex_numbers import complex_of_parts as complex
+    from gradsmith.generated.distances import grid_gradient as gradient
+    from gradsmith.numpy_functions import astype as astype
+    from gradsmith.numpy_functions import broadcast_arrays as broadcast_arrays
+    from gradsmith.numpy_functions import compress as compress
+    from gradsmith.numpy_functions import copy as copy
+    from gradsmith.numpy_functions import copyto as copyto
+    from gradsmith.numpy_functions import diag_indices as diag_indices
+    from gradsmith.numpy_functions import diag_indices_from as diag_indices_from
+    from gradsmith.numpy_functions import digitize as digitize
+    from gradsmith.numpy_functions import extract as extract
+    from gradsmith.numpy_functions import fill_diagonal as fill_diagonal
+    from gradsmith.numpy_functions import flatnonzero as flatnonzero
+    from gradsmith.numpy_functions import geomspace as geomspace
+    from gradsmith.numpy_functions import identity as identity
+    from gradsmith.numpy_functions import indices as indices
+    from gradsmith.numpy_functions import iscomplex as iscomplex
+    from gradsmith.numpy_functions import ix_ as ix_
+    from gradsmith.numpy_functions import ndim as ndim
+    from gradsmith.numpy_functions import place as place
+    from gradsmith.numpy_functions import put_along_axis as put_along_axis
+    from gradsmith.numpy_functions import putmask as putmask
+    from gradsmith.numpy_functions import ravel_multi_index as ravel_multi_index
+    from gradsmith.numpy_functions import shape as shape
+    from gradsmith.numpy_functions import size as size
+    from gradsmith.numpy_functions import tri as tri
+    from gradsmith.numpy_functions import tril_indices_from as tril_indices_from
+    from gradsmith.numpy_functions import triu_indices_from as triu_indices_from
 
 # Functions beside the ops, of a module that is imported when one of them is first used.
 _COUNTING = (
@@ -148,8 +174,15 @@ _COUNTING = (
     "unique_consecutive", "unravel_index",
 )  # fmt: skip
 
+# The same of functions that NumPy has and PyTorch has not, or has under another name.
+_NUMPY = (
+    "astype", "broadcast_arrays", "compress", "copy", "copyto", "diag_indices", "diag_indices_from", "digitize",
+    "extract", "fill_diagonal", "flatnonzero", "geomspace", "identity", "indices", "iscomplex", "ix_", "ndim", "place",
+    "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from", "triu_indices_from",
+)  # fmt: skip
+
 # Ops whose public names mean something else in generated code.
-_RENAMED = {"complex": "complex_of_parts", "gradient": "grid_gradient"}
+_RENAMED = {"complex": ("complex_numbers", "complex_of_parts"), "gradient": ("distances", "grid_gradient")}
 
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
@@ -193,7 +226,7 @@ __all__ = [
     "set_num_threads", "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8",
     "utils", "value_and_grad", "vmap", "zeros", "zeros_like",
     "fft", "linalg", "signal", "sparse", "special",
-    *_windows, *_ops, *_lazy_ops, *_COUNTING,
+    *_windows, *_ops, *_lazy_ops, *_COUNTING, *_NUMPY,
 ]  # fmt: skip
 
 
@@ -202,12 +235,15 @@ def __getattr__(name: str) -> Any:
     if name in ("func", "profiler", "fft", "linalg", "signal", "sparse", "special"):
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
-        return getattr(generated, _RENAMED[name])
+        family, op = _RENAMED[name]
+        return getattr(importlib.import_module(f"gradsmith.generated.{family}"), op)
     if name in _lazy_ops:
         value = globals()[name] = getattr(generated, name)
         return value
     if name in _COUNTING:
         return getattr(importlib.import_module("gradsmith.counting"), name)
+    if name in _NUMPY:
+        return getattr(importlib.import_module("gradsmith.numpy_functions"), name)
     if name in _windows:
         return getattr(importlib.import_module("gradsmith.signal.top_level"), name)
     if name in ("grad", "value_and_grad", "vmap"):

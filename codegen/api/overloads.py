@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..model import Op
 from ..spec.names import COPY, Form, binder_names
 from .calls import called_name
-from .parameters import Parameter, default_text, function_name, out_parameter, with_star
+from .parameters import Parameter, default_text, function_name, is_spread_list, out_parameter, with_star
 
 
 @dataclass(frozen=True)
@@ -136,12 +136,14 @@ def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
 
 def _candidate(op: Op, form: Form, *, method: bool) -> Candidate:
     parameters = [
-        Parameter(function_name(a.name), a.type, default_text(a.default or ""), a.keyword_only)
+        Parameter(function_name(a.name), a.type, default_text(a.default or ""), a.keyword_only, is_spread_list(op, a))
         for a in op.signature.arguments
     ]
     if takes_out(op, form, method=method):
         parameters.append(out_parameter(op))
-    shown = [Parameter(f"{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters]
+    shown = [
+        Parameter(f"{'*' * p.variadic}{p.type.plain} {p.name}", p.type, p.default, p.keyword_only) for p in parameters
+    ]
     text = ", ".join(with_star(shown)).replace('"', "'")
     return Candidate(f"({text})", tuple(parameters), called_name(op, form), len(op.signature.arguments))
 

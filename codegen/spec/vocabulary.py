@@ -163,7 +163,7 @@ INTRINSICS = """
 _HELPER_ROOMS = {
     "": "formulas numbers parts arrangement ranks selection replaced matrices builtins",
     "statistics": "groups rows missing",
-    "signals": "spectra frames slopes",
+    "signals": "spectra frames slopes grids",
 }
 HELPER_MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -294,7 +294,8 @@ REFERENCE_FUNCTIONS = words(
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
     searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
     eliminated exchanged permutation solved_with unpacked
-    group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient
+    group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
+    interpolated padded_by_numpy put_along_dim
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even
     """
 )

@@ -58,5 +58,6 @@ def _written_rule(view: BatchingView, entry: EntryView, packed: str) -> str:
     if method in _BY_COPY:
         method, parts = "by_copy", view.parts if entry.written else view.packed
     if method == "elementwise":
-        kinds = f"w{kinds[1:]}"
+        place = entry.place_of_self
+        kinds = f"{kinds[:place]}w{kinds[place + 1 :]}"
     return f'BatchRule(b"{entry.inplace.op}", {method}, b"{kinds}", {packed}, {parts})'

@@ -374,6 +374,10 @@ class EntryView:
         """``(self, other)``"""
         return tuple_text(p.name for p in self.parameters)
 
+    @property
+    def place_of_self(self) -> int:
+        return next((place for place, p in enumerate(self.parameters) if p.name == "self"), 0)
+
 
 @dataclass(frozen=True)
 class EntryText:

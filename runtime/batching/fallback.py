@@ -79,7 +79,7 @@ def run(
         begin()
         parts = [_slice(operand, number, level) for operand in operands]
         if writes:
-            parts[0] = parts[0].clone()
+            parts = _with_copy(parts)
         slices.append(op(*parts))
     return _stacked(slices, slices[0] if slices else expected)
 
@@ -108,7 +108,7 @@ def expect_slices(
     for number in range(level.size):
         parts = [_slice(operand, number, level) for operand in operands]
         if writes:
-            parts[0] = parts[0].clone()
+            parts = _with_copy(parts)
         op(*parts)
 
 
@@ -122,6 +122,12 @@ def views(op: Callable[..., Any], operands: tuple[Any, ...], level: VmapLevel) -
     data = all_slices(operands[0], level)
     result = [upcalls.view_of_all(data, parts[0], view) for view in shown]
     return result if isinstance(found, (tuple, list)) else result[0]
+
+
+def _with_copy(parts: list[Any]) -> list[Any]:
+    """The operands of an op that writes into its first tensor, with a copy of that."""
+    place = next(i for i, part in enumerate(parts) if isinstance(part, TensorBase))
+    return [*parts[:place], parts[place].clone(), *parts[place + 1 :]]
 
 
 def _slice(operand: Any, number: int, level: VmapLevel) -> Any:

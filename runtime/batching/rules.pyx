@@ -78,9 +78,10 @@ cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
     cdef VmapLevel level = innermost_level(operands)
     if level is None:
         return False
-    if not is_batched(operands[0]) or open_batch_of(operands[0]).level is not level:
+    cdef TensorBase target = first_tensor(operands)
+    if not is_batched(target) or open_batch_of(target).level is not level:
         raise level.call.error(
-            f"{rule.name.decode()}: a tensor of shape {list(operands[0].shape)} that stands for itself is written with "
+            f"{rule.name.decode()}: a tensor of shape {list(target.shape)} that stands for itself is written with "
             "values that differ from slice to slice. Use the out-of-place form, or make the tensor of one that is "
             "batched, for example with zeros_like()"
         )
@@ -407,7 +408,8 @@ cdef object by_parts(const BatchRule *rule, tuple operands, VmapLevel level):
 cdef object by_copy(const BatchRule *rule, tuple operands, VmapLevel level):
     expect_shapes(rule, operands)
     value = rule.parts(operands)
-    return upcalls.copy_(open_batch_of(operands[0]).physical, aligned(value, rank_of(<TensorBase>operands[0]), level))
+    cdef TensorBase target = first_tensor(operands)
+    return upcalls.copy_(open_batch_of(target).physical, aligned(value, rank_of(target), level))
 
 
 cdef object physical_of_parts(object result, VmapLevel level):
@@ -432,7 +434,7 @@ cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel leve
         return fallback.run(name, packed(rule), operands, level, begin, expected)
     # In place: a node may save its result, which the write of another slice would then change.
     result = fallback.run(name, packed(rule), operands, level, begin, expected, True)
-    return upcalls.copy_(open_batch_of(operands[0]).physical, result)
+    return upcalls.copy_(open_batch_of(first_tensor(operands)).physical, result)
 
 
 cdef object by_views(const BatchRule *rule, tuple operands, VmapLevel level):

@@ -7,6 +7,7 @@ from gradsmith.runtime.calls.arguments cimport is_operand, is_plain_number, is_t
 import numpy as np
 
 from gradsmith.runtime.arrays.device import is_device_name
+from gradsmith.runtime.switches import upcalls
 
 REQUIRED = object()     # default of a parameter that has none
 
@@ -24,8 +25,10 @@ cdef class Parameter:
     cdef str type           # in the words of the table, without "?"
     cdef bint optional
     cdef object default
+    cdef bint spreads       # may the items of the list be given one by one?
 
-    def __init__(self, str name, str type_, default):
+    def __init__(self, str name, str type_, default, bint spreads=False):
+        self.spreads = spreads
         self.name = name
         self.type = type_.rstrip("?")
         self.optional = type_.endswith("?")
@@ -37,18 +40,22 @@ cdef class Parameter:
 
 cdef class Overload:
     def __init__(self, str text, *defaults):
-        """`text` is what errors show: ``(Tensor input, *, Tensor? out=None)``. `defaults` are those in it, in order."""
+        """`text` is what errors show: ``(Tensor input, *, Tensor? out=None)``. `defaults` are those in it, in order.
+
+        The items of a list, ``(*Tensor[] tensors)``, which has to come first, may also be given one by one.
+        """
         cdef list parameters = []
         remaining = iter(defaults)
         self.text = text
         self.positional = -1
         for part in text[1:len(text) - 1].split(", "):
-            declared, has_default, _ = part.partition("=")
+            spreads = len(part) > 1 and part.startswith("*")
+            declared, has_default, _ = part.removeprefix("*").partition("=")
             type_, is_parameter, name = declared.partition(" ")
             if part == "*":
                 self.positional = len(parameters)
             elif is_parameter:      # and not the rest of a default with a comma in it
-                parameters.append(Parameter(name, type_, next(remaining) if has_default else REQUIRED))
+                parameters.append(Parameter(name, type_, next(remaining) if has_default else REQUIRED, spreads))
         self.parameters = tuple(parameters)
         if self.positional < 0:
             self.positional = len(parameters)
@@ -58,6 +65,8 @@ cdef class Overload:
         cdef Parameter parameter
         cdef int i, unused = len(kwargs), given = len(args)
         cdef list bound = []
+        if given and self.parameters and (<Parameter>self.parameters[0]).spreads and is_tensor(args[0]):
+            args, given = (args,), 1
         if given > self.positional:
             return None
         for i, parameter in enumerate(self.parameters):
@@ -151,6 +160,8 @@ cdef bint fits(object value, str type_) except -1:
         return isinstance(value, DTYPES) and not is_device_name(value)
     if type_ == "device":
         return is_device_name(value)
+    if type_ == "Generator":
+        return isinstance(value, upcalls.generator_type)
     return type_ == "object"
 
 

@@ -202,6 +202,21 @@ cpdef object pieces(object self, object ends, object dim, object op):
     return [self.narrow(axis, start, max(stop - start, 0)) for start, stop, _ in places]
 
 
+cpdef object pieces_at(object self, object places, object dim):
+    """The same for places, or one number of parts, that are the values of a tensor."""
+    if places.dtype != np.int64:
+        raise RuntimeError(
+            f"tensor_split expected tensor_indices_or_sections to have dtype of int64, but got {places.dtype}"
+        )
+    if places.ndim > 1:
+        raise RuntimeError(
+            "tensor_split expected tensor_indices_or_sections to be a zero-dimensional or one-dimensional tensor, but got "
+            f"a tensor with {places.ndim} dims"
+        )
+    ends = places.tolist()
+    return pieces(self, ends if places.ndim else section_ends(self, ends, dim), dim, "tensor_split")
+
+
 # ---- diagonals
 
 

@@ -3,13 +3,15 @@
 They are written with methods of tensors, so the ops that call them are differentiated and batched by their parts.
 """
 
+from gradsmith.runtime.formulas.formulas cimport strided_geometry
 from gradsmith.runtime.formulas.numbers cimport wrapped
 
 import numpy as np
 
+from gradsmith.runtime.arrays.strided import common_places
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.tensors.factories.creation import full
+from gradsmith.runtime.tensors.factories.creation import full, tensor
 
 
 # ---- replaced
@@ -68,6 +70,22 @@ cpdef object with_masked(object self, object mask, object source):
             f"masked_scatter(): source has {source.numel()} elements, fewer than the mask has true ones"
         ) from None
     return upcalls.where(chosen, found.reshape(shape), below)
+
+
+cpdef object with_strided(object self, object src, object size, object stride, object storage_offset):
+    geometry = strided_geometry(self, size, stride, storage_offset)
+    if tuple(src.shape) != tuple(size):
+        raise RuntimeError(
+            f"as_strided_scatter(): expected src to have the size of the view, {list(size)}, but it is {list(src.shape)}"
+        )
+    source, target, sharers = common_places(geometry)
+    last = np.full(sharers.size, -1)
+    last[target] = np.arange(target.size)
+    chosen = last[source].reshape(geometry.from_size)
+    if not (chosen >= 0).any():
+        return self.clone()
+    numbers, is_replaced = [tensor(array, device=self.device) for array in (np.maximum(chosen, 0), chosen >= 0)]
+    return upcalls.where(is_replaced, src.to(self.dtype).reshape(-1)[numbers], self)
 
 
 # ---- summed

@@ -8,6 +8,7 @@ add: _Function
 backward: _Function
 basic_index: _Function
 basic_index_backward: _Function
+bucketize: _Function
 call_node: _Function
 cat: _Function
 clone: _Function
@@ -17,6 +18,7 @@ expand: _Function
 fill_: _Function
 function_type: type
 generator_behind: _Function
+generator_type: type
 geometry_scatter: _Function
 geometry_slice: _Function
 grad: _Function

@@ -12,9 +12,9 @@ def missing(*args):
 
 
 NAMES = (
-    "add", "backward", "basic_index", "basic_index_backward", "call_node", "cat", "clone", "clone_by_rows", "copy_",
-    "expand", "fill_", "function_type", "generator_behind", "geometry_scatter", "geometry_slice", "grad", "index",
-    "index_put_", "one_slice", "permute", "real", "reshape", "select", "squeeze", "stack", "sum_to", "to", "unbind", "unsqueeze",
+    "add", "backward", "basic_index", "basic_index_backward", "bucketize", "call_node", "cat", "clone", "clone_by_rows", "copy_",
+    "expand", "fill_", "function_type", "generator_behind", "generator_type", "geometry_scatter", "geometry_slice", "grad",
+    "index", "index_put_", "one_slice", "permute", "real", "reshape", "select", "squeeze", "stack", "sum_to", "to", "unbind", "unsqueeze",
     "view_of_all", "where",
 )
 globals().update(dict.fromkeys(NAMES, missing))

@@ -6,6 +6,7 @@ from numpy.typing import DTypeLike
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.device import DeviceLike
+from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.variable import Variable
 
 class PlainMethods(Variable):
@@ -96,6 +97,8 @@ class PlainMethods(Variable):
         requires_grad: builtins.bool = False,
         **named: Any,
     ) -> Tensor: ...
+    def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None) -> Tensor: ...
+    def fill_diagonal_(self, fill_value: complex, wrap: builtins.bool = False) -> Tensor: ...
     def new_full(
         self,
         size: Sequence[builtins.int] | builtins.int,

@@ -4,6 +4,8 @@ from gradsmith.runtime.tensors.variable cimport Variable
 
 import importlib
 
+import numpy as np
+
 from gradsmith.runtime.arrays.dtypes import (
     bool_,
     complex64,
@@ -18,12 +20,25 @@ from gradsmith.runtime.arrays.dtypes import (
     uint8,
 )
 from gradsmith.runtime.tensors import queries
-from gradsmith.runtime.tensors.factories import creation, new
+from gradsmith.runtime.tensors.factories import creation, new, random
 
 
 cdef object counting_functions():
     """A module that is built on the ops, and imported when it is first used."""
     return importlib.import_module("gradsmith.counting")
+
+
+cdef object filled_diagonal(object self, object fill_value, object wrap):
+    if self.ndim < 2:
+        raise RuntimeError(f"fill_diagonal_(): needs a tensor of at least 2 dimensions, but got {self.ndim}")
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise RuntimeError(
+            "fill_diagonal_(): all dimensions of a tensor of more than 2 must have one size, but they are "
+            f"{list(self.shape)}"
+        )
+    mask = np.zeros(self.shape, np.bool_)
+    np.fill_diagonal(mask, True, wrap)
+    return self.masked_fill_(creation.tensor(mask, device=self.device), fill_value)
 
 
 cdef class PlainMethods(Variable):
@@ -150,6 +165,24 @@ cdef class PlainMethods(Variable):
     def is_sparse(self):
         """Whether the elements are stored sparsely: never."""
         return False
+
+    # ---- drawn and filled
+
+    def bernoulli(self, p=None, *, generator=None):
+        """Zeros and ones, the latter with the probabilities that the elements are, or all with `p`."""
+        return random.bernoulli(self, p, generator=generator)
+
+    def fill_diagonal_(self, fill_value, wrap=False):
+        """Give one value to the elements on the main diagonal.
+
+        Parameters
+        ----------
+        fill_value : number
+            The value.
+        wrap : bool
+            Whether the diagonal of a matrix with more rows than columns begins anew, one row after its end.
+        """
+        return filled_diagonal(self, fill_value, wrap)
 
     # ---- new tensors
 

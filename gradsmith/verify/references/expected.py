@@ -302,6 +302,16 @@ def as_strided(x: Array, size: Sequence[int], stride: Sequence[int], storage_off
     return np.asarray(np.ravel(x)[strided_places(sizes, steps, storage_offset or 0)])
 
 
+def strided_replaced(
+    x: Array, src: Array, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Array:
+    sizes, steps = ([n] if isinstance(n, int) else n for n in (size, stride))
+    found = np.ravel(x).copy()
+    for place, value in zip(np.ravel(strided_places(sizes, steps, storage_offset or 0)), np.ravel(src), strict=True):
+        found[place] = value
+    return found.reshape(x.shape)
+
+
 def strided_view(x: Array, geometry: Any) -> Array:
     return as_strided(x, geometry.size, [s // x.itemsize for s in geometry.stride], geometry.offset // x.itemsize)
 
@@ -538,7 +548,7 @@ FUNCTIONS = {
         nll_loss_backward, order_derivative, places_of,
         polynomial_derivative, put, reduced, remainder, restore_dims, scatter, scatter_add,
         scatter_src_reduce, select, sgn, sign, slices, softmax, softmax_backward, split, split_sizes, squeeze_dim,
-        strided_places, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
+        strided_places, strided_replaced, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
         *arranged.DEFINITIONS, *factored.DEFINITIONS, *grouped.DEFINITIONS, *ordered.DEFINITIONS, *sampled.DEFINITIONS,
     )
 }  # fmt: skip

@@ -34,4 +34,33 @@ def accumulated(found: Array, axis: int, first: int, include_initial: bool) -> A
     return np.pad(found, width, constant_values=first)
 
 
-DEFINITIONS = (cumulative_prod, cumulative_sum, grid_gradient)
+def interpolated(x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None) -> Array:
+    """NumPy's own function widens to double precision."""
+    kind = np.result_type(x, xp, fp)
+    return np.asarray(np.interp(x, xp, fp, left, right, period)).astype(kind)
+
+
+def padded_by_numpy(
+    x: Array,
+    pad_width: Any,
+    mode: Any = "constant",
+    stat_length: Any = None,
+    constant_values: Any = None,
+    end_values: Any = None,
+    reflect_type: Any = None,
+) -> Array:
+    given = {
+        "stat_length": stat_length, "constant_values": constant_values, "end_values": end_values,
+        "reflect_type": reflect_type,
+    }  # fmt: skip
+    more: Any = {name: value for name, value in given.items() if value is not None}
+    return np.asarray(np.pad(x, pad_width, mode, **more))
+
+
+def put_along_dim(x: Array, indices: Array, values: Any, dim: int | None = None) -> Array:
+    found = x.astype(np.result_type(x, values))
+    np.put_along_axis(found, np.asarray(indices), values, dim)
+    return found
+
+
+DEFINITIONS = (cumulative_prod, cumulative_sum, grid_gradient, interpolated, padded_by_numpy, put_along_dim)

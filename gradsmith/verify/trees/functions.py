@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from gradsmith.codegen.formula.callees import BUILTIN, helpers
-from gradsmith.codegen.spec.vocabulary import HELPERS_PACKAGE
+from gradsmith.codegen.spec.vocabulary import HELPER_MODULES, HELPERS_PACKAGE
 
 if TYPE_CHECKING:
     from gradsmith.codegen.model import Op, Table, Variant
@@ -80,6 +80,6 @@ class Functions:
 
 
 def _of_helper(family: str, name: str) -> Function:
-    module = importlib.import_module(family if family == "builtins" else f"{HELPERS_PACKAGE}.{family}")
+    module = importlib.import_module(family if family == "builtins" else f"{HELPERS_PACKAGE}.{HELPER_MODULES[family]}")
     helper = getattr(module, name)
     return lambda arguments: helper(*arguments)

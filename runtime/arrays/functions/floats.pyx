@@ -136,6 +136,30 @@ cpdef object view_as_real_of(object a):
 
 # ---- random integers
 
+cpdef object logaddexp_of(object a, object b):
+    """`log(exp(a) + exp(b))` of complex numbers, of which the one with the smaller real part is added to the other."""
+    cdef object dtype = np.result_type(a, b)
+    if is_meta(<PyObject *>a) or is_meta(<PyObject *>b):
+        return array_without_data(common_shape("logaddexp", a, b), dtype)
+    with np.errstate(all="ignore"):
+        low, high = np.where(a.real < b.real, a, b), np.where(a.real < b.real, b, a)
+        found = high + np.log1p(np.exp(low - high))
+        is_same = (low.real == high.real) & ~np.isfinite(low.real)
+        found = np.where(is_same, np.where(low.real < 0, low, np.log(np.exp(low) + np.exp(high))), found)
+        return np.where(np.isnan(low) | np.isnan(high), complex(np.nan, np.nan), found).astype(dtype, copy=False)
+
+
+cpdef object bernoulli_of(object self, object p, object generator):
+    """Ones, each with a probability of its own, and zeros."""
+    if p.dtype.kind != "f":
+        raise NotImplementedError(f"bernoulli_(): probabilities must be floating-point, but p has dtype {p.dtype}")
+    if is_meta(<PyObject *>self) or is_meta(<PyObject *>p):
+        return array_without_data(np.broadcast_shapes(self.shape, p.shape), self.dtype)
+    if not np.all((p >= 0) & (p <= 1)):
+        raise RuntimeError("bernoulli_ expects every element of p to be in [0, 1]")
+    return (generator.random(self.shape) < p).astype(self.dtype)
+
+
 cpdef object random_of(object dtype, object shape, object start, object to, object generator):
     """Integers from `start` to `to`, excluded. One number alone is the end; none means all that the dtype counts to."""
     first, end = (0, start) if to is None else (0 if start is None else start, to)

@@ -504,10 +504,14 @@ def _floating_dtype(*values: Any) -> DType:
     return found[0] if found else get_default_dtype()
 
 
-def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor | None = None) -> Tensor:
-    """Zeros and ones; the values of `input` are the probabilities of a one."""
+def bernoulli(
+    input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
+) -> Tensor:
+    """Zeros and ones; the values of `input`, or the number `p`, are the probabilities of a one."""
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if p is not None:
+        return _bernoulli_of_number(input, p, generator, out)
     chances: Array = array_behind(input)
     if open_levels() and chances.dtype.kind == "f":
         Draws("bernoulli")  # its error, before that of rand()
@@ -520,6 +524,19 @@ def bernoulli(input: Tensor, *, generator: Generator | None = None, out: Tensor 
         drawn = _filled_by(_uniform, _source(generator, "bernoulli"), chances.shape, np.dtype(np.float64))
         chances = (drawn < chances).astype(chances.dtype)
     return made(np.asarray(chances), False, "bernoulli", out, input.device if out is None else None)
+
+
+def _bernoulli_of_number(input: Tensor, p: float, generator: Generator | None, out: Tensor | None) -> Tensor:
+    """In the shape and dtype of `input`, whose values do not matter."""
+    if input.dtype.kind == "c":
+        raise RuntimeError(
+            f"bernoulli(): draws zeros and ones, which a tensor of dtype {input.dtype.name} does not hold"
+        )
+    if not 0 <= p <= 1:
+        raise RuntimeError(f"bernoulli(): p must be from 0 to 1, got {p}")
+    Draws("bernoulli")  # its error, before that of rand()
+    drawn: Tensor = (rand(input.shape, generator=generator, dtype=np.float64, device=input.device) < p).to(input.dtype)
+    return drawn if out is None else out.resize_(drawn.shape).copy_(drawn)
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:
@@ -538,7 +555,7 @@ def generator_behind(generator: Generator | None) -> Generator:
     return default_generator if generator is None else generator
 
 
-upcalls.fill(generator_behind=generator_behind)
+upcalls.fill(generator_behind=generator_behind, generator_type=Generator)
 
 
 def as_generator(value: Any, op: str, argument: str, position: int) -> Generator:

@@ -30,7 +30,7 @@ RULES = {
         triu roll tile unflatten unfold take put matvec vecmat atleast_1d vstack column_stack block_diag
         cartesian_prod fliplr flipud repeat index_copy select_scatter masked_scatter constant_pad_nd
         matrix_transpose chain_matmul vdot signal_convolve signal_correlate scatter_reduce convolve
-        correlate linalg_diagonal ediff1d """,
+        correlate linalg_diagonal ediff1d narrow_copy as_strided_scatter""",
     ("-", "=", "=", "="): "sub neg pow rsub",
     ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
     ("float32", "float32", "=", "="): """
@@ -60,9 +60,9 @@ RULES = {
         special_ellipe special_ellipkm1 unwrap cbrt""",
     ("float32", "float32", "=", "real"): "angle nanvar nanstd",
     ("float64", "float64", "float64", "complex128"): "float_power float_power.number",
-    ("", "", "=", "="): "lerp addcmul addcdiv",
+    ("", "", "=", "="): "lerp addcmul addcdiv logaddexp",
     ("", "=", "=", "-"): "relu",
-    ("", "", "=", "-"): "softplus gelu frac logaddexp logaddexp2 hypot nextafter",
+    ("", "", "=", "-"): "softplus gelu frac logaddexp2 hypot nextafter",
     ("", "", "=", ""): "silu sinc",
     ("bool", "bool", "bool", "bool"): """
         isnan isinf isfinite isreal isclose eq ne logical_and logical_or logical_xor logical_not""",
@@ -84,13 +84,13 @@ KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 ELSEWHERE = {
     "addbmm", "addmm", "addmv", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
     "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
-    "cholesky_solve", "complex_of_parts", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
+    "cholesky_solve", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
     "cummin", "cumprod", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "cumulative_trapezoid.dx",
     "det", "dsplit", "dsplit.indices", "exponential_", "fft_dct", "fft_dctn", "fft_dst", "fft_dstn", "fft_fft",
     "fft_fft2", "fft_fftn", "fft_hfft", "fft_hfft2", "fft_hfftn", "fft_idct", "fft_idctn", "fft_idst",
     "fft_idstn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "fft_irfft",
     "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "frexp", "gcd", "geometric_",
-    "grid_gradient", "histc", "hsplit", "hsplit.indices", "index_put", "inverse", "isin", "isin.Scalar_Tensor",
+    "histc", "hsplit", "hsplit.indices", "index_put", "inverse", "isin", "isin.Scalar_Tensor",
     "isin.Tensor_Scalar", "kthvalue", "lcm", "linalg_cholesky", "linalg_cond", "linalg_cross", "linalg_eig",
     "linalg_eigh", "linalg_eigvals", "linalg_eigvalsh", "linalg_lu", "linalg_lu_factor", "linalg_lu_factor_ex",
     "linalg_lu_solve", "linalg_matrix_rank", "linalg_pinv", "linalg_qr",
@@ -104,6 +104,9 @@ ELSEWHERE = {
     "svd", "take_along_axis", "take_along_dim", "tensor_split", "tensor_split.indices", "tensordot", "to",
     "to.device", "to_copy", "topk", "trace", "trapezoid", "trapezoid.dx", "uniform_", "vander", "var_mean",
     "view_as_complex", "vsplit", "vsplit.indices",
+    "atleast_1d.several", "atleast_2d.several", "atleast_3d.several", "bernoulli_.Tensor", "choose", "divmod",
+    "float_power.base", "interp", "modf", "pad", "polar", "put_along_dim", "repeat_interleave.places",
+    "tensor_split.tensor",
 }  # fmt: skip
 
 

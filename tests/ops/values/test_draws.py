@@ -41,11 +41,42 @@ def test_integers_of_a_dtype():
     assert set(gs.zeros(99, dtype=gs.bool).random_().tolist()) == {False, True}
 
 
+@pytest.mark.filterwarnings("ignore:vmap calls")
+def test_one_probability_for_each_element():
+    x = gs.zeros(2, 3, dtype=gs.int32)
+    assert x.bernoulli_(gs.tensor([0.0, 1.0, 1.0])).tolist() == [[0, 1, 1], [0, 1, 1]]
+    found = gs.zeros(MANY).bernoulli_(gs.full((MANY,), 0.25), generator=gs.Generator().manual_seed(3))
+    assert abs(found.mean().item() - 0.25) < 0.04
+    batch = gs.vmap(lambda p: gs.zeros_like(p).bernoulli_(p), randomness="different")(
+        gs.tensor([[0.0, 1.0], [1.0, 0.0]])
+    )
+    assert batch.tolist() == [[0.0, 1.0], [1.0, 0.0]]
+
+
+def test_bernoulli_of_a_tensor_or_a_number():
+    chances = gs.tensor([0.0, 1.0])
+    assert chances.bernoulli().tolist() == [0.0, 1.0]
+    assert gs.tensor([7, 8]).bernoulli(1.0).tolist() == [1, 1]
+    assert gs.bernoulli(gs.full((2,), 9.0), 0.0).tolist() == [0.0, 0.0]
+    generators = [gs.Generator().manual_seed(5) for _ in range(2)]
+    first, second = (gs.full((50,), 0.5).bernoulli(generator=generator) for generator in generators)
+    assert first.tolist() == second.tolist()
+    assert gs.vmap(lambda p: p.bernoulli(0.5), randomness="same")(gs.ones(2, 3)).shape == (2, 3)
+
+
 REFUSED = {  # call -> error, what it says
     "uniform_": (lambda: gs.zeros(2).uniform_(2, 1), RuntimeError, r"expects to return a \[start, to\) range"),
     "normal_": (lambda: gs.zeros(2).normal_(0, -1), RuntimeError, "expects std >= 0.0"),
     "exponential_": (lambda: gs.zeros(2).exponential_(0), RuntimeError, "expects lambd > 0.0"),
     "bernoulli_": (lambda: gs.zeros(2).bernoulli_(1.5), RuntimeError, r"expects p to be in \[0, 1\]"),
+    "more than one": (lambda: gs.zeros(2).bernoulli_(gs.tensor([0.5, 2.0])), RuntimeError, r"to be in \[0, 1\]"),
+    "integers as probabilities": (
+        lambda: gs.zeros(1).bernoulli_(gs.tensor([1])),
+        NotImplementedError,
+        "floating-point",
+    ),
+    "other sizes": (lambda: gs.zeros(2).bernoulli_(gs.zeros(3, 2)), RuntimeError, "do not broadcast"),
+    "a probability of 2": (lambda: gs.zeros(2).bernoulli(2.0), RuntimeError, "from 0 to 1"),
     "random_": (lambda: gs.zeros(2).random_(5, 5), RuntimeError, "expects 'from' to be less than 'to'"),
     "random_ of bytes": (lambda: gs.zeros(2, dtype=gs.int8).random_(1000), RuntimeError, "do not fit in int8"),
     "integers": (lambda: gs.zeros(2, dtype=gs.int64).normal_(), NotImplementedError, "not defined for int64 tensors"),

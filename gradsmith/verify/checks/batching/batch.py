@@ -14,7 +14,7 @@ import gradsmith as gs
 
 from ...calls import changed_by
 from ...references.refusals import REFUSALS
-from ...samples import array_of, as_tensors, at, places_of, replaced
+from ...samples import array_of, as_tensors, at, key_of, places_of, replaced
 
 if TYPE_CHECKING:
     from ...case import Setting
@@ -86,9 +86,14 @@ def vmapped(
         return list(gs.func.vmap(lambda *parts: list(function(*parts)), dims, randomness=randomness)(*stacked))
 
 
+# Arguments of composites that say how many results there are, and of what shape: the same for all slices.
+_DECIDING = {"tensor_split.tensor": "tensor_indices_or_sections"}
+
+
 def batches_of(setting: Setting) -> Iterator[Batch]:
     """Each tensor alone, and all together."""
-    places = [place for place, _ in places_of(setting.values)]
+    deciding = _DECIDING.get(key_of(setting.subject.row))
+    places = [place for place, _ in places_of(setting.values) if place[0] != deciding]
     slices = slices_of(setting)
     sets = [*((place,) for place in places), *([tuple(places)] if len(places) > 1 else ())]
     for chosen in sets if slices else ():

@@ -103,7 +103,8 @@ class Sides:
         left, right, near = (one_sided(setting, place, step) for step in (-STEP, STEP, STEP / 4))
         allowed = AGREES * (1 + np.abs(right)) ** 2
         steady = np.maximum(np.abs(left - right), np.abs(near - right)) <= PRECISION * np.abs(right)
-        agree = (np.abs(left - right) <= allowed) & (steady | (np.abs(right) < JUMP))
+        settled = np.abs(near - right) <= PRECISION * (1 + np.abs(right))  # not so of a fast oscillation
+        agree = (np.abs(left - right) <= allowed) & settled & (steady | (np.abs(right) < JUMP))
         return Sides(left, right, agree & ~is_lost(setting, place, right))
 
 

@@ -1,0 +1,154 @@
+"""Forms of ops that PyTorch has besides the usual ones, with the values and gradients that it gives, or should give."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+
+def values(*tensors):
+    return [tensor.tolist() for tensor in tensors]
+
+
+# ---- diagonals, views with strides
+
+
+@pytest.mark.parametrize("wrap", [False, True])
+@pytest.mark.parametrize("shape", [(3, 4), (7, 3), (4, 3), (0, 3), (3, 3, 3)])
+def test_filled_diagonals(shape, wrap):
+    expected = np.arange(float(np.prod(shape))).reshape(shape)
+    x = gs.tensor(expected.copy())
+    if expected.size:
+        np.fill_diagonal(expected, -1.0, wrap)
+    assert x.fill_diagonal_(-1.0, wrap=wrap) is x
+    np.testing.assert_array_equal(x.numpy(), expected)
+
+
+def test_what_is_filled_has_no_gradient():
+    x = gs.ones(2, 2, requires_grad=True)
+    (found,) = grad((x * 3).fill_diagonal_(5).sum(), x)
+    assert found.tolist() == [[0.0, 3.0], [3.0, 0.0]]
+    batch = gs.vmap(lambda m: m.clone().fill_diagonal_(7.0))(gs.zeros(2, 2, 2))
+    assert batch.tolist() == [[[7.0, 0.0], [0.0, 7.0]]] * 2
+
+
+def test_elements_of_a_strided_view_replaced():
+    x = gs.tensor(np.arange(16.0).reshape(4, 4))[::2, ::2]  # only some of its memory is its own
+    src = gs.tensor([[100.0, 101.0], [102.0, 103.0]], dtype=gs.float64)
+    assert gs.as_strided_scatter(x, src, (2, 2), (4, 2), 2).tolist() == [[0.0, 100.0], [103.0, 10.0]]
+
+
+def test_gradients_of_what_a_strided_view_replaces():
+    """PyTorch gives zeros for all that stays."""
+    x, src = gs.zeros(2, 3, requires_grad=True), gs.ones(2, requires_grad=True)
+    found = gs.as_strided_scatter(x, src, (2,), (2,), 1) * gs.arange(6.0).reshape(2, 3)
+    assert values(*grad(found.sum(), (x, src))) == [[[0.0, 0.0, 2.0], [0.0, 4.0, 5.0]], [1.0, 3.0]]
+
+
+def test_of_values_for_one_place_the_last_stays():
+    x, src = gs.zeros(3), gs.tensor([1.0, 2.0], requires_grad=True)
+    found = x.as_strided_scatter(src, (2,), (0,), 1)
+    assert found.tolist() == [0.0, 2.0, 0.0]
+    assert grad(found.sum(), src)[0].tolist() == [0.0, 1.0]
+
+
+def test_copies_of_consecutive_slices():
+    x = gs.arange(6).reshape(3, 2)
+    found = x.narrow_copy(0, 1, 2)
+    assert found.tolist() == [[2, 3], [4, 5]] and found._base is None and found.is_contiguous()
+    assert x.t().narrow_copy(0, 0, 1).is_contiguous()
+
+
+# ---- several tensors, tensors of numbers
+
+
+@pytest.mark.parametrize("name", ["atleast_1d", "atleast_2d", "atleast_3d"])
+def test_several_tensors_at_once(name):
+    arrays = [np.array(1.5), np.arange(2.0), np.ones((2, 3))]
+    expected = [found.tolist() for found in getattr(np, name)(*arrays)]
+    op, tensors = getattr(gs, name), [gs.tensor(array) for array in arrays]
+    assert values(*op(*tensors)) == values(*op(tensors)) == expected
+    assert isinstance(op(tensors), tuple) and op([]) == ()
+    assert op(tensors[0]).tolist() == expected[0]
+
+
+@pytest.mark.parametrize("places", [[1, 4], [-2], [3, 1], [9]])
+def test_split_at_the_values_of_a_tensor(places):
+    array = np.arange(12.0).reshape(6, 2)
+    found = gs.tensor_split(gs.tensor(array), gs.tensor(places))
+    assert values(*found) == [piece.tolist() for piece in np.array_split(array, places)]
+
+
+def test_split_into_as_many_as_a_tensor_says():
+    x = gs.arange(5)
+    assert values(*x.tensor_split(gs.tensor(2))) == [[0, 1, 2], [3, 4]]
+    with pytest.raises(RuntimeError, match="dtype of int64, but got float32"):
+        x.tensor_split(gs.tensor(2.0))
+    with pytest.raises(RuntimeError, match="one-dimensional tensor, but got a tensor with 2 dims"):
+        x.tensor_split(gs.ones(1, 1, dtype=gs.int64))
+    with pytest.raises(RuntimeError, match="differs from slice to slice"):
+        gs.vmap(lambda places: x.tensor_split(places))(gs.tensor([[1], [2]]))
+    parts = gs.vmap(lambda row: row.tensor_split(gs.tensor([1])))(gs.ones(2, 3))
+    assert [tuple(part.shape) for part in parts] == [(2, 1), (2, 2)]
+
+
+def test_numbers_of_elements_repeated():
+    repeats = gs.tensor([2, 0, 3])
+    assert gs.repeat_interleave(repeats).tolist() == [0, 0, 2, 2, 2]
+    assert gs.repeat_interleave(repeats=repeats, output_size=5).tolist() == [0, 0, 2, 2, 2]
+    assert gs.repeat_interleave(gs.tensor([4, 5]), 2).tolist() == [4, 4, 5, 5]
+    with pytest.raises(RuntimeError, match="output_size is 4"):
+        gs.repeat_interleave(repeats, output_size=4)
+
+
+# ---- elementwise
+
+
+def test_powers_of_one_number():
+    exponent = gs.tensor([0.0, 1.0, 2.0], requires_grad=True)
+    found = gs.float_power(3, exponent)
+    assert found.dtype == gs.float64 and found.tolist() == [1.0, 3.0, 9.0]
+    np.testing.assert_allclose(grad(found.sum(), exponent)[0].numpy(), np.log(3) * found.detach().numpy(), rtol=1e-6)
+    assert gs.float_power(2, gs.tensor([3])).tolist() == [8.0]
+    assert gs.float_power(1j, gs.tensor([2.0])).dtype == gs.complex128
+
+
+def test_polygamma_in_place():
+    x = gs.tensor([0.5, 1.0], dtype=gs.float64)
+    expected = x.polygamma(1).tolist()
+    assert x.clone().polygamma_(1).tolist() == expected
+    batch = gs.vmap(lambda row: row.clone().polygamma_(1), in_dims=1)(gs.stack([x, x, x], 1))
+    assert batch.tolist() == [expected] * 3
+
+
+def test_polar():
+    r, angle = gs.tensor([1.0, -2.0], requires_grad=True), gs.tensor([0.5, 3.0], requires_grad=True)
+    found = gs.polar(r, angle)
+    assert found.dtype == gs.complex64
+    np.testing.assert_allclose(
+        found.detach().numpy(), r.detach().numpy() * np.exp(1j * angle.detach().numpy()), rtol=1e-6
+    )
+    np.testing.assert_allclose(grad(found.real.sum(), angle)[0].numpy(), [-np.sin(0.5), 2 * np.sin(3)], rtol=1e-5)
+    with pytest.raises(RuntimeError, match="both must have one dtype"):
+        gs.polar(r, angle.double())
+    with pytest.raises(RuntimeError, match="int64"):
+        gs.polar(gs.tensor([1]), gs.tensor([1]))
+
+
+def test_complex_logaddexp():
+    a = gs.tensor([1000 + 2j, -np.inf + 1j, np.inf + 1j, complex(np.nan, 0), 1 + 1j])
+    b = gs.tensor([1000.0, -np.inf, 3.0, 1.0, -np.inf])
+    found = gs.logaddexp(a, b).numpy()
+    np.testing.assert_allclose(found[0], 1000 + np.log(1 + np.exp(2j)), rtol=1e-6)
+    assert found[1].real == -np.inf and found[2].real == np.inf
+    assert np.isnan(found[3].real) and np.isnan(found[3].imag) and found[4] == 1 + 1j
+    x = gs.tensor([0.3 + 2j, -1j], dtype=gs.complex128, requires_grad=True)
+    y = gs.tensor([1 - 1j, 0.5 + 0.1j], dtype=gs.complex128, requires_grad=True)
+    assert gs.autograd.gradcheck(gs.logaddexp, (x, y))
+
+
+def test_complex_sinc():
+    x = gs.tensor([0j, 1e-3j, 0.1 + 0.1j, 2 + 1j, 0.16 + 0j], dtype=gs.complex128, requires_grad=True)
+    np.testing.assert_allclose(gs.sinc(x).detach().numpy(), np.sinc(x.detach().numpy()), rtol=1e-14)
+    assert gs.autograd.gradcheck(gs.sinc, (x,))
