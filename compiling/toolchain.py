@@ -26,6 +26,8 @@ DEFINES = {
     "NPY_TARGET_VERSION": "NPY_2_0_API_VERSION",
     # A tensor is made by its tp_new: from Cython 3.3 on that would be a call of another form of it.
     "CYTHON_VECTORCALL_TPNEW": "0",
+    # Cython packs the strings of each module, and importing some hundred modules takes longer for unpacking them.
+    "CYTHON_COMPRESS_STRINGS": "0",
 }
 
 # Code that runs per element is made fast.  Code that runs per call is made small: a wrapper is as fast

@@ -11,9 +11,12 @@ import importlib
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
+from gradsmith import collector as _collector
+
 try:
-    from gradsmith import autograd, generated, nn, utils
-    from gradsmith.generated import *  # noqa: F403
+    with _collector.paused():
+        from gradsmith import autograd, generated, nn, utils
+        from gradsmith.generated import *  # noqa: F403
 except ModuleNotFoundError as error:
     from gradsmith.unbuilt import unbuilt_error
 

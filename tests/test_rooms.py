@@ -53,6 +53,7 @@ FLOORS = (
     "runtime.observers",
     "generated",
     "gradsmith.version",
+    "gradsmith.collector",
     "gradsmith.unbuilt",
     "gradsmith.profiler",
     "gradsmith.autograd",

@@ -93,9 +93,14 @@ def differentiable_leaves(call: Call, values: Sequence[Any], positions: Iterable
     leaves, spec = pytree.flatten(tuple(values))
     if not leaves:
         raise call.error("expected at least one Tensor to differentiate by")
-    for leaf, path in zip(leaves, _paths(spec, positions)):
-        require_differentiable(call, leaf, path)
+    if not all(map(is_differentiable, leaves)):
+        for leaf, path in zip(leaves, _paths(spec, positions)):
+            require_differentiable(call, leaf, path)
     return leaves, spec
+
+
+def is_differentiable(value: Any) -> bool:
+    return is_tensor(value) and value.dtype.kind in "fc"
 
 
 def _paths(spec: TreeSpec, positions: Iterable[int]) -> list[str]:
@@ -130,9 +135,14 @@ def private(tensors: Sequence[Any], recording: bool) -> list[Any]:
         return [alias(tensor).requires_grad_() for tensor in tensors]
 
 
-def without_history_of(tensors: list[Any], results: Any, recording: bool) -> Any:
+def without_history_of(tensors: list[Any], results: Sequence[Any], recording: bool) -> list[Any]:
     """Results as they are outside of the transform: private tensors are constants there."""
-    return pytree.tree_map(lambda result: _without_history(tensors, result, recording), results)
+    return [_without_history(tensors, result, recording) for result in results]
+
+
+def aux_without_history(tensors: list[Any], aux: Any, recording: bool) -> Any:
+    """The same of a tree, in which not all leaves need be tensors."""
+    return pytree.tree_map(lambda leaf: _without_history(tensors, leaf, recording), aux)
 
 
 def _without_history(tensors: list[Any], result: Any, recording: bool) -> Any:
@@ -184,8 +194,9 @@ def tensor_outputs(call: Call, output: Any) -> tuple[list[Any], TreeSpec]:
     leaves, spec = pytree.flatten(output)
     if not leaves:
         raise call.error(f"Expected f to be a function that has non-empty output (got output = {described(output)})")
-    for leaf, path in zip(leaves, spec.paths("output")):
+    for n, leaf in enumerate(leaves):
         if not is_tensor(leaf):
+            path = list(spec.paths("output"))[n]
             raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}")
     return leaves, spec
 
@@ -214,9 +225,14 @@ def vector_leaves(call: Call, tensors: Sequence[Any], spec: TreeSpec, vectors: A
             f"Expected pytree structure of {what} to be the same as that of {like}: {error}. {what}: "
             f"{pytree.flatten(vectors)[1]}, {like}: {spec}"
         ) from None
-    for tensor, vector, path in zip(tensors, found, spec.paths(what)):
-        _require_alike(call, tensor, vector, path, like)
+    if not all(map(_is_alike, tensors, found)):
+        for tensor, vector, path in zip(tensors, found, spec.paths(what)):
+            _require_alike(call, tensor, vector, path, like)
     return found
+
+
+def _is_alike(tensor: Any, vector: Any) -> bool:
+    return is_tensor(vector) and vector.shape == tensor.shape and bool(vector.dtype == tensor.dtype)
 
 
 def _require_alike(call: Call, tensor: Any, vector: Any, path: str, like: str) -> None:

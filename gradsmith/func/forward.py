@@ -193,4 +193,4 @@ class Linearization:
         roots, given = (list(column) for column in zip(*pairs))
         found = run_grad(roots, given, True, recording, self.stand_ins)
         filled = [zero if one is None else one for one, zero in zip(found, self.zeros)]
-        return without_history_of([*self.tensors, *self.stand_ins], filled, recording)  # type: ignore[no-any-return]
+        return without_history_of([*self.tensors, *self.stand_ins], filled, recording)

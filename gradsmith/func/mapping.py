@@ -104,31 +104,38 @@ class Inputs:
         named, self.named_spec = pytree.flatten(kwargs)
         self.leaves += named
         self.dims += [None] * len(named)
-        self.paths = [*self.spec.paths("args"), *self.named_spec.paths("kwargs")]
         self.dims = [self.checked(n) for n in range(len(self.leaves))]
         self.size = self.common_size()
 
+    @property
+    def paths(self) -> list[str]:
+        """How errors name the leaves."""
+        return [*self.spec.paths("args"), *self.named_spec.paths("kwargs")]
+
     def checked(self, n: int) -> int | None:
-        leaf, dim, path = self.leaves[n], self.dims[n], self.paths[n]
+        leaf, dim = self.leaves[n], self.dims[n]
         if dim is None:
             return None
+        if isinstance(dim, int) and not isinstance(dim, bool) and is_tensor(leaf) and -leaf.ndim <= dim < leaf.ndim:
+            return dim % leaf.ndim
+        raise self.wrong_dim(leaf, dim, self.paths[n])
+
+    def wrong_dim(self, leaf: Any, dim: Any, path: str) -> Exception:
         if not isinstance(dim, int) or isinstance(dim, bool):
-            raise self.call.error(f"in_dims for {path} is {dim!r}; expected an int or None", ValueError)
+            return self.call.error(f"in_dims for {path} is {dim!r}; expected an int or None", ValueError)
         if not is_tensor(leaf):
-            raise self.call.error(
+            return self.call.error(
                 f"in_dims is {dim} for {path}, which is of type {type(leaf).__name__} and cannot be mapped over. If it "
                 "is to be the same for all slices, give it None",
                 ValueError,
             )
-        if not -leaf.ndim <= dim < leaf.ndim:
-            raise self.call.error(
-                f"in_dims is {dim} for {path}, a tensor of shape {list(leaf.shape)}; expected a number from "
-                f"{-leaf.ndim} to {leaf.ndim - 1}"
-                if leaf.ndim
-                else f"in_dims is {dim} for {path}, a tensor without dimensions",
-                ValueError,
-            )
-        return dim % leaf.ndim
+        return self.call.error(
+            f"in_dims is {dim} for {path}, a tensor of shape {list(leaf.shape)}; expected a number from "
+            f"{-leaf.ndim} to {leaf.ndim - 1}"
+            if leaf.ndim
+            else f"in_dims is {dim} for {path}, a tensor without dimensions",
+            ValueError,
+        )
 
     def common_size(self) -> int:
         sizes = {leaf.shape[dim]: n for n, (leaf, dim) in enumerate(zip(self.leaves, self.dims)) if dim is not None}

@@ -9,6 +9,7 @@ from gradsmith.func.arguments import (
     Argnums,
     Call,
     Function,
+    aux_without_history,
     checked_argnums,
     differentiable_leaves,
     has_other_history,
@@ -181,8 +182,8 @@ def _finished(
     output, aux = output_and_aux(call, result, has_aux)
     require_number(call, output)
     gradients = _gradients_of(output, tensors, recording)
-    value, aux = without_history_of(tensors, (output, aux), recording)
-    return gradients, value, aux
+    (value,) = without_history_of(tensors, [output], recording)
+    return gradients, value, aux_without_history(tensors, aux, recording)
 
 
 def _gradients_of(output: Any, tensors: list[Any], recording: bool) -> list[Any]:
@@ -259,7 +260,8 @@ class Pullback:
         output, aux = output_and_aux(call, result, has_aux)
         self.outputs, self.spec = tensor_outputs(call, output)
         require_inexact(call, self.outputs)
-        results, self.aux = without_history_of(self.tensors, (self.outputs, aux), recording)
+        results = without_history_of(self.tensors, self.outputs, recording)
+        self.aux = aux_without_history(self.tensors, aux, recording)
         self.has_history = bool(with_history(results))
         self.output = self.spec.unflatten(results)
 
@@ -278,4 +280,4 @@ class Pullback:
         roots, given = (list(column) for column in zip(*pairs))
         found = run_grad(roots, given, retain_graph or create_graph, create_graph, self.tensors)
         gradients = _materialized(found, self.tensors)
-        return without_history_of(self.tensors, gradients, create_graph)  # type: ignore[no-any-return]
+        return without_history_of(self.tensors, gradients, create_graph)

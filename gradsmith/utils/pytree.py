@@ -10,9 +10,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
 
 from gradsmith.generated.tensor import Tensor
@@ -38,6 +39,7 @@ class TreeSpec:
     context: Any = None
     children: tuple[TreeSpec, ...] = ()
     num_leaves: int = 1
+    is_row: bool = field(default=False, compare=False)  # a tuple or list of leaves alone, the most common tree
 
     def unflatten(self, leaves: Iterable[Any]) -> Any:
         """The tree of this structure with other leaves.
@@ -50,6 +52,8 @@ class TreeSpec:
         found = leaves if type(leaves) is list else list(leaves)
         if len(found) != self.num_leaves:
             raise ValueError(f"the tree has {self.num_leaves} leaves, but {len(found)} were given")
+        if self.is_row:
+            return self.cls(found)  # type: ignore[misc]
         return found[0] if self.cls is None else self._built(iter(found))
 
     def _built(self, leaves: Iterator[Any]) -> Any:
@@ -185,13 +189,23 @@ def flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
 
 
 def _flattened(tree: Any, leaves: list[Any]) -> TreeSpec:
-    kind = _kind_of(type(tree))
+    cls = type(tree)
+    if (cls is tuple or cls is list) and _LEAVES.issuperset(map(type, tree)):
+        leaves += tree
+        return _row(cls, len(tree))  # type: ignore[arg-type]  # a class is hashable
+    kind = _kind_of(cls)
     if kind is None:
         leaves.append(tree)
         return LEAF
     nodes, steps, context = kind.take_apart(tree)
     children = tuple([_flattened(node, leaves) for node in nodes])
-    return TreeSpec(type(tree), tuple(steps), context, children, sum(child.num_leaves for child in children))
+    return TreeSpec(cls, tuple(steps), context, children, sum(child.num_leaves for child in children))
+
+
+@functools.lru_cache(maxsize=64)
+def _row(cls: type, count: int) -> TreeSpec:
+    steps = tuple(f"[{i}]" for i in range(count))
+    return TreeSpec(cls, steps, None, (LEAF,) * count, count, is_row=True)
 
 
 def leaves_like(spec: TreeSpec, tree: Any, path: str = "") -> list[Any]:

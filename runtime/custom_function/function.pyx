@@ -25,7 +25,7 @@ from gradsmith.runtime.history.view cimport as_view
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, swap_grad_mode
 
 from gradsmith.runtime.custom_function.arguments import bind, takes_exactly
-from gradsmith.runtime.custom_function.batching import call_on_data
+from gradsmith.runtime.switches.lazy_modules import LazyModule
 
 cdef extern from "Python.h":
     ctypedef object (*newfunc)(PyTypeObject *, object, PyObject *)
@@ -33,6 +33,7 @@ cdef extern from "Python.h":
         newfunc tp_new
 
 cdef tuple no_arguments = ()
+cdef object batching = LazyModule("gradsmith.runtime.custom_function.batching")
 
 
 def apply(cls, *args, **kwargs):
@@ -81,7 +82,7 @@ cdef object call_forward(object cls, FunctionNode node, tuple args, dict kwargs,
 
 cdef object call_for_batches(object cls, FunctionNode node, tuple args, dict kwargs, VmapLevel level, bint recorded):
     """The same for batched tensors; see batching.py, Note [Functions of batches]."""
-    output = with_shared_memory(args, call_on_data(cls, args, kwargs, level))
+    output = with_shared_memory(args, batching.call_on_data(cls, args, kwargs, level))
     cdef tuple outputs = output if isinstance(output, tuple) else (output,)
     if not recorded and not has_tangent_list([value for value in args if isinstance(value, TensorBase)]):
         node.dirty_tensors = tuple([value for value in args if is_one_of(outputs, value)]) or None

@@ -16,11 +16,14 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
 from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
 from gradsmith.runtime.batching.batch import is_batched_tensor, layout_of, physical
-from gradsmith.runtime.formulas import cross_entropy, einsum
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.factories.creation import full_like, zeros
 from gradsmith.runtime.tensors.factories.creation import zeros_like as zeros_of_same_size
+
+cross_entropy = LazyModule("gradsmith.runtime.formulas.cross_entropy")
+einsum = LazyModule("gradsmith.runtime.formulas.einsum")
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)

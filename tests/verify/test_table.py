@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from gradsmith.generated.op_table import OPS
 from gradsmith.verify.reports.matrix import page_of
 from gradsmith.verify.reports.summary import problems_of
@@ -10,8 +12,18 @@ from gradsmith.verify.samples import cases_of, key_of
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_every_entry_holds(proofs):
-    assert [line for proof in proofs for line in problems_of(proof, "derivatives.yaml")] == []
+FAMILIES = list(dict.fromkeys(row.family for row in OPS))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_entry_holds(proofs, family):
+    """The first tests, so that none of them waits for the proofs of the whole table."""
+    numbers = [n for n, row in enumerate(OPS) if row.family == family]
+    assert [line for n in numbers for line in problems_of(proofs[n], "derivatives.yaml")] == []
+
+
+def test_no_entry_has_a_gap(proofs):
+    assert [f"{proof.key}: {text}" for proof in proofs for text in proof.missing] == []
 
 
 def test_every_value_has_a_reference(proofs):

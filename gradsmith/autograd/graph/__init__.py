@@ -11,11 +11,11 @@ True
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from gradsmith.autograd.graph.multi_grad_hook import register_multi_grad_hook
-from gradsmith.autograd.graph.saved_listing import SavedEntry, SavedListing, list_saved
 from gradsmith.autograd.graph.saved_tensors import (
     allow_mutation_on_saved_tensors,
     disable_saved_tensors_hooks,
@@ -31,6 +31,11 @@ from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.history.saved_hooks import SavedTensor
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.variable import gradient_node
+
+if TYPE_CHECKING:
+    from gradsmith.autograd.graph.saved_listing import SavedEntry as SavedEntry
+    from gradsmith.autograd.graph.saved_listing import SavedListing as SavedListing
+    from gradsmith.autograd.graph.saved_listing import list_saved as list_saved
 
 __all__ = [
     "GradientEdge",
@@ -48,6 +53,13 @@ __all__ = [
     "saved_tensors_hooks",
     "write_guard",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Lists of what the graph keeps, which few programs make."""
+    if name in ("SavedEntry", "SavedListing", "list_saved"):
+        return getattr(importlib.import_module(f"{__name__}.saved_listing"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:

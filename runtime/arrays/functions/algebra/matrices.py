@@ -195,22 +195,18 @@ def hermitian_part_of(a: Array, triangle: str, op: str) -> Array:
     check_square(op, a)
     if triangle not in ("L", "U", "l", "u"):
         raise RuntimeError(f"{op}(): expected UPLO to be 'L' or 'U', but got {triangle!r}")
-    a = readable(a)
-    lower = np.tril(a, -1) if triangle in "Ll" else _adjoint(np.triu(a, 1))
-    found = lower + _adjoint(lower)
-    np.einsum("...ii->...i", found)[...] = np.einsum("...ii->...i", a).real
-    return np.asarray(found)
+    return small_matrices.hermitian(readable(a), triangle in "Ll")
 
 
 def _mean(a: Array) -> Array:
-    """Half the sum of a matrix and its adjoint, so that every element takes part and has a derivative."""
-    return np.asarray(0.5 * (a + _adjoint(a)))
+    """Every element of a matrix and of its adjoint takes part, and so has a derivative."""
+    return small_matrices.mean_with_adjoint(readable(a))
 
 
 def cholesky_factor_of(a: Array) -> Array:
     op = "linalg.cholesky"
     try:
-        return small_matrices.cholesky(_mean(readable(a)))
+        return small_matrices.cholesky(_mean(a))
     except np.linalg.LinAlgError:
         raise LinAlgError(
             f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
@@ -227,7 +223,7 @@ def _adjoint(a: Array) -> Array:
 
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
-    values, vectors = _converged("linalg.eigh", np.linalg.eigh, _mean(readable(a)))
+    values, vectors = _converged("linalg.eigh", np.linalg.eigh, _mean(a))
     values, vectors = like_given(a, values, vectors * _phases(vectors))
     return values, vectors
 

@@ -18,10 +18,13 @@ cdef extern from "runtime/arrays/functions/algebra/small_matrices_kernels.h":
     void gs_small_det(bint is_double, const void *a, void *det, Py_ssize_t count, int n) nogil
     void gs_small_slogdet(bint is_double, const void *a, void *sign, void *logarithm, Py_ssize_t count, int n) nogil
     Py_ssize_t gs_small_cholesky(bint is_double, const void *a, void *factor, Py_ssize_t count, int n) nogil
+    void gs_symmetric(bint is_double, const void *a, void *out, Py_ssize_t count, int n, bint lower) nogil
+    void gs_mean_with_transpose(bint is_double, const void *a, void *out, Py_ssize_t count, int n) nogil
 
 
 cdef enum:
     MOST_ROWS_ALONE = 5
+    MOST_ROWS_BY_ELEMENT = 64  # beyond, NumPy's walk over memory in blocks is faster
 
 
 cdef bint is_small(cnp.ndarray a) noexcept:
@@ -123,3 +126,43 @@ def cholesky(cnp.ndarray a not None):
     if failed >= 0:
         raise np.linalg.LinAlgError("Matrix is not positive definite")
     return factor
+
+
+cdef bint is_walked_by_element(cnp.ndarray a) noexcept:
+    """Are triangles of these matrices taken here and not by NumPy?"""
+    cdef int kind = cnp.PyArray_TYPE(a)
+    return (
+        (kind == cnp.NPY_FLOAT64 or kind == cnp.NPY_FLOAT32)
+        and a.shape[a.ndim - 1] <= MOST_ROWS_BY_ELEMENT
+        and cnp.PyArray_SIZE(a) > 0
+        and cnp.PyArray_ISNOTSWAPPED(a)
+    )
+
+
+def hermitian(cnp.ndarray a not None, bint lower):
+    """The Hermitian matrix that one triangle of a square one describes."""
+    cdef cnp.ndarray found
+    cdef int n = <int>a.shape[a.ndim - 1]
+    if is_walked_by_element(a):
+        a = cnp.PyArray_GETCONTIGUOUS(a)
+        found = np.empty_like(a)
+        gs_symmetric(is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), cnp.PyArray_SIZE(a) // (n * n), n, lower)
+        return found
+    below = np.tril(a, -1) if lower else np.conj(np.triu(a, 1)).swapaxes(-1, -2)
+    found = below + np.conj(below).swapaxes(-1, -2)
+    np.einsum("...ii->...i", found)[...] = np.einsum("...ii->...i", a).real
+    return found
+
+
+def mean_with_adjoint(cnp.ndarray a not None):
+    """Half the sum of a square matrix and its adjoint."""
+    cdef cnp.ndarray found
+    cdef int n = <int>a.shape[a.ndim - 1]
+    if is_walked_by_element(a):
+        a = cnp.PyArray_GETCONTIGUOUS(a)
+        found = np.empty_like(a)
+        gs_mean_with_transpose(
+            is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), cnp.PyArray_SIZE(a) // (n * n), n
+        )
+        return found
+    return 0.5 * (a + np.conj(a).swapaxes(-1, -2))

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "support/simd.h"
+
 #define LANES 16
 #define MOST_COLUMNS (GS_MOST_ROWS + GS_MOST_RIGHT)
 
@@ -51,4 +53,24 @@ ptrdiff_t
 gs_small_cholesky(int is_double, const void *a, void *factor, ptrdiff_t count, int n)
 {
     return is_double ? cholesky_double(a, factor, count, n) : cholesky_float(a, factor, count, n);
+}
+
+void
+gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, int n, int lower)
+{
+    if (is_double) {
+        symmetric_double(a, out, count, n, lower);
+    } else {
+        symmetric_float(a, out, count, n, lower);
+    }
+}
+
+void
+gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        mean_double(a, out, count, n);
+    } else {
+        mean_float(a, out, count, n);
+    }
 }

@@ -22,4 +22,10 @@ void gs_small_slogdet(int is_double, const void *a, void *sign, void *logarithm,
 /* The lower triangle whose product with its transpose is a; reads the lower triangle of a. */
 ptrdiff_t gs_small_cholesky(int is_double, const void *a, void *factor, ptrdiff_t count, int n);
 
+/* The symmetric matrix that one triangle of a describes. */
+void gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, int n, int lower);
+
+/* Half the sum of a and its transpose. */
+void gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, int n);
+
 #endif

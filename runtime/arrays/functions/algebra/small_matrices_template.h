@@ -1,4 +1,5 @@
-/* The text of small_matrices_kernels.c for one type. A block holds LANES matrices: block[row][column][matrix]. */
+/* The text of small_matrices_kernels.c for one type. A block holds LANES matrices: block[row][column][matrix].
+ * What takes the time, from loading to storing, is compiled for each instruction set. */
 
 typedef REAL NAME(lanes)[LANES];
 typedef NAME(lanes) NAME(block)[GS_MOST_ROWS][MOST_COLUMNS];
@@ -6,7 +7,7 @@ typedef NAME(lanes) NAME(block)[GS_MOST_ROWS][MOST_COLUMNS];
 /* ---- in and out */
 
 /* Those that the block has room for and that are not there are unit matrices. */
-static void
+GS_CLONES static void
 NAME(load)(const REAL *from, int here, int n, int columns, int first_column, NAME(block) block)
 {
     for (int i = 0; i < n; i++) {
@@ -22,7 +23,7 @@ NAME(load)(const REAL *from, int here, int n, int columns, int first_column, NAM
     }
 }
 
-static void
+GS_CLONES static void
 NAME(load_unit)(int n, NAME(block) block)
 {
     for (int i = 0; i < n; i++) {
@@ -34,7 +35,7 @@ NAME(load_unit)(int n, NAME(block) block)
     }
 }
 
-static void
+GS_CLONES static void
 NAME(store)(NAME(block) block, int here, int n, int columns, int first_column, REAL *to)
 {
     for (int i = 0; i < n; i++) {
@@ -49,7 +50,7 @@ NAME(store)(NAME(block) block, int here, int n, int columns, int first_column, R
 /* ---- elimination */
 
 /* Bring the largest element of column k, from row k on, to row k. Rows that are exchanged turn the sign. */
-static void
+GS_INLINE void
 NAME(pivot)(NAME(block) block, int n, int columns, int k, REAL *sign)
 {
     REAL largest[LANES];
@@ -81,7 +82,7 @@ NAME(pivot)(NAME(block) block, int n, int columns, int k, REAL *sign)
 }
 
 /* An upper triangle, and the right sides that go with it. */
-static void
+GS_CLONES static void
 NAME(eliminate)(NAME(block) block, int n, int columns, REAL *sign)
 {
     for (int k = 0; k < n; k++) {
@@ -101,7 +102,7 @@ NAME(eliminate)(NAME(block) block, int n, int columns, REAL *sign)
     }
 }
 
-static void
+GS_CLONES static void
 NAME(substitute_back)(NAME(block) block, int n, int columns)
 {
     for (int k = n - 1; k >= 0; k--) {
@@ -211,6 +212,32 @@ NAME(slogdet)(const REAL *a, REAL *sign, REAL *logarithm, ptrdiff_t count, int n
 
 /* ---- Cholesky's decomposition */
 
+/* The lower triangle, with zeros above. `least` becomes 0 for a matrix that is not positive definite. */
+GS_CLONES static void
+NAME(factor)(NAME(block) block, int n, REAL *least)
+{
+    for (int k = 0; k < n; k++) {
+        for (int i = k; i < n; i++) {
+            for (int j = 0; j < k; j++) {
+                for (int lane = 0; lane < LANES; lane++) {
+                    block[i][k][lane] -= block[i][j][lane] * block[k][j][lane];
+                }
+            }
+        }
+        for (int lane = 0; lane < LANES; lane++) {
+            REAL square = block[k][k][lane];
+            least[lane] = square > 0 ? least[lane] : 0; /* NaN too */
+            block[k][k][lane] = SQRT(square);
+        }
+        for (int i = k + 1; i < n; i++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                block[i][k][lane] /= block[k][k][lane];
+                block[k][i][lane] = 0;
+            }
+        }
+    }
+}
+
 static ptrdiff_t
 NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
 {
@@ -222,26 +249,7 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
             least[lane] = 1;
         }
         NAME(load)(a + first * n * n, here, n, n, 0, block);
-        for (int k = 0; k < n; k++) {
-            for (int i = k; i < n; i++) {
-                for (int j = 0; j < k; j++) {
-                    for (int lane = 0; lane < LANES; lane++) {
-                        block[i][k][lane] -= block[i][j][lane] * block[k][j][lane];
-                    }
-                }
-            }
-            for (int lane = 0; lane < LANES; lane++) {
-                REAL square = block[k][k][lane];
-                least[lane] = square > 0 ? least[lane] : 0; /* NaN too */
-                block[k][k][lane] = SQRT(square);
-            }
-            for (int i = k + 1; i < n; i++) {
-                for (int lane = 0; lane < LANES; lane++) {
-                    block[i][k][lane] /= block[k][k][lane];
-                    block[k][i][lane] = 0;
-                }
-            }
-        }
+        NAME(factor)(block, n, least);
         for (int lane = 0; lane < here; lane++) {
             if (least[lane] == 0) {
                 return first + lane;
@@ -250,6 +258,32 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
         NAME(store)(block, here, n, n, 0, factor + first * n * n);
     }
     return -1;
+}
+
+/* ---- symmetric matrices, of any size */
+
+static void
+NAME(symmetric)(const REAL *a, REAL *out, ptrdiff_t count, int n, int lower)
+{
+    for (ptrdiff_t matrix = 0; matrix < count; matrix++, a += n * n, out += n * n) {
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j <= i; j++) {
+                out[i * n + j] = out[j * n + i] = lower ? a[i * n + j] : a[j * n + i];
+            }
+        }
+    }
+}
+
+static void
+NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, int n)
+{
+    for (ptrdiff_t matrix = 0; matrix < count; matrix++, a += n * n, out += n * n) {
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j <= i; j++) {
+                out[i * n + j] = out[j * n + i] = (REAL)0.5 * (a[i * n + j] + a[j * n + i]);
+            }
+        }
+    }
 }
 
 #undef REAL

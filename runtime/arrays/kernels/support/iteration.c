@@ -167,6 +167,7 @@ split_into_blocks(gs_iteration *it, gs_iteration *rest)
 typedef struct {
     const gs_iteration *it;
     const gs_loop *loop;
+    int is_short; /* by the loop for short rows */
 } walk;
 
 /* Elements first..last of a single dimension. */
@@ -184,6 +185,35 @@ walk_row(void *context, npy_intp first, npy_intp last)
     w->loop->run(args, &n, strides, w->loop->data);
 }
 
+/* Does the loop for short rows take them: each input repeated or dense, the output dense? */
+static int
+has_short_rows(const gs_iteration *it, const gs_loop *loop)
+{
+    if (loop->rows == NULL || it->dims[0] > GS_SHORT_ROW) {
+        return 0;
+    }
+    npy_intp a = it->strides[0][0], b = it->strides[1][0], size = gs_itemsize[loop->out_type];
+    return it->strides[2][0] == size && (a == size || (a == 0 && b == size)) && (b == size || b == 0);
+}
+
+/* Some rows that follow each other in the second dimension. */
+static void
+walk_neighbours(const walk *w, char *const *data, const npy_intp *strides, const npy_intp *row_strides, npy_intp n_rows)
+{
+    if (w->is_short) {
+        w->loop->rows(data, strides, row_strides, w->it->dims[0], n_rows);
+        return;
+    }
+    int n_operands = w->it->n_operands;
+    char *args[GS_MAX_OPERANDS];
+    for (npy_intp row = 0; row < n_rows; row++) {
+        for (int i = 0; i < n_operands; i++) {
+            args[i] = data[i] + row * row_strides[i]; /* a loop may change its arguments */
+        }
+        w->loop->run(args, w->it->dims, strides, w->loop->data);
+    }
+}
+
 /* Rows first..last, counted over all dimensions but the innermost. */
 static void
 walk_rows(void *context, npy_intp first, npy_intp last)
@@ -191,12 +221,13 @@ walk_rows(void *context, npy_intp first, npy_intp last)
     const walk *w = context;
     const gs_iteration *it = w->it;
     int n_operands = it->n_operands;
-    char *position[GS_MAX_OPERANDS], *args[GS_MAX_OPERANDS];
-    npy_intp strides[GS_MAX_OPERANDS];
+    char *position[GS_MAX_OPERANDS];
+    npy_intp strides[GS_MAX_OPERANDS], row_strides[GS_MAX_OPERANDS];
     npy_intp index[GS_MAX_DIMS];
     npy_intp left = first;
     for (int i = 0; i < n_operands; i++) {
         strides[i] = it->strides[i][0];
+        row_strides[i] = it->strides[i][1];
         position[i] = it->data[i];
     }
     for (int d = 1; d < it->nd; d++) {
@@ -207,12 +238,15 @@ walk_rows(void *context, npy_intp first, npy_intp last)
         }
     }
     for (npy_intp row = first;;) {
-        for (int i = 0; i < n_operands; i++) {
-            args[i] = position[i]; /* a loop may change its arguments */
-        }
-        w->loop->run(args, it->dims, strides, w->loop->data);
-        if (++row == last) {
+        npy_intp n_rows = Py_MIN(it->dims[1] - index[1], last - row);
+        walk_neighbours(w, position, strides, row_strides, n_rows);
+        row += n_rows;
+        if (row == last) {
             return;
+        }
+        index[1] += n_rows - 1;
+        for (int i = 0; i < n_operands; i++) {
+            position[i] += (n_rows - 1) * row_strides[i];
         }
         int d = 1;
         while (++index[d] == it->dims[d]) {
@@ -230,7 +264,7 @@ walk_rows(void *context, npy_intp first, npy_intp last)
 static void
 run_ordered(gs_iteration *it, const gs_loop *loop)
 {
-    walk w = {it, loop};
+    walk w = {it, loop, it->nd > 1 && has_short_rows(it, loop)};
     if (it->size == 0) {
         return;
     }
@@ -244,7 +278,7 @@ run_ordered(gs_iteration *it, const gs_loop *loop)
 void
 gs_iteration_run(gs_iteration *it, const gs_loop *loop)
 {
-    if (it->nd > 1 && it->dims[0] <= 8 && it->dims[1] > 4 * it->dims[0]) {
+    if (it->nd > 1 && it->dims[0] <= 8 && it->dims[1] > 4 * it->dims[0] && !has_short_rows(it, loop)) {
         swap_inner_dims(it); /* few long steps cost less than many calls */
     }
     if (!needs_blocks(it)) {

@@ -392,6 +392,7 @@ test_loop(gs_ufunc ufunc, int type, gs_loop *loop)
     PyErr_Fetch(&error_type, &error, &traceback);
     int usable = take_own(ufunc, type, loop) || take_numpys(ufunc, type, loop);
     loop->cost = gs_ufuncs[ufunc].cost;
+    loop->rows = gs_rows_loop(ufunc, type);
     loop->state = !usable ? GS_REFUSED : is_direct(ufunc, type) ? GS_DIRECT : GS_USABLE;
     PyErr_Restore(error_type, error, traceback);
 }

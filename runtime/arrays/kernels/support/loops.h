@@ -10,6 +10,10 @@ GS_HIDDEN_BEGIN
 
 typedef void (*gs_loop_function)(char **args, const npy_intp *dims, const npy_intp *strides, void *data);
 
+/* Rows of n elements: `steps` lead from element to element, `row_steps` from row to row. */
+typedef void (*gs_rows_function)(char *const *data, const npy_intp *steps, const npy_intp *row_steps, npy_intp n,
+                                 npy_intp n_rows);
+
 /* A loop is UNTESTED until its first use; then it is REFUSED (the public ufunc is called instead), USABLE on operands
  * that pointwise.c has prepared, or DIRECT: usable on any plain array of the type, with no rule to observe. */
 typedef enum { GS_UNTESTED, GS_REFUSED, GS_USABLE, GS_DIRECT } gs_loop_state;
@@ -20,6 +24,7 @@ typedef struct {
     int16_t out_type;
     uint8_t cost;
     uint8_t state;
+    gs_rows_function rows; /* for many short rows of plain steps; NULL: call `run` for each */
 } gs_loop;
 
 typedef struct {
@@ -36,6 +41,11 @@ extern gs_ufunc_info gs_ufuncs[GS_N_UFUNCS];
 
 /* The loop for inputs of this type, tested; NULL without exception when there is none that may be used. */
 const gs_loop *gs_find_loop(gs_ufunc ufunc, int type);
+
+#define GS_SHORT_ROW 512 /* elements; a call of NumPy's loop costs less than a tenth of a longer row */
+
+/* The loop over rows for two inputs of this type, or NULL: see Note [Short rows] in short_rows.c. */
+gs_rows_function gs_rows_loop(gs_ufunc ufunc, int type);
 
 /* The ufunc's public call on arrays, silent; out may be NULL. */
 PyObject *gs_call_ufunc(gs_ufunc ufunc, PyObject *const *inputs, PyObject *out);
