@@ -28,6 +28,11 @@ from gradsmith.generated.decompositions import (
 )
 from gradsmith.generated.solvers import (
     linalg_solve as solve,
+    linalg_inv_ex as inv_ex,
+    linalg_solve_ex as solve_ex,
+    linalg_cholesky_ex as cholesky_ex,
+    linalg_tensorsolve as tensorsolve,
+    linalg_tensorinv as tensorinv,
 )
 from gradsmith.generated.triangular import (
     linalg_solve_triangular as solve_triangular,
@@ -37,6 +42,10 @@ from gradsmith.generated.lu_factors import (
     linalg_lu_factor_ex as lu_factor_ex,
     linalg_lu_factor as lu_factor,
     linalg_lu_solve as lu_solve,
+)
+from gradsmith.generated.least_squares import (
+    linalg_lstsq as lstsq,
+    linalg_householder_product as householder_product,
 )
 from gradsmith.generated.matrix_functions import (
     linalg_matrix_power as matrix_power,
@@ -54,6 +63,7 @@ from gradsmith.generated.norms import (
 
 __all__ = [
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -63,7 +73,10 @@ __all__ = [
     "eigvals",
     "eigvalsh",
     "expm",
+    "householder_product",
     "inv",
+    "inv_ex",
+    "lstsq",
     "lu",
     "lu_factor",
     "lu_factor_ex",
@@ -79,9 +92,12 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
     "vander",
     "vecdot",
     "vector_norm",

@@ -4,22 +4,27 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_input,
-    check_tensor, connect_1, connect_2, ended, give_out, gradient, has_tangent_1, has_tangent_2, item_of, name_within,
-    ndim_of, Node, of_cores, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, arrays_in, as_bool, as_int, as_int_tuple_or_none, as_str, BatchRule, begin_op, begin_replaceable_op,
+    carry_transposed, check_input, check_tensor, connect_1, connect_2, end_op, ended, give_out, gradient, has_tangent_1,
+    has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_sub_tensor_tensor
+from gradsmith.generated.decompositions cimport op_hermitian_part, op_inverse, op_inverse_or_nan, op_lower_half
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
-from gradsmith.generated.shape cimport op_mT
+from gradsmith.generated.lu_factors cimport op_unit_columns
+from gradsmith.runtime.formulas.matrices cimport square_sizes, with_last
+from gradsmith.runtime.formulas.numbers cimport prod_number
+from gradsmith.generated.shape cimport op_mT, op_permute, op_reshape
 from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import matrices
+from gradsmith.runtime.arrays.functions.algebra import matrices, shortest_solutions
+from gradsmith.runtime.switches.return_types import return_type
 
 
 # ---- matrix_solve(Tensor self, Tensor other) -> Tensor
@@ -132,6 +137,458 @@ def linalg_solve(input, B, *, left=True, out=None):
     Raises: TypeError, RuntimeError
     """
     return give_out("linalg.solve", out, call_linalg_solve(input, B, left))
+
+
+# ---- elimination_solve(Tensor self, Tensor other, str op) -> Tensor
+
+cdef class EliminationSolveBackward0(Node):
+    """Backward of ``elimination_solve``."""
+
+    # Saves self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, result, solved
+        cdef object op
+        self_ = unpack(self, 0)
+        op = value_of(self, 0)
+        solved = op_elimination_solve(op_mT(op_conj(self_)), grad, op)
+        if wants(wanted, 0):    # self
+            result = unpack(self, 1)
+            set_grad_input(grad_inputs, 0, op_neg(op_matmul(solved, op_mT(op_conj(result)))))
+        if wants(wanted, 1):    # other
+            set_grad_input(grad_inputs, 1, solved)
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_op = saved_value(0)
+
+cdef tuple tangents_elimination_solve(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, other_t = tangents
+    result, self, op = given
+    grad, = gradients
+    return (
+        op_neg(
+            op_matmul(op_elimination_solve(op_mT(op_conj(self)), grad, op), op_mT(op_conj(result)))
+        ) if self_t is not None else None,
+        op_elimination_solve(op_mT(op_conj(self)), grad, op) if other_t is not None else None,
+    )
+
+cdef TensorBase op_elimination_solve(TensorBase self, TensorBase other, object op):
+    cdef int depth = begin_replaceable_op(
+        "elimination_solve", (self, other, op), &batched_elimination_solve
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        shortest_solutions.elimination_solve_of(array_of(self), array_of(other), op)
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>EliminationSolveBackward0.__new__(EliminationSolveBackward0)
+        connect_2(node, 2, 1, self, other)
+        save_input(node, 0, self)
+        set_value(node, 0, op)
+        set_history(result, node)
+        if node.edges[0].node != NULL:
+            save_output(node, 1, result)
+    if has_tangent_2(self, other):
+        carry_transposed((result,), (self, other), tangents_elimination_solve, (result, self, op))
+    return ended(depth, result)
+
+cdef object packed_elimination_solve(tuple operands):
+    return op_elimination_solve(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_elimination_solve
+batched_elimination_solve = BatchRule(b"elimination_solve", of_cores, b"22.", packed_elimination_solve, NULL)
+
+def call_elimination_solve(self, other, op):
+    return op_elimination_solve(
+        check_input(self, "elimination_solve"),
+        check_tensor(other, "elimination_solve", "other", 2),
+        as_str(op, "elimination_solve", "op", 3),
+    )
+
+def elimination_solve(input, other, op):
+    """Solution of a system of linear equations, for matrices on the right; not finite for singular matrices.
+
+    ``elimination_solve(Tensor self, Tensor other, str op) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    op : str
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        solved = elimination_solve(mT(conj(self)), grad, op)
+        input: -matmul(solved, mT(conj(result)))
+        other: solved
+        result: transposed
+    """
+    return call_elimination_solve(input, other, op)
+
+
+# ---- first_zero_pivot(Tensor self, bool check, str op) -> Tensor
+
+cdef TensorBase op_first_zero_pivot(TensorBase self, bint check, object op):
+    cdef int depth = begin_replaceable_op(
+        "first_zero_pivot", (self, check, op), &batched_first_zero_pivot
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        shortest_solutions.first_zero_pivot_of(array_of(self), check, op)
+    )
+    return ended(depth, result)
+
+cdef object packed_first_zero_pivot(tuple operands):
+    return op_first_zero_pivot(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_first_zero_pivot
+batched_first_zero_pivot = BatchRule(b"first_zero_pivot", of_cores, b"2..", packed_first_zero_pivot, NULL)
+
+def call_first_zero_pivot(self, check, op):
+    return op_first_zero_pivot(
+        check_input(self, "first_zero_pivot"),
+        as_bool(check, "first_zero_pivot", "check", 2),
+        as_str(op, "first_zero_pivot", "op", 3),
+    )
+
+def first_zero_pivot(input, check, op):
+    """The first step of elimination that finds no pivot, or 0.
+
+    ``first_zero_pivot(Tensor self, bool check, str op) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    check : bool
+    op : str
+    """
+    return call_first_zero_pivot(input, check, op)
+
+
+# ---- linalg_inv_ex(Tensor self, *, bool check_errors=False) -> (Tensor inverse, Tensor info)
+
+cdef tuple op_linalg_inv_ex(TensorBase self, bint check_errors):
+    cdef int depth = begin_op("linalg.inv_ex", (self, check_errors), NULL) if watching else 0
+    cdef tuple inverse = (
+        op_elimination_solve(self, op_unit_columns(self), "linalg.inv_ex"),
+        op_first_zero_pivot(self, check_errors, "linalg.inv_ex"),
+    )
+    if depth:
+        end_op(depth, inverse)
+    return inverse
+
+LinalgInvExResult = return_type("linalg_inv_ex", "LinalgInvExResult", ("inverse", "info"), __name__)
+
+def call_linalg_inv_ex(self, check_errors):
+    return LinalgInvExResult._make(
+        op_linalg_inv_ex(check_input(self, "linalg.inv_ex"), as_bool(check_errors, "linalg.inv_ex", "check_errors", 2))
+    )
+
+def linalg_inv_ex(input, *, check_errors=False, out=None):
+    """Inverse of a square matrix, and the first step of elimination that finds no pivot, or 0, instead of an error.
+
+    ``linalg_inv_ex(Tensor self, *, bool check_errors=False) -> (Tensor inverse, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    check_errors : bool, default False
+    out : tuple of 2 Tensor, optional
+        Receives the results: inverse, info.
+
+    Returns:
+    inverse : Tensor
+    info : Tensor
+    """
+    return give_out("linalg.inv_ex", out, call_linalg_inv_ex(input, check_errors))
+
+
+# ---- linalg_solve_ex(Tensor self, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor
+# info)
+
+cdef tuple op_linalg_solve_ex(TensorBase self, TensorBase B, bint left, bint check_errors):
+    cdef int depth = begin_op("linalg.solve_ex", (self, B, left, check_errors), NULL) if watching else 0
+    cdef tuple result = (
+        op_mT(op_elimination_solve(op_mT(self), op_mT(B), "linalg.solve_ex")) if not left else op_basic_index(
+            op_elimination_solve(self, op_basic_index(B, np.s_[Ellipsis, None]), "linalg.solve_ex"), np.s_[Ellipsis, 0]
+        ) if ndim_of(B) == 1 or ndim_of(self) - 1 == ndim_of(B) and shape_of(B) == shape_of(self)[
+            :ndim_of(self) - 1
+        ] else op_elimination_solve(self, B, "linalg.solve_ex"),
+        op_first_zero_pivot(self, check_errors, "linalg.solve_ex"),
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+LinalgSolveExResult = return_type("linalg_solve_ex", "LinalgSolveExResult", ("result", "info"), __name__)
+
+def call_linalg_solve_ex(self, B, left, check_errors):
+    return LinalgSolveExResult._make(
+        op_linalg_solve_ex(
+            check_input(self, "linalg.solve_ex"),
+            check_tensor(B, "linalg.solve_ex", "B", 2),
+            as_bool(left, "linalg.solve_ex", "left", 3),
+            as_bool(check_errors, "linalg.solve_ex", "check_errors", 4),
+        ),
+    )
+
+def linalg_solve_ex(input, B, *, left=True, check_errors=False, out=None):
+    """Solution of a system of linear equations, and the first step of elimination that finds no pivot, or 0, instead of
+    an error.
+
+    ``linalg_solve_ex(Tensor self, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor
+    info)``
+
+    Parameters:
+    input : Tensor
+    B : Tensor
+    left : bool, default True
+    check_errors : bool, default False
+    out : tuple of 2 Tensor, optional
+        Receives the results: result, info.
+
+    Returns:
+    result : Tensor
+    info : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("linalg.solve_ex", out, call_linalg_solve_ex(input, B, left, check_errors))
+
+
+# ---- cholesky_or_nan(Tensor self) -> Tensor
+
+cdef class CholeskyOrNanBackward0(Node):
+    """Backward of ``cholesky_or_nan``."""
+
+    # Saves result: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase inner, inverted, whole
+        cdef TensorBase result = unpack(self, 0)
+        inner = op_lower_half(op_matmul(op_mT(op_conj(result)), grad))
+        inverted = op_inverse_or_nan(result)
+        whole = op_matmul(op_matmul(op_mT(op_conj(inverted)), inner), inverted)
+        set_grad_input(grad_inputs, 0, op_mul_scalar(op_add_tensor(whole, op_mT(op_conj(whole))), 0.5))
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef tuple tangents_cholesky_or_nan(list gradients, tuple tangents, tuple given):    # transposed
+    result, = given
+    grad, = gradients
+    return (
+        op_mul_scalar(
+            op_add_tensor(
+                op_matmul(
+                    op_matmul(
+                        op_mT(op_conj(op_inverse_or_nan(result))),
+                        op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                    ),
+                    op_inverse_or_nan(result),
+                ),
+                op_mT(
+                    op_conj(
+                        op_matmul(
+                            op_matmul(
+                                op_mT(op_conj(op_inverse_or_nan(result))),
+                                op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                            ),
+                            op_inverse_or_nan(result),
+                        ),
+                    ),
+                ),
+            ),
+            0.5,
+        ),
+    )
+
+cdef TensorBase op_cholesky_or_nan(TensorBase self):
+    cdef int depth = begin_replaceable_op("cholesky_or_nan", (self,), &batched_cholesky_or_nan) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        shortest_solutions.cholesky_or_nan_of(array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>CholeskyOrNanBackward0.__new__(CholeskyOrNanBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_transposed((result,), (self,), tangents_cholesky_or_nan, (result,))
+    return ended(depth, result)
+
+cdef object packed_cholesky_or_nan(tuple operands):
+    return op_cholesky_or_nan(<TensorBase>operands[0])
+
+cdef BatchRule batched_cholesky_or_nan
+batched_cholesky_or_nan = BatchRule(b"cholesky_or_nan", of_cores, b"2", packed_cholesky_or_nan, NULL)
+
+def call_cholesky_or_nan(self):
+    return op_cholesky_or_nan(check_input(self, "cholesky_or_nan"))
+
+def cholesky_or_nan(input):
+    """Triangular factor of a positive definite matrix, or NaN of another one.
+
+    ``cholesky_or_nan(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        inverted = inverse_or_nan(result)
+        inner = lower_half(matmul(mT(conj(result)), grad))
+        whole = matmul(matmul(mT(conj(inverted)), inner), inverted)
+        input: 0.5 * (whole + mT(conj(whole)))
+        result: transposed
+    """
+    return call_cholesky_or_nan(input)
+
+
+# ---- first_bad_minor(Tensor self, bool check) -> Tensor
+
+cdef TensorBase op_first_bad_minor(TensorBase self, bint check):
+    cdef int depth = begin_replaceable_op("first_bad_minor", (self, check), &batched_first_bad_minor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        shortest_solutions.first_bad_minor_of(array_of(self), check)
+    )
+    return ended(depth, result)
+
+cdef object packed_first_bad_minor(tuple operands):
+    return op_first_bad_minor(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_first_bad_minor
+batched_first_bad_minor = BatchRule(b"first_bad_minor", of_cores, b"2.", packed_first_bad_minor, NULL)
+
+def call_first_bad_minor(self, check):
+    return op_first_bad_minor(check_input(self, "first_bad_minor"), as_bool(check, "first_bad_minor", "check", 2))
+
+def first_bad_minor(input, check):
+    """The order of the first leading minor of a matrix that is not positive, or 0.
+
+    ``first_bad_minor(Tensor self, bool check) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    check : bool
+    """
+    return call_first_bad_minor(input, check)
+
+
+# ---- linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
+
+cdef tuple op_linalg_cholesky_ex(TensorBase self, bint upper, bint check_errors):
+    cdef int depth = begin_op("linalg.cholesky_ex", (self, upper, check_errors), NULL) if watching else 0
+    cdef tuple L = (
+        op_mT(
+            op_conj(op_cholesky_or_nan(op_hermitian_part(self, "U", "linalg.cholesky_ex")))
+        ) if upper else op_cholesky_or_nan(op_hermitian_part(self, "L", "linalg.cholesky_ex")),
+        op_first_bad_minor(op_hermitian_part(self, "U" if upper else "L", "linalg.cholesky_ex"), check_errors),
+    )
+    if depth:
+        end_op(depth, L)
+    return L
+
+LinalgCholeskyExResult = return_type("linalg_cholesky_ex", "LinalgCholeskyExResult", ("L", "info"), __name__)
+
+def call_linalg_cholesky_ex(self, upper, check_errors):
+    return LinalgCholeskyExResult._make(
+        op_linalg_cholesky_ex(
+            check_input(self, "linalg.cholesky_ex"),
+            as_bool(upper, "linalg.cholesky_ex", "upper", 2),
+            as_bool(check_errors, "linalg.cholesky_ex", "check_errors", 3),
+        ),
+    )
+
+def linalg_cholesky_ex(input, *, upper=False, check_errors=False, out=None):
+    """Triangular factor of a positive definite matrix, and the order of the first minor that is not positive, or 0,
+    instead of an error.
+
+    ``linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    upper : bool, default False
+    check_errors : bool, default False
+    out : tuple of 2 Tensor, optional
+        Receives the results: L, info.
+
+    Returns:
+    L : Tensor
+    info : Tensor
+    """
+    return give_out("linalg.cholesky_ex", out, call_linalg_cholesky_ex(input, upper, check_errors))
+
+
+# ---- linalg_tensorsolve(Tensor self, Tensor B, int[]? dims=None) -> Tensor
+
+cdef TensorBase op_linalg_tensorsolve(TensorBase self, TensorBase B, object dims):
+    cdef int depth = begin_op("linalg.tensorsolve", (self, B, dims), NULL) if watching else 0
+    cdef TensorBase result = op_reshape(
+        op_matrix_solve(
+            op_reshape(
+                self if dims is None else op_permute(self, with_last(ndim_of(self), dims)),
+                square_sizes(
+                    "linalg.tensorsolve",
+                    shape_of(self if dims is None else op_permute(self, with_last(ndim_of(self), dims))),
+                    ndim_of(B),
+                ),
+            ),
+            op_reshape(B, (prod_number(shape_of(B)), 1)),
+        ),
+        shape_of(self if dims is None else op_permute(self, with_last(ndim_of(self), dims)))[ndim_of(B):],
+    )
+    return ended(depth, result)
+
+def call_linalg_tensorsolve(self, B, dims):
+    return op_linalg_tensorsolve(
+        check_input(self, "linalg.tensorsolve"),
+        check_tensor(B, "linalg.tensorsolve", "B", 2),
+        as_int_tuple_or_none(dims, "linalg.tensorsolve", "dims", 3),
+    )
+
+def linalg_tensorsolve(input, B, dims=None, *, out=None):
+    """Solution X of an equation tensordot(A, X, X.ndim) = B, where the dimensions of A that it sums over can be named.
+
+    ``linalg_tensorsolve(Tensor self, Tensor B, int[]? dims=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    B : Tensor
+    dims : int or sequence of int, optional
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("linalg.tensorsolve", out, call_linalg_tensorsolve(input, B, dims))
+
+
+# ---- linalg_tensorinv(Tensor self, int ind=2) -> Tensor
+
+cdef TensorBase op_linalg_tensorinv(TensorBase self, object ind):
+    if not ind > 0:
+        raise RuntimeError(
+            "linalg.tensorinv(): expected a strictly positive integer for 'ind', but got ind = %r" % (ind,)
+        )
+    cdef int depth = begin_op("linalg.tensorinv", (self, ind), NULL) if watching else 0
+    cdef TensorBase result = op_reshape(
+        op_inverse(op_reshape(self, square_sizes("linalg.tensorinv", shape_of(self), ind))),
+        shape_of(self)[ind:] + shape_of(self)[:ind],
+    )
+    return ended(depth, result)
+
+def call_linalg_tensorinv(self, ind):
+    return op_linalg_tensorinv(check_input(self, "linalg.tensorinv"), as_int(ind, "linalg.tensorinv", "ind", 2))
+
+def linalg_tensorinv(input, ind=2, *, out=None):
+    """Inverse of the map that tensordot(A, X, X.ndim) is, for the number of dimensions that its result has.
+
+    ``linalg_tensorinv(Tensor self, int ind=2) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    ind : int, default 2
+    out : Tensor, optional
+    """
+    return give_out("linalg.tensorinv", out, call_linalg_tensorinv(input, ind))
 
 
 # ---- pseudo_inverse(Tensor self, object atol, object rtol, str op) -> Tensor
@@ -306,3 +763,8 @@ def pinverse(input, rcond=1e-15):
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
 name_within(globals(), "linalg_solve", "solve", "gradsmith.linalg")
+name_within(globals(), "linalg_inv_ex", "inv_ex", "gradsmith.linalg")
+name_within(globals(), "linalg_solve_ex", "solve_ex", "gradsmith.linalg")
+name_within(globals(), "linalg_cholesky_ex", "cholesky_ex", "gradsmith.linalg")
+name_within(globals(), "linalg_tensorsolve", "tensorsolve", "gradsmith.linalg")
+name_within(globals(), "linalg_tensorinv", "tensorinv", "gradsmith.linalg")

@@ -133,6 +133,7 @@ cdef object lazy_decompositions = LazyModule("gradsmith.generated.decompositions
 cdef object lazy_solvers = LazyModule("gradsmith.generated.solvers")
 cdef object lazy_triangular = LazyModule("gradsmith.generated.triangular")
 cdef object lazy_lu_factors = LazyModule("gradsmith.generated.lu_factors")
+cdef object lazy_least_squares = LazyModule("gradsmith.generated.least_squares")
 cdef object lazy_matrix_functions = LazyModule("gradsmith.generated.matrix_functions")
 cdef object lazy_signal = LazyModule("gradsmith.generated.signal")
 cdef object lazy_gamma_functions = LazyModule("gradsmith.generated.gamma_functions")
@@ -1850,6 +1851,15 @@ cdef class Tensor(PlainMethods):
     def lu_solve(self, LU_data, LU_pivots):
         """Solution of a system of linear equations with a matrix whose factors `linalg.lu_factor` has found."""
         return lazy_lu_factors.call_lu_solve(self, LU_data, LU_pivots)
+
+    def orgqr(self, tau):
+        """First columns of a product of reflections, whose vectors are below the diagonal of a matrix and whose factors
+        are `tau`."""
+        return lazy_least_squares.call_orgqr(self, tau)
+
+    def ormqr(self, tau, other=None, left=True, transpose=False, *, x2=None):
+        """Product of a matrix and the whole product of reflections that `linalg.householder_product` takes."""
+        return lazy_least_squares.call_ormqr(self, tau, either(other, x2, "ormqr", "other"), left, transpose)
 
     def matrix_power(self, n):
         """Power of a square matrix; a negative one is that of its inverse."""

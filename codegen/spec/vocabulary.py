@@ -62,6 +62,7 @@ FAMILIES = (
     "solvers",
     "triangular",
     "lu_factors",
+    "least_squares",
     "matrix_functions",
     "norms",
     "fft",
@@ -89,6 +90,7 @@ LAZY_FAMILIES = frozenset(
         "solvers",
         "triangular",
         "lu_factors",
+        "least_squares",
         "matrix_functions",
         "norms",
         "products",
@@ -293,7 +295,8 @@ REFERENCE_FUNCTIONS = words(
     real_transform stft unfold unfold_backward
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
     searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
-    eliminated exchanged permutation solved_with unpacked
+    eliminated exchanged lstsq permutation reflections
+    shortest_solution solved_with unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
     interpolated padded_by_numpy put_along_dim
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even

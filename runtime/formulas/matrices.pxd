@@ -1,6 +1,8 @@
 """Helpers of ops of matrices; the generator reads their signatures here."""
 
-from gradsmith.runtime.formulas.schema_types cimport Float, Int, IntList, OptionalIntList, Str, TensorList
+from gradsmith.runtime.formulas.schema_types cimport (
+    Float, Int, IntList, OptionalIntList, OptionalStr, Str, Tensor, TensorList,
+)
 
 cpdef Str matrix_order(object order)
 cpdef Float vector_order(object order)
@@ -12,3 +14,8 @@ cpdef IntList kron_factor_shape(IntList left, IntList right, Int side)
 cpdef IntList kron_shape(IntList left, IntList right)
 cpdef Int pivot_count(IntList shape)
 cpdef Int dividing_steps(IntList shape)
+cpdef IntList square_sizes(Str op, IntList shape, Int count)
+cpdef IntList with_last(Int ndim, IntList dims)
+cpdef Tensor right_columns(Tensor a, Tensor b)
+cpdef Tensor like_right(Tensor x, Tensor a, Tensor b)
+cpdef Tensor squares_left(Tensor a, Tensor b, Tensor x, OptionalStr driver)

@@ -111,9 +111,56 @@ def _filled(object shape, object ndim):
 
 
 cpdef object pivot_count(object shape):
+    if len(shape) < 2:
+        raise RuntimeError(f"expected the factors of a matrix, with 2 or more dimensions, but got size {list(shape)}")
     return min(shape[len(shape) - 2], shape[len(shape) - 1])
 
 
 cpdef object dividing_steps(object shape):
     """How many pivots of a matrix divide something: that of the last row has nothing below it."""
     return min(max(shape[len(shape) - 2] - 1, 0), shape[len(shape) - 1])
+
+
+# ---- systems of equations
+
+
+cpdef object square_sizes(object op, object shape, object count):
+    """Rows and columns of a tensor as a matrix, whose rows are its first `count` dimensions."""
+    rows, columns = math.prod(shape[:count]), math.prod(shape[count:])
+    if rows != columns:
+        raise RuntimeError(
+            f"{op}: expected as many elements in the first {count} dimensions as in the rest, but those of sizes "
+            f"{list(shape)} have {rows} and {columns}"
+        )
+    return [rows, columns]
+
+
+cpdef object with_last(object ndim, object dims):
+    """The order of dimensions in which those named are last."""
+    last = [wrapped(dim, ndim) for dim in dims]
+    return [dim for dim in range(ndim) if dim not in last] + last
+
+
+cdef bint is_vector(object a, object b):
+    """Whether the right-hand sides are one vector for each matrix."""
+    return b.ndim == 1 or list(b.shape) == list(a.shape)[:a.ndim - 1]
+
+
+cpdef object right_columns(object a, object b):
+    return b.unsqueeze(-1) if is_vector(a, b) else b
+
+
+cpdef object like_right(object x, object a, object b):
+    """A solution for columns as one for vectors, if that is what was given."""
+    return x.squeeze(-1) if is_vector(a, b) else x
+
+
+cpdef object squares_left(object a, object b, object x, object driver):
+    """Sums of squares of what a solution leaves, or nothing where every equation can be solved."""
+    if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), but got {driver!r}"
+        )
+    rest = b - a.matmul(x)
+    rest = (rest * rest.conj()).real.sum(-2)
+    return rest if a.shape[a.ndim - 2] > a.shape[a.ndim - 1] else rest.reshape(-1)[:0]

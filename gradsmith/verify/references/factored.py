@@ -111,6 +111,36 @@ def solved_with(a: Array, b: Array, left: bool, adjoint: bool) -> Array:
     return np.asarray(np.linalg.solve(a, b) if left else np.linalg.solve(a.mT, b.mT).mT)
 
 
+def shortest_solution(a: Array, b: Array, rcond: float | None) -> tuple[Array, Array, Array]:
+    """Least-squares solution, rank and singular values."""
+    small = max(a.shape[-2:]) * np.finfo(a.dtype).eps if rcond is None else rcond
+    found = np.linalg.pinv(a, rcond=small) @ b
+    values = np.broadcast_to(np.linalg.svdvals(a), (*found.shape[:-2], min(a.shape[-2:])))
+    return found, (values > small * values.max(-1, keepdims=True)).sum(-1), values
+
+
+def lstsq(a: Array, b: Array, rcond: float | None) -> tuple[Array, Array, Array, Array]:
+    is_vector = b.ndim == 1 or b.shape == a.shape[:-1]
+    columns = b[..., None] if is_vector else b
+    solution, rank, values = shortest_solution(a, columns, rcond)
+    rest = np.square(np.abs(columns - a @ solution)).sum(-2)
+    if a.shape[-2] <= a.shape[-1]:
+        rest = np.zeros(0, rest.dtype)
+    return solution[..., 0] if is_vector else solution, rest, rank, values
+
+
+def reflections(a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
+    """The product H1 H2 ... of reflections, or its adjoint, times a matrix, one reflection after the other."""
+    steps = range(tau.shape[-1])
+    x = np.broadcast_to(x, (*np.broadcast_shapes(a.shape[:-2], x.shape[:-2]), *x.shape[-2:]))
+    for step in steps if adjoint else reversed(steps):
+        vector = np.tril(a[..., : step + 1], -1)[..., step:]
+        vector[..., step, 0] = 1
+        factor = tau[..., step, None, None]
+        x = x - (np.conj(factor) if adjoint else factor) * vector @ (_adjoint(vector) @ x)
+    return np.asarray(x)
+
+
 def _adjoint(x: Array) -> Array:
     return np.swapaxes(x.conj(), -1, -2)
 
@@ -120,8 +150,11 @@ DEFINITIONS = (
     eigh,
     eliminated,
     exchanged,
+    lstsq,
     of_factor,
     permutation,
+    reflections,
+    shortest_solution,
     solved_with,
     svd_with_columns,
     svd_with_rows,

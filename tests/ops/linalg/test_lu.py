@@ -100,6 +100,11 @@ def test_matrices_without_data():
         (lambda a: gs.lu_unpack(a, gs.tensor([0, 2, 3])), "they are between 0 and 3"),
         (lambda a: gs.lu_unpack(a, gs.tensor([1.0, 2.0, 3.0])), "they are float32"),
         (lambda a: gs.lu_unpack(a, gs.tensor(1)), "those of linalg.lu_factor"),
+        (
+            lambda a: gs.lu_unpack(a[0], gs.tensor([1])),
+            r"expected matrices, with 2 or more dimensions, but got size \[3\]",
+        ),
+        (lambda a: gs.lu_unpack(a[0], gs.tensor([1]), unpack_pivots=False), "factors of a matrix"),
         (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3, 3]), a), "there are 4 pivots for 3 rows"),
         (lambda a: gs.linalg.lu_solve(a[:, :2], gs.tensor([1, 2]), a), "square matrices, but they are 3 by 2"),
         (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3]), a[0]), "tensor B must have at least 2 dimensions"),

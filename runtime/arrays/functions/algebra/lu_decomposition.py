@@ -49,8 +49,8 @@ def singular_factor(op: str, a: Array, info: Array) -> LinAlgError:
     failed = info.reshape(-1) > 0
     step = int(info.reshape(-1)[np.argmax(failed)])
     return LinAlgError(
-        f"{op}: {batch_element(a, failed)}U[{step},{step}] is zero and using it on lu_solve would result in a division by "
-        "zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
+        f"{op}: {batch_element(a, failed)}U[{step},{step}] is zero and using it on lu_solve would result in a division "
+        "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
         "linalg.lu_factor_ex(A, pivot)"
     )
 
@@ -94,8 +94,8 @@ def permuted_rows_of(a: Array, pivots: Array, inverse: bool, op: str) -> Array:
         batch = np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1])
     except ValueError:
         raise RuntimeError(
-            f"{op}: the batch dimensions of the pivots, {list(pivots.shape[:-1])}, and of B, {list(a.shape[:-2])}, do not "
-            "broadcast"
+            f"{op}: the batch dimensions of the pivots, {list(pivots.shape[:-1])}, and of B, {list(a.shape[:-2])}, do "
+            "not broadcast"
         ) from None
     if has_no_data(a) or has_no_data(pivots):
         return array_without_data((*batch, *a.shape[-2:]), a.dtype)
@@ -121,7 +121,8 @@ def check_places(op: str, pivots: Array, rows: int) -> None:
 
 def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
     """The permutation matrix P of A = P L U."""
-    rows = factors.shape[-2] if factors.ndim > 1 else 0
+    check_dims(factors)
+    rows = factors.shape[-2]
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-1], rows), factors.dtype)
     unit = np.broadcast_to(np.eye(rows, dtype=factors.dtype), (*factors.shape[:-2], rows, rows))
@@ -130,7 +131,13 @@ def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
 
 def unit_columns_of(a: Array) -> Array:
     """Of the unit matrix as many rows as the matrix has, and as many columns as it has steps of elimination."""
+    check_dims(a)
     shape = *a.shape[:-1], min(a.shape[-2:])
     if has_no_data(a):
         return array_without_data(shape, a.dtype)
     return np.array(np.broadcast_to(np.eye(*shape[-2:]), shape), a.dtype)
+
+
+def check_dims(a: Array) -> None:
+    if a.ndim < 2:
+        raise RuntimeError(f"expected matrices, with 2 or more dimensions, but got size {list(a.shape)}")

@@ -121,7 +121,7 @@ def slogdet_of(a: Array) -> tuple[Array, Array]:
 
 def adjugate_of(a: Array) -> Array:
     """The adjugate, for singular matrices too: products of all singular values but one."""
-    u, s, vh = _converged("linalg.det", np.linalg.svd, readable(a))
+    u, s, vh = converged("linalg.det", np.linalg.svd, readable(a))
     others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
     np.einsum("...ii->...i", others)[...] = 1
     phase = small_matrices.det(u) * small_matrices.det(vh)
@@ -198,7 +198,7 @@ def hermitian_part_of(a: Array, triangle: str, op: str) -> Array:
     return small_matrices.hermitian(readable(a), triangle in "Ll")
 
 
-def _mean(a: Array) -> Array:
+def mean_of_both(a: Array) -> Array:
     """Every element of a matrix and of its adjoint takes part, and so has a derivative."""
     return small_matrices.mean_with_adjoint(readable(a))
 
@@ -206,7 +206,7 @@ def _mean(a: Array) -> Array:
 def cholesky_factor_of(a: Array) -> Array:
     op = "linalg.cholesky"
     try:
-        return small_matrices.cholesky(_mean(a))
+        return small_matrices.cholesky(mean_of_both(a))
     except np.linalg.LinAlgError:
         raise LinAlgError(
             f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
@@ -223,7 +223,7 @@ def _adjoint(a: Array) -> Array:
 
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
-    values, vectors = _converged("linalg.eigh", np.linalg.eigh, _mean(a))
+    values, vectors = converged("linalg.eigh", np.linalg.eigh, mean_of_both(a))
     values, vectors = like_given(a, values, vectors * _phases(vectors))
     return values, vectors
 
@@ -231,7 +231,7 @@ def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
 def linalg_eig_of(a: Array) -> tuple[Array, Array]:
     """Complex whatever the dtype; the greatest element of each vector is positive, as that of Hermitian matrices."""
     check_square("linalg.eig", a)
-    values, vectors = _converged("linalg.eig", np.linalg.eig, readable(a))
+    values, vectors = converged("linalg.eig", np.linalg.eig, readable(a))
     kind = np.result_type(a.dtype, np.complex64)
     vectors = vectors.astype(kind)
     values, vectors = like_given(a, values.astype(kind), vectors * _phases(vectors) if a.size else vectors)
@@ -240,7 +240,7 @@ def linalg_eig_of(a: Array) -> tuple[Array, Array]:
 
 def linalg_eigvals_of(a: Array) -> Array:
     check_square("linalg.eigvals", a)
-    values = _converged("linalg.eigvals", np.linalg.eigvals, readable(a))
+    values = converged("linalg.eigvals", np.linalg.eigvals, readable(a))
     return np.asarray(values.astype(np.result_type(a.dtype, np.complex64)))
 
 
@@ -257,7 +257,7 @@ def greatest_of(vectors: Array) -> Array:
     return np.asarray(np.arange(vectors.shape[-2])[:, None] == np.abs(vectors).argmax(-2, keepdims=True))
 
 
-def _converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
+def converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
     with contextlib.suppress(np.linalg.LinAlgError):
         if np.isfinite(a).all():
             return function(a, *arguments)
@@ -277,7 +277,7 @@ def whole_svd_of(a: Array) -> tuple[Array, Array, Array]:
 
 def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
     check_matrix("linalg.svd", a)
-    u, s, vh = _converged("linalg.svd", np.linalg.svd, readable(a), full_matrices)
+    u, s, vh = converged("linalg.svd", np.linalg.svd, readable(a), full_matrices)
     count = s.shape[-1]
     phases = _phases(u[..., :count])
     if phases.ndim:
@@ -289,7 +289,7 @@ def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
 
 def linalg_svdvals_of(a: Array) -> Array:
     check_matrix("linalg.svdvals", a)
-    return np.asarray(_converged("linalg.svdvals", np.linalg.svdvals, readable(a)))
+    return np.asarray(converged("linalg.svdvals", np.linalg.svdvals, readable(a)))
 
 
 def linalg_qr_of(a: Array, mode: str) -> tuple[Array, Array]:
@@ -310,7 +310,7 @@ def pseudo_inverse_of(a: Array, atol: Any, rtol: Any, op: str) -> Array:
     a = readable(a)
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
-    u, s, vh = _converged(op, np.linalg.svd, a, False)
+    u, s, vh = converged(op, np.linalg.svd, a, False)
     kept = s > threshold(a, s, atol, rtol)
     inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
     return np.asarray(np.matmul(_adjoint(vh) * inverted[..., None, :], _adjoint(u)))
@@ -325,7 +325,7 @@ def linalg_matrix_rank_of(a: Array, tol: Any, hermitian: bool, atol: Any, rtol: 
     a = readable(a)
     if not a.size:
         return np.zeros(a.shape[:-2], np.int64)
-    s = np.abs(_converged(op, np.linalg.eigvalsh, a)) if hermitian else _converged(op, np.linalg.svdvals, a)
+    s = np.abs(converged(op, np.linalg.eigvalsh, a)) if hermitian else converged(op, np.linalg.svdvals, a)
     return np.asarray((s > threshold(a, s, atol, rtol)).sum(-1))
 
 

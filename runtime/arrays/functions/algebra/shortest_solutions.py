@@ -1,0 +1,149 @@
+"""Least-squares solutions, solutions and factors with a number instead of an error, and vectors of reflections."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra import small_matrices
+from gradsmith.runtime.arrays.functions.algebra.lu_decomposition import lu_compact_of, permuted_rows_of
+from gradsmith.runtime.arrays.functions.algebra.matrices import (
+    LinAlgError,
+    batch_element,
+    check_batches,
+    check_matrix,
+    check_same_dtype,
+    check_square,
+    converged,
+    mean_of_both,
+    readable,
+    threshold,
+)
+from gradsmith.runtime.arrays.functions.algebra.triangular_systems import triangular_solution_of
+
+Array: TypeAlias = NDArray[Any]
+
+
+def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Array, Array]:
+    """The shortest solution, for singular values above `rcond` times the greatest; their number; all of them."""
+    check_matrix(op, a)
+    check_matrix(op, b, "B")
+    check_same_dtype(op, a, b)
+    (m, n), k = a.shape[-2:], b.shape[-1]
+    if b.shape[-2] != m:
+        raise RuntimeError(f"{op}: input.size(-2) should match other.size(-2), but they are {m} and {b.shape[-2]}")
+    check_batches(op, a, b)
+    batch, real = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), np.finfo(a.dtype).dtype
+    if has_no_data(a) or has_no_data(b):
+        rank, values = array_without_data(batch, np.dtype(np.int64)), array_without_data((*batch, min(m, n)), real)
+        return array_without_data((*batch, n, k), a.dtype), rank, values
+    if not a.size:
+        return np.zeros((*batch, n, k), a.dtype), np.zeros(batch, np.int64), np.zeros((*batch, min(m, n)), real)
+    u, s, vh = converged(op, np.linalg.svd, a, False)
+    kept = s > threshold(a, s, None, rcond)
+    inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
+    solution = vh.conj().mT @ (inverted[..., None] * (u.conj().mT @ b))
+    return solution, np.array(np.broadcast_to(kept.sum(-1), batch)), np.array(np.broadcast_to(s, (*batch, s.shape[-1])))
+
+
+# ---- a number instead of an error
+
+
+def elimination_solve_of(a: Array, b: Array, op: str) -> Array:
+    """By the factors; singular matrices divide by zero."""
+    check_square(op, a)
+    if has_no_data(b):
+        b = np.broadcast_to(np.zeros((), b.dtype), b.shape)
+    factors, pivots, _ = lu_compact_of(readable(a), True, False, op)
+    with np.errstate(all="ignore"):
+        exchanged = permuted_rows_of(b, pivots, True, op) if b.shape[-2:-1] == a.shape[-1:] else b
+        return triangular_solution_of(
+            factors, triangular_solution_of(factors, exchanged, False, True, op), True, False, op
+        )
+
+
+def first_zero_pivot_of(a: Array, check: bool, op: str) -> Array:
+    check_square(op, a)
+    if has_no_data(a):
+        return array_without_data(a.shape[:-2], np.dtype(np.int32))
+    info = lu_compact_of(a, True, False, op)[2]
+    if check and info.any():
+        failed = info.reshape(-1) > 0
+        step = int(info.reshape(-1)[np.argmax(failed)])
+        raise LinAlgError(
+            f"{op}: {batch_element(a, failed)}The diagonal element {step} is zero, the "
+            f"{'inversion' if 'inv' in op else 'solution'} could not be completed because the input matrix is singular."
+        )
+    return info
+
+
+def cholesky_or_nan_of(a: Array) -> Array:
+    """NaN for matrices that are not positive definite."""
+    a = mean_of_both(readable(a))
+    try:
+        return small_matrices.cholesky(a)
+    except np.linalg.LinAlgError:
+        found = np.tril(np.full(a.shape, np.nan, a.dtype))
+        for place in np.ndindex(a.shape[:-2]):
+            if _is_positive(a[place]):
+                found[place] = np.linalg.cholesky(a[place])
+        return found
+
+
+def _is_positive(a: Array) -> bool:
+    try:
+        np.linalg.cholesky(a)
+    except np.linalg.LinAlgError:
+        return False
+    return True
+
+
+def first_bad_minor_of(a: Array, check: bool) -> Array:
+    if has_no_data(a):
+        return array_without_data(a.shape[:-2], np.dtype(np.int32))
+    a = mean_of_both(a)
+    info = np.zeros(a.shape[:-2], np.int32)
+    for place in np.ndindex(a.shape[:-2]):
+        if not _is_positive(a[place]):
+            sizes = range(1, a.shape[-1] + 1)
+            info[place] = next(size for size in sizes if not _is_positive(a[place][:size, :size]))
+    if check and info.any():
+        failed = info.reshape(-1) > 0
+        order = int(info.reshape(-1)[np.argmax(failed)])
+        raise LinAlgError(
+            f"linalg.cholesky_ex: {batch_element(a, failed)}The factorization could not be completed because the input "
+            f"is not positive-definite (the leading minor of order {order} is not positive-definite)."
+        )
+    return info
+
+
+# ---- reflections
+
+
+def reflection_vectors_of(a: Array, tau: Array, op: str) -> Array:
+    """Columns below the diagonal, which is 1, as many as `tau` has elements."""
+    check_matrix(op, a)
+    (m, n), count = a.shape[-2:], tau.shape[-1] if tau.ndim else 0
+    if m < n:
+        raise RuntimeError(
+            f"{op}: input.shape[-2] must be greater than or equal to input.shape[-1], but the input is {m} by {n}"
+        )
+    if count > n:
+        raise RuntimeError(
+            f"{op}: input.shape[-1] must be greater than or equal to tau.shape[-1], but they are {n} and {count}"
+        )
+    try:
+        batch = np.broadcast_shapes(a.shape[:-2], tau.shape[:-1])
+    except ValueError:
+        raise RuntimeError(
+            f"{op}: the batch dimensions of input and tau, {list(a.shape[:-2])} and {list(tau.shape[:-1])}, do not "
+            "broadcast"
+        ) from None
+    if has_no_data(a) or has_no_data(tau):
+        return array_without_data((*batch, m, count), a.dtype)
+    found = np.broadcast_to(np.tril(a[..., :count], -1), (*batch, m, count)).copy()
+    np.einsum("...ii->...i", found[..., :count, :])[...] = 1
+    return found

@@ -1,0 +1,134 @@
+"""Functions that give a number instead of an error, least squares, tensor equations and products of reflections."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+rng = np.random.default_rng(0)
+
+
+def matrices(dtype, *shape):
+    imaginary = 1j * rng.normal(size=shape) if dtype.startswith("complex") else 0
+    return (rng.normal(size=shape) + imaginary).astype(dtype)
+
+
+# ---- a number instead of an error
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 3, 3), (0, 3, 3), (0, 0), (40, 40)])
+def test_regular_matrices(dtype, shape):
+    a, b = matrices(dtype, *shape), matrices(dtype, *shape[:-1], 2)
+    positive = a @ a.conj().mT + np.eye(shape[-1], dtype=dtype)
+    for found, wanted in (
+        (gs.linalg.inv_ex(gs.tensor(a)), np.linalg.inv(a)),
+        (gs.linalg.solve_ex(gs.tensor(a), gs.tensor(b)), np.linalg.solve(a, b)),
+        (gs.linalg.cholesky_ex(gs.tensor(positive), upper=True), np.linalg.cholesky(positive, upper=True)),
+    ):
+        assert found[0].dtype == dtype and found.info.dtype == gs.int32 and found.info.shape == shape[:-2]
+        np.testing.assert_allclose(found[0].numpy(), wanted, rtol=5e-3, atol=5e-3)
+        assert not found.info.any()
+
+
+def test_singular_matrices():
+    """PyTorch's answers and errors."""
+    batch = gs.tensor(np.stack([np.eye(2), [[1.0, 2.0], [2.0, 4.0]], np.zeros((2, 2))]))
+    found = gs.linalg.inv_ex(batch)
+    np.testing.assert_array_equal(
+        found.inverse.numpy(), [np.eye(2), [[-np.inf, np.inf], [np.inf, -np.inf]], [[np.nan, np.nan], [np.nan, np.inf]]]
+    )
+    assert found.info.tolist() == [0, 2, 1]
+    solved = gs.linalg.solve_ex(batch, gs.ones(2, dtype=gs.float64))
+    np.testing.assert_array_equal(solved.result.numpy(), [[1, 1], [-np.inf, np.inf], [np.nan, np.inf]])
+    assert solved.info.tolist() == [0, 2, 1]
+    with pytest.raises(gs.linalg.LinAlgError, match=r"inv_ex: \(Batch element 1\): The diagonal element 2 is zero"):
+        gs.linalg.inv_ex(batch, check_errors=True)
+    with pytest.raises(gs.linalg.LinAlgError, match=r"solve_ex: .* the input matrix is singular"):
+        gs.linalg.solve_ex(batch, batch, check_errors=True)
+
+
+def test_matrices_that_are_not_positive():
+    batch = gs.tensor(np.stack([np.eye(3), np.diag([1.0, -1.0, 1.0]), np.diag([4.0, 9.0, 0.0])]))
+    found = gs.linalg.cholesky_ex(batch)
+    assert found.info.tolist() == [0, 2, 3]
+    assert found.L.isnan().any(-1).any(-1).tolist() == [False, True, True]
+    with pytest.raises(gs.linalg.LinAlgError, match=r"\(Batch element 1\).*leading minor of order 2 is not positive"):
+        gs.linalg.cholesky_ex(batch, check_errors=True)
+
+
+# ---- least squares and tensors
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (3, 3)])
+def test_least_squares_are_numpys(dtype, shape):
+    a, b = matrices(dtype, *shape), matrices(dtype, shape[0], 2)
+    found = gs.linalg.lstsq(gs.tensor(a), gs.tensor(b))
+    solution, residuals, rank, values = np.linalg.lstsq(a, b)
+    np.testing.assert_allclose(found.solution.numpy(), solution, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.residuals.numpy(), residuals, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found.singular_values.numpy(), values, rtol=1e-3)
+    assert found.rank.item() == rank and found.rank.dtype == gs.int64
+    vector = gs.linalg.lstsq(gs.tensor(a), gs.tensor(b[:, 0]), driver="gelsd").solution
+    np.testing.assert_allclose(vector.numpy(), solution[:, 0], rtol=1e-3, atol=1e-4)
+
+
+def test_rank_of_least_squares():
+    a = np.outer([1.0, 2.0, 3.0], [1.0, 1.0])
+    found = gs.linalg.lstsq(gs.tensor(a), gs.tensor([[1.0], [2.0], [3.0]], dtype=gs.float64))
+    assert found.rank.item() == 1
+    np.testing.assert_allclose(found.solution.numpy(), [[0.5], [0.5]])
+    assert gs.linalg.lstsq(gs.eye(2), gs.ones(2, 1), rcond=2.0).rank.item() == 0
+    assert gs.linalg.lstsq(gs.ones(0, 3), gs.ones(0, 2)).solution.tolist() == [[0, 0]] * 3
+
+
+def test_equations_of_tensors():
+    a, b = matrices("float64", 2, 3, 6), matrices("float64", 2, 3)
+    np.testing.assert_allclose(gs.linalg.tensorsolve(gs.tensor(a), gs.tensor(b)).numpy(), np.linalg.tensorsolve(a, b))
+    moved = np.moveaxis(a, -1, 1)
+    found = gs.linalg.tensorsolve(gs.tensor(moved), gs.tensor(b), dims=(-2,))
+    np.testing.assert_allclose(found.numpy(), np.linalg.tensorsolve(a, b))
+    np.testing.assert_allclose(gs.linalg.tensorinv(gs.tensor(a)).numpy(), np.linalg.tensorinv(a))
+
+
+# ---- reflections
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+def test_reflections_of_qr(dtype):
+    """What LAPACK stores of a QR decomposition."""
+    a = matrices(dtype, 5, 3)
+    stored, tau = np.linalg.qr(a, "raw")
+    stored, tau = gs.tensor(stored.T.copy()), gs.tensor(tau)
+    wanted = np.linalg.qr(a).Q
+    for found in (gs.linalg.householder_product(stored, tau), gs.orgqr(stored, tau), stored.orgqr(tau)):
+        np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-4, atol=1e-5)
+    whole, other = np.linalg.qr(a, "complete").Q, matrices(dtype, 5, 2)
+    np.testing.assert_allclose(gs.ormqr(stored, tau, gs.tensor(other)).numpy(), whole @ other, rtol=1e-4, atol=1e-5)
+    turned = gs.ormqr(stored, tau, gs.tensor(other.T.copy()), left=False, transpose=True)
+    np.testing.assert_allclose(turned.numpy(), other.T @ whole.conj().T, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda a: gs.linalg.inv_ex(gs.ones(2, 3)), "inv_ex: A must be batches of square matrices"),
+        (lambda a: gs.linalg.solve_ex(a, gs.ones(2, 1)), r"linalg.solve_ex: Incompatible shapes .* \(3x3 and 2x1\)"),
+        (lambda a: gs.linalg.solve_ex(a, gs.ones(3, 1).double()), "the same dtype"),
+        (lambda a: gs.linalg.cholesky_ex(a.half()), "Low precision"),
+        (lambda a: gs.linalg.lstsq(a, gs.ones(2, 1)), "lstsq: input.size"),
+        (lambda a: gs.linalg.lstsq(a[0], a), "lstsq: The input tensor A must have at least 2 dimensions"),
+        (lambda a: gs.linalg.lstsq(a, a, driver="qr"), r"one of \(gels, gelsy, gelsd, gelss\), but got 'qr'"),
+        (lambda a: gs.linalg.tensorsolve(a[:2], a[0, :2]), r"tensorsolve: .* those of sizes \[2, 3\] have 2 and 3"),
+        (lambda a: gs.linalg.tensorinv(a[:2], 1), r"tensorinv: .* those of sizes \[2, 3\] have 2 and 3"),
+        (lambda a: gs.linalg.tensorinv(a, 0), "strictly positive integer for 'ind'"),
+        (lambda a: gs.orgqr(a[:2], a[0, :2]), "the input is 2 by 3"),
+        (lambda a: gs.orgqr(a, gs.ones(4)), "they are 3 and 4"),
+        (lambda a: gs.orgqr(a, a), "expected tau to have one dimension less than input"),
+        (lambda a: gs.orgqr(a, a[0].double()), "the same dtype"),
+    ],
+)
+def test_what_is_refused(call, message):
+    with pytest.raises(RuntimeError, match=message):
+        call(gs.eye(3))
