@@ -700,6 +700,7 @@ if TYPE_CHECKING:
         special_log_ndtr,
         special_dawsn,
         special_fresnel,
+        special_owens_t,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.information import (
@@ -710,6 +711,15 @@ if TYPE_CHECKING:
         special_log_expit,
         special_lambertw,
         special_wrightomega,
+        special_exprel,
+        exprel_order,
+        log_ratio_order,
+        special_boxcox,
+        special_boxcox1p,
+        special_inv_boxcox,
+        special_inv_boxcox1p,
+        special_exp10,
+        special_cosm1,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.hypergeometric import (
@@ -747,6 +757,8 @@ if TYPE_CHECKING:
         special_airy_ai,
         airy_ai_prime,
         special_spherical_jn,
+        special_spherical_yn,
+        special_spherical_kn,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.exponential_integrals import (
@@ -1311,6 +1323,7 @@ LAZY = {
     "special_log_ndtr": "gradsmith.generated.error_functions",
     "special_dawsn": "gradsmith.generated.error_functions",
     "special_fresnel": "gradsmith.generated.error_functions",
+    "special_owens_t": "gradsmith.generated.error_functions",
     "special_entr": "gradsmith.generated.information",
     "special_xlog1py": "gradsmith.generated.information",
     "special_rel_entr": "gradsmith.generated.information",
@@ -1318,6 +1331,15 @@ LAZY = {
     "special_log_expit": "gradsmith.generated.information",
     "special_lambertw": "gradsmith.generated.information",
     "special_wrightomega": "gradsmith.generated.information",
+    "special_exprel": "gradsmith.generated.information",
+    "exprel_order": "gradsmith.generated.information",
+    "log_ratio_order": "gradsmith.generated.information",
+    "special_boxcox": "gradsmith.generated.information",
+    "special_boxcox1p": "gradsmith.generated.information",
+    "special_inv_boxcox": "gradsmith.generated.information",
+    "special_inv_boxcox1p": "gradsmith.generated.information",
+    "special_exp10": "gradsmith.generated.information",
+    "special_cosm1": "gradsmith.generated.information",
     "special_hyp0f1": "gradsmith.generated.hypergeometric",
     "special_hyp1f1": "gradsmith.generated.hypergeometric",
     "special_hyp2f1": "gradsmith.generated.hypergeometric",
@@ -1349,6 +1371,8 @@ LAZY = {
     "special_airy_ai": "gradsmith.generated.bessel",
     "airy_ai_prime": "gradsmith.generated.bessel",
     "special_spherical_jn": "gradsmith.generated.bessel",
+    "special_spherical_yn": "gradsmith.generated.bessel",
+    "special_spherical_kn": "gradsmith.generated.bessel",
     "special_exp1": "gradsmith.generated.exponential_integrals",
     "special_expi": "gradsmith.generated.exponential_integrals",
     "special_expn": "gradsmith.generated.exponential_integrals",

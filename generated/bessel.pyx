@@ -40,6 +40,8 @@ cdef object scipy_of_special_airy = SciPy("special.airy")
 cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
 cdef object scipy_of_airy_ai_prime = SciPy("airy_ai_prime")
 cdef object scipy_of_special_spherical_jn = SciPy("special.spherical_jn")
+cdef object scipy_of_special_spherical_yn = SciPy("special.spherical_yn")
+cdef object scipy_of_special_spherical_kn = SciPy("special.spherical_kn")
 
 
 # ---- special_bessel_j0(Tensor self) -> Tensor
@@ -1361,6 +1363,190 @@ def special_spherical_jn(n, input, *, out=None):
     return give_out("special.spherical_jn", out, call_special_spherical_jn(n, input))
 
 
+# ---- special_spherical_yn(int n, Tensor self) -> Tensor
+
+cdef class SpecialSphericalYnBackward0(Node):
+    """Backward of ``special_spherical_yn``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_neg(op_special_spherical_yn(1, self_)) if n == 0 else op_sub_tensor_tensor(
+                    op_mul_scalar(op_special_spherical_yn(n - 1, self_), <double>n / (2 * n + 1)),
+                    op_mul_scalar(op_special_spherical_yn(n + 1, self_), <double>(n + 1) / (2 * n + 1)),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_special_spherical_yn(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(
+        self_t,
+        op_neg(op_special_spherical_yn(1, self)) if n == 0 else op_sub_tensor_tensor(
+            op_mul_scalar(op_special_spherical_yn(n - 1, self), <double>n / (2 * n + 1)),
+            op_mul_scalar(op_special_spherical_yn(n + 1, self), <double>(n + 1) / (2 * n + 1)),
+        ),
+    )
+
+cdef TensorBase op_special_spherical_yn(object n, TensorBase self):
+    if not n >= 0:
+        raise RuntimeError(
+            "special.spherical_yn(): the order of a spherical Bessel function has to be positive, but got n = %r" % (n,)
+        )
+    cdef int depth = begin_replaceable_op(
+        "special.spherical_yn", (n, self), &batched_special_spherical_yn
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.spherical_of(scipy_of_special_spherical_yn.special.spherical_yn, n, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialSphericalYnBackward0.__new__(SpecialSphericalYnBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_spherical_yn, (n, self))
+    return ended(depth, result)
+
+cdef object packed_special_spherical_yn(tuple operands):
+    return op_special_spherical_yn(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_spherical_yn
+batched_special_spherical_yn = BatchRule(b"special.spherical_yn", elementwise, b".c", packed_special_spherical_yn, NULL)
+
+def call_special_spherical_yn(n, self):
+    n = as_int(n, "special.spherical_yn", "n", 1)
+    self = check_tensor(self, "special.spherical_yn", "input", 2)
+    check_real(self, "special.spherical_yn")
+    return op_special_spherical_yn(n, <TensorBase>self)
+
+def special_spherical_yn(n, input, *, out=None):
+    """Spherical Bessel function of the second kind of a whole order.
+
+    ``special_spherical_yn(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (-special_spherical_yn(1, self) if n == 0 else (n / (2 * n + 1) * special_spherical_yn(n - 1,
+        self) - (n + 1) / (2 * n + 1) * special_spherical_yn(n + 1, self)))
+        result: auto_element_wise
+    """
+    return give_out("special.spherical_yn", out, call_special_spherical_yn(n, input))
+
+
+# ---- special_spherical_kn(int n, Tensor self) -> Tensor
+
+cdef class SpecialSphericalKnBackward0(Node):
+    """Backward of ``special_spherical_kn``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_neg(op_special_spherical_kn(1, self_)) if n == 0 else op_neg(
+                    op_add_tensor(
+                        op_mul_scalar(op_special_spherical_kn(n - 1, self_), <double>n / (2 * n + 1)),
+                        op_mul_scalar(op_special_spherical_kn(n + 1, self_), <double>(n + 1) / (2 * n + 1)),
+                    ),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_special_spherical_kn(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(
+        self_t,
+        op_neg(op_special_spherical_kn(1, self)) if n == 0 else op_neg(
+            op_add_tensor(
+                op_mul_scalar(op_special_spherical_kn(n - 1, self), <double>n / (2 * n + 1)),
+                op_mul_scalar(op_special_spherical_kn(n + 1, self), <double>(n + 1) / (2 * n + 1)),
+            ),
+        ),
+    )
+
+cdef TensorBase op_special_spherical_kn(object n, TensorBase self):
+    if not n >= 0:
+        raise RuntimeError(
+            "special.spherical_kn(): the order of a spherical Bessel function has to be positive, but got n = %r" % (n,)
+        )
+    cdef int depth = begin_replaceable_op(
+        "special.spherical_kn", (n, self), &batched_special_spherical_kn
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.spherical_of(scipy_of_special_spherical_kn.special.spherical_kn, n, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialSphericalKnBackward0.__new__(SpecialSphericalKnBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_spherical_kn, (n, self))
+    return ended(depth, result)
+
+cdef object packed_special_spherical_kn(tuple operands):
+    return op_special_spherical_kn(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_spherical_kn
+batched_special_spherical_kn = BatchRule(b"special.spherical_kn", elementwise, b".c", packed_special_spherical_kn, NULL)
+
+def call_special_spherical_kn(n, self):
+    n = as_int(n, "special.spherical_kn", "n", 1)
+    self = check_tensor(self, "special.spherical_kn", "input", 2)
+    check_real(self, "special.spherical_kn")
+    return op_special_spherical_kn(n, <TensorBase>self)
+
+def special_spherical_kn(n, input, *, out=None):
+    """Modified spherical Bessel function of the second kind of a whole order.
+
+    ``special_spherical_kn(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (-special_spherical_kn(1, self) if n == 0 else -(n / (2 * n + 1) * special_spherical_kn(n - 1,
+        self) + (n + 1) / (2 * n + 1) * special_spherical_kn(n + 1, self)))
+        result: auto_element_wise
+    """
+    return give_out("special.spherical_kn", out, call_special_spherical_kn(n, input))
+
+
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
 name_within(globals(), "special_bessel_j0", "bessel_j0", "gradsmith.special")
@@ -1378,3 +1564,5 @@ name_within(globals(), "special_spherical_bessel_j0", "spherical_bessel_j0", "gr
 name_within(globals(), "special_airy", "airy", "gradsmith.special")
 name_within(globals(), "special_airy_ai", "airy_ai", "gradsmith.special")
 name_within(globals(), "special_spherical_jn", "spherical_jn", "gradsmith.special")
+name_within(globals(), "special_spherical_yn", "spherical_yn", "gradsmith.special")
+name_within(globals(), "special_spherical_kn", "spherical_kn", "gradsmith.special")

@@ -4,18 +4,20 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents, carry_transposed,
-    check_inplace, check_input, check_real, connect_1, copy_into, elementwise, end_op, ended, fused_forward,
-    FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, name_within, Node, original_of,
-    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, set_grad_input,
-    set_history, set_history_list, take_second_names, TensorBase, unpack, watching, wrap, write_out_docstrings,
+    apply_fused, array_of, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
+    carry_transposed, check_inplace, check_input, check_real, connect_1, connect_2, copy_into, drop_value, elementwise,
+    end_op, ended, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1,
+    has_tangent_2, is_tensor, name_within, Node, original_of, plus, refuse_numbers, replayed_result, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, set_grad_input,
+    set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching,
+    wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
-    op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar,
+    op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar,
 )
-from gradsmith.generated.division cimport op_div_scalar_tensor
-from gradsmith.generated.exponential cimport op_exp
+from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor
+from gradsmith.generated.exponential cimport op_erf, op_exp
 from gradsmith.runtime.formulas.formulas cimport fits_loop
 from gradsmith.generated.trigonometric cimport op_cos, op_sin
 from gradsmith.generated.unary cimport op_neg
@@ -35,6 +37,7 @@ cdef object scipy_of_special_ndtri = SciPy("special.ndtri")
 cdef object scipy_of_special_log_ndtr = SciPy("special.log_ndtr")
 cdef object scipy_of_special_dawsn = SciPy("special.dawsn")
 cdef object scipy_of_special_fresnel = SciPy("special.fresnel")
+cdef object scipy_of_special_owens_t = SciPy("special.owens_t")
 
 cdef extern from "error_functions_kernels.h":
     const FusedKernel *const ERFC_LOOP_BACKWARD[1]
@@ -781,6 +784,272 @@ def special_fresnel(input, *, out=None):
     return give_out("special.fresnel", out, call_special_fresnel(input))
 
 
+# ---- special_owens_t(Tensor|Scalar self, Tensor|Scalar a) -> Tensor
+
+cdef class SpecialOwensTBackward0(Node):
+    """Backward of ``special_owens_t(Tensor self, Tensor a) -> Tensor``."""
+
+    # Saves self and a: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, a = None, sum_part, product_part
+        self_ = unpack(self, 0)
+        product_part = op_mul_tensor(op_mul_scalar(self_, -0.5), self_)
+        if wants(wanted, 0):    # self
+            a = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad,
+                    op_mul_tensor(
+                        op_mul_scalar(op_exp(product_part), -0.19947114020071635),
+                        op_erf(op_mul_tensor(op_mul_scalar(a, 0.7071067811865476), self_)),
+                    ),
+                ),
+            )
+        if wants(wanted, 1):    # a
+            if a is None:
+                a = unpack(self, 1)
+            sum_part = op_add_scalar(op_mul_tensor(a, a), 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_tensor(
+                        op_exp(op_mul_tensor(product_part, sum_part)), op_mul_scalar(sum_part, 6.283185307179586)
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_a, _raw_saved_a = saved_tensor(1)
+
+cdef object tangents_special_owens_t_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, a_t = tangents
+    self, a = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(
+            self_t,
+            op_mul_tensor(
+                op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self)), -0.19947114020071635),
+                op_erf(op_mul_tensor(op_mul_scalar(a, 0.7071067811865476), self)),
+            ),
+        )
+    if a_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                a_t,
+                op_div_tensor_tensor(
+                    op_exp(
+                        op_mul_tensor(
+                            op_mul_tensor(op_mul_scalar(self, -0.5), self), op_add_scalar(op_mul_tensor(a, a), 1)
+                        ),
+                    ),
+                    op_mul_scalar(op_add_scalar(op_mul_tensor(a, a), 1), 6.283185307179586),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_owens_t_tensor_tensor(TensorBase self, TensorBase a):
+    cdef int depth = begin_replaceable_op(
+        "special.owens_t", (self, a), &batched_special_owens_t_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_owens_t.special.owens_t, array_of(self), array_of(a))
+    )
+    cdef Node node
+    if requires_grad_2(self, a):
+        node = <Node>SpecialOwensTBackward0.__new__(SpecialOwensTBackward0)
+        connect_2(node, 2, 0, self, a)
+        save_input(node, 0, self)
+        save_input(node, 1, a)
+        set_history(result, node)
+    if has_tangent_2(self, a):
+        carry_tangents(result, (self, a), tangents_special_owens_t_tensor_tensor, (self, a))
+    return ended(depth, result)
+
+cdef object packed_special_owens_t_tensor_tensor(tuple operands):
+    return op_special_owens_t_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_owens_t_tensor_tensor
+batched_special_owens_t_tensor_tensor = BatchRule(
+    b"special.owens_t", elementwise, b"ee", packed_special_owens_t_tensor_tensor, NULL
+)
+
+cdef class SpecialOwensTTensorScalarBackward0(Node):
+    """Backward of ``special_owens_t(Tensor self, Scalar a) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object a = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_mul_tensor(
+                    op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_)), -0.19947114020071635),
+                    op_erf(op_mul_scalar(self_, 0.7071067811865476 * a)),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialOwensTBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_a = saved_number(0)
+
+cdef object tangents_special_owens_t_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, a = given
+    return op_mul_tensor(
+        self_t,
+        op_mul_tensor(
+            op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self)), -0.19947114020071635),
+            op_erf(op_mul_scalar(self, 0.7071067811865476 * a)),
+        ),
+    )
+
+cdef TensorBase op_special_owens_t_tensor_scalar(TensorBase self, object a):
+    cdef int depth = begin_replaceable_op(
+        "special.owens_t", (self, a), &batched_special_owens_t_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_owens_t.special.owens_t, array_of(self), a)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialOwensTTensorScalarBackward0.__new__(SpecialOwensTTensorScalarBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, a)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_owens_t_tensor_scalar, (self, a))
+    return ended(depth, result)
+
+cdef object packed_special_owens_t_tensor_scalar(tuple operands):
+    return op_special_owens_t_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_owens_t_tensor_scalar
+batched_special_owens_t_tensor_scalar = BatchRule(
+    b"special.owens_t", elementwise, b"e.", packed_special_owens_t_tensor_scalar, NULL
+)
+
+cdef class SpecialOwensTScalarTensorBackward0(Node):
+    """Backward of ``special_owens_t(Scalar self, Tensor a) -> Tensor``."""
+
+    # Saves a: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase sum_part
+        cdef TensorBase a = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        sum_part = op_add_scalar(op_mul_tensor(a, a), 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_tensor_tensor(
+                    op_exp(op_mul_scalar(sum_part, -0.5 * self_ * self_)), op_mul_scalar(sum_part, 6.283185307179586)
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialOwensTBackward0"
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_owens_t_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    a_t, = tangents
+    self, a = given
+    return op_mul_tensor(
+        a_t,
+        op_div_tensor_tensor(
+            op_exp(op_mul_scalar(op_add_scalar(op_mul_tensor(a, a), 1), -0.5 * self * self)),
+            op_mul_scalar(op_add_scalar(op_mul_tensor(a, a), 1), 6.283185307179586),
+        ),
+    )
+
+cdef TensorBase op_special_owens_t_scalar_tensor(object self, TensorBase a):
+    cdef int depth = begin_replaceable_op(
+        "special.owens_t", (self, a), &batched_special_owens_t_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_owens_t.special.owens_t, self, array_of(a))
+    )
+    cdef Node node
+    if requires_grad_1(a):
+        node = <Node>SpecialOwensTScalarTensorBackward0.__new__(SpecialOwensTScalarTensorBackward0)
+        connect_1(node, 1, 1, a)
+        save_input(node, 0, a)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(a):
+        carry_tangents(result, (a,), tangents_special_owens_t_scalar_tensor, (self, a))
+    return ended(depth, result)
+
+cdef object packed_special_owens_t_scalar_tensor(tuple operands):
+    return op_special_owens_t_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_owens_t_scalar_tensor
+batched_special_owens_t_scalar_tensor = BatchRule(
+    b"special.owens_t", elementwise, b".e", packed_special_owens_t_scalar_tensor, NULL
+)
+
+def call_special_owens_t(self, a):
+    self = as_operand(self, "special.owens_t", "input", 1)
+    a = as_operand(a, "special.owens_t", "a", 2)
+    check_real(self, "special.owens_t")
+    check_real(a, "special.owens_t")
+    if is_tensor(self) and is_tensor(a):
+        return op_special_owens_t_tensor_tensor(<TensorBase>self, <TensorBase>a)
+    if is_tensor(self):
+        return op_special_owens_t_tensor_scalar(<TensorBase>self, a)
+    if is_tensor(a):
+        return op_special_owens_t_scalar_tensor(self, <TensorBase>a)
+    refuse_numbers("special.owens_t", "input")
+
+def special_owens_t(input, a, *, out=None):
+    """Owen's T function, of use for bivariate normal distributions.
+
+    ``special_owens_t(Tensor|Scalar self, Tensor|Scalar a) -> Tensor``
+
+    Parameters:
+    input : Tensor or number
+    a : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (-0.19947114020071635 * exp(-0.5 * self * self) * erf(0.7071067811865476 * a * self))
+        a: grad * (exp(-0.5 * self * self * (1 + a * a)) / (6.283185307179586 * (1 + a * a)))
+        result: auto_element_wise
+    """
+    return give_out("special.owens_t", out, call_special_owens_t(input, a))
+
+
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
 name_within(globals(), "special_erfcx", "erfcx", "gradsmith.special")
@@ -791,3 +1060,4 @@ name_within(globals(), "special_ndtri", "ndtri", "gradsmith.special")
 name_within(globals(), "special_log_ndtr", "log_ndtr", "gradsmith.special")
 name_within(globals(), "special_dawsn", "dawsn", "gradsmith.special")
 name_within(globals(), "special_fresnel", "fresnel", "gradsmith.special")
+name_within(globals(), "special_owens_t", "owens_t", "gradsmith.special")

@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_int, as_operand, BatchRule, begin_replaceable_op, by_ops, carry_tangents,
-    carry_transposed, check_input, check_real, connect_1, connect_2, drop_value, elementwise, ended, fused_forward,
-    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, name_within, Node, plus, refuse_numbers,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor,
-    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching, wrap,
-    write_out_docstrings,
+    carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2, drop_value, elementwise, ended,
+    fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, name_within, Node, plus,
+    refuse_numbers, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack,
+    unpack_number, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.activation cimport op_sigmoid
@@ -20,13 +20,18 @@ from gradsmith.generated.comparison cimport (
     op_bitwise_and_scalar, op_bitwise_and_tensor, op_eq_scalar, op_gt_scalar, op_isnan, op_le_scalar,
     op_where_scalar_tensor, op_where_tensor_scalar, op_where_tensor_tensor,
 )
-from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_scalar, op_div_tensor_tensor
-from gradsmith.generated.exponential cimport op_exp, op_log
+from gradsmith.generated.division cimport (
+    op_div_scalar_tensor, op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar, op_pow_tensor_tensor,
+)
+from gradsmith.generated.exponential cimport op_exp, op_log, op_log1p
+from gradsmith.runtime.formulas.formulas cimport where_number, zeros_like
+from gradsmith.runtime.formulas.numbers cimport log_number
+from gradsmith.generated.trigonometric cimport op_sin
 from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.special import scipy_loops
+from gradsmith.runtime.arrays.functions.special import ratios, scipy_loops
 from gradsmith.runtime.switches.scipy_modules import SciPy
 
 cdef object scipy_of_special_rel_entr = SciPy("special.rel_entr")
@@ -34,6 +39,13 @@ cdef object scipy_of_special_kl_div = SciPy("special.kl_div")
 cdef object scipy_of_special_log_expit = SciPy("special.log_expit")
 cdef object scipy_of_special_lambertw = SciPy("special.lambertw")
 cdef object scipy_of_special_wrightomega = SciPy("special.wrightomega")
+cdef object scipy_of_special_exprel = SciPy("special.exprel")
+cdef object scipy_of_special_boxcox = SciPy("special.boxcox")
+cdef object scipy_of_special_boxcox1p = SciPy("special.boxcox1p")
+cdef object scipy_of_special_inv_boxcox = SciPy("special.inv_boxcox")
+cdef object scipy_of_special_inv_boxcox1p = SciPy("special.inv_boxcox1p")
+cdef object scipy_of_special_exp10 = SciPy("special.exp10")
+cdef object scipy_of_special_cosm1 = SciPy("special.cosm1")
 
 cdef extern from "information_kernels.h":
     const FusedKernel *const SPECIAL_ENTR_BACKWARD[1]
@@ -912,6 +924,1241 @@ def special_wrightomega(input, *, out=None):
     return give_out("special.wrightomega", out, call_special_wrightomega(input))
 
 
+# ---- special_exprel(Tensor self) -> Tensor
+
+cdef class SpecialExprelBackward0(Node):
+    """Backward of ``special_exprel``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_exprel_order(1, self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_exprel(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_exprel_order(1, self))
+
+cdef TensorBase op_special_exprel(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.exprel", (self,), &batched_special_exprel) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_exprel.special.exprel, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialExprelBackward0.__new__(SpecialExprelBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_exprel, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_exprel(tuple operands):
+    return op_special_exprel(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_exprel
+batched_special_exprel = BatchRule(b"special.exprel", elementwise, b"e", packed_special_exprel, NULL)
+
+def call_special_exprel(self):
+    self = check_input(self, "special.exprel")
+    check_real(self, "special.exprel")
+    return op_special_exprel(<TensorBase>self)
+
+def special_exprel(input, *, out=None):
+    """The exponential less one, divided by the element; one at zero.
+
+    ``special_exprel(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * exprel_order(1, self)
+        result: auto_element_wise
+    """
+    return give_out("special.exprel", out, call_special_exprel(input))
+
+
+# ---- exprel_order(int n, Tensor self) -> Tensor
+
+cdef class ExprelOrderBackward0(Node):
+    """Backward of ``exprel_order``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_exprel_order(n + 1, self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_exprel_order(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(self_t, op_exprel_order(n + 1, self))
+
+cdef TensorBase op_exprel_order(object n, TensorBase self):
+    if not n >= 1:
+        raise RuntimeError("exprel_order(): the order of the derivative has to be at least 1, but got n = %r" % (n,))
+    cdef int depth = begin_replaceable_op("exprel_order", (n, self), &batched_exprel_order) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(ratios.exprel_order_of(n, array_of(self)))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ExprelOrderBackward0.__new__(ExprelOrderBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_exprel_order, (n, self))
+    return ended(depth, result)
+
+cdef object packed_exprel_order(tuple operands):
+    return op_exprel_order(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_exprel_order
+batched_exprel_order = BatchRule(b"exprel_order", elementwise, b".c", packed_exprel_order, NULL)
+
+def call_exprel_order(n, self):
+    n = as_int(n, "exprel_order", "n", 1)
+    self = check_tensor(self, "exprel_order", "input", 2)
+    check_real(self, "exprel_order")
+    return op_exprel_order(n, <TensorBase>self)
+
+def exprel_order(n, input):
+    """Derivative of order `n` of the exponential less one, divided by the element.
+
+    ``exprel_order(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+
+    Gradients:
+        input: grad * exprel_order(n + 1, self)
+        result: auto_element_wise
+    """
+    return call_exprel_order(n, input)
+
+
+# ---- log_ratio_order(int n, Tensor self) -> Tensor
+
+cdef class LogRatioOrderBackward0(Node):
+    """Backward of ``log_ratio_order``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_log_ratio_order(n + 1, self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_log_ratio_order(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(self_t, op_log_ratio_order(n + 1, self))
+
+cdef TensorBase op_log_ratio_order(object n, TensorBase self):
+    if not n >= 1:
+        raise RuntimeError("log_ratio_order(): the order of the derivative has to be at least 1, but got n = %r" % (n,))
+    cdef int depth = begin_replaceable_op("log_ratio_order", (n, self), &batched_log_ratio_order) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(ratios.log_ratio_order_of(n, array_of(self)))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>LogRatioOrderBackward0.__new__(LogRatioOrderBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_log_ratio_order, (n, self))
+    return ended(depth, result)
+
+cdef object packed_log_ratio_order(tuple operands):
+    return op_log_ratio_order(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_log_ratio_order
+batched_log_ratio_order = BatchRule(b"log_ratio_order", elementwise, b".c", packed_log_ratio_order, NULL)
+
+def call_log_ratio_order(n, self):
+    n = as_int(n, "log_ratio_order", "n", 1)
+    self = check_tensor(self, "log_ratio_order", "input", 2)
+    check_real(self, "log_ratio_order")
+    return op_log_ratio_order(n, <TensorBase>self)
+
+def log_ratio_order(n, input):
+    """Derivative of order `n` of the logarithm of one plus the element, divided by the element.
+
+    ``log_ratio_order(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+
+    Gradients:
+        input: grad * log_ratio_order(n + 1, self)
+        result: auto_element_wise
+    """
+    return call_log_ratio_order(n, input)
+
+
+# ---- special_boxcox(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor
+
+cdef class SpecialBoxcoxBackward0(Node):
+    """Backward of ``special_boxcox(Tensor self, Tensor lmbda) -> Tensor``."""
+
+    # Saves self and lmbda: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, lmbda = None, log_of_self
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            lmbda = unpack(self, 1)
+            set_grad_input(
+                grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_tensor(self_, op_sub_tensor_scalar(lmbda, 1)))
+            )
+        if wants(wanted, 1):    # lmbda
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if lmbda is None:
+                lmbda = unpack(self, 1)
+            log_of_self = op_log(self_)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_tensor(
+                    op_eq_scalar(self_, 0),
+                    op_div_tensor_tensor(grad, op_mul_tensor(lmbda, lmbda)),
+                    op_mul_tensor(
+                        grad,
+                        op_mul_tensor(
+                            op_pow_tensor_scalar(log_of_self, 2),
+                            op_exprel_order(
+                                1, op_mul_tensor(op_mul_tensor(lmbda, log_of_self), op_add_scalar(zeros_like(grad), 1))
+                            ),
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(1)
+
+cdef object tangents_special_boxcox_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, lmbda_t = tangents
+    self, lmbda = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, op_pow_tensor_tensor(self, op_sub_tensor_scalar(lmbda, 1)))
+    if lmbda_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_tensor(
+                op_eq_scalar(self, 0),
+                op_div_tensor_tensor(lmbda_t, op_mul_tensor(lmbda, lmbda)),
+                op_mul_tensor(
+                    lmbda_t,
+                    op_mul_tensor(
+                        op_pow_tensor_scalar(op_log(self), 2),
+                        op_exprel_order(
+                            1, op_mul_tensor(op_mul_tensor(lmbda, op_log(self)), op_add_scalar(zeros_like(lmbda_t), 1))
+                        ),
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_boxcox_tensor_tensor(TensorBase self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.boxcox", (self, lmbda), &batched_special_boxcox_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_boxcox.special.boxcox, array_of(self), array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_2(self, lmbda):
+        node = <Node>SpecialBoxcoxBackward0.__new__(SpecialBoxcoxBackward0)
+        connect_2(node, 2, 0, self, lmbda)
+        save_input(node, 0, self)
+        save_input(node, 1, lmbda)
+        set_history(result, node)
+    if has_tangent_2(self, lmbda):
+        carry_tangents(result, (self, lmbda), tangents_special_boxcox_tensor_tensor, (self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_boxcox_tensor_tensor(tuple operands):
+    return op_special_boxcox_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_boxcox_tensor_tensor
+batched_special_boxcox_tensor_tensor = BatchRule(
+    b"special.boxcox", elementwise, b"ee", packed_special_boxcox_tensor_tensor, NULL
+)
+
+cdef class SpecialBoxcoxTensorScalarBackward0(Node):
+    """Backward of ``special_boxcox(Tensor self, Scalar lmbda) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object lmbda = unpack_number(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_scalar(self_, lmbda - 1)))
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialBoxcoxBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda = saved_number(0)
+
+cdef object tangents_special_boxcox_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, lmbda = given
+    return op_mul_tensor(self_t, op_pow_tensor_scalar(self, lmbda - 1))
+
+cdef TensorBase op_special_boxcox_tensor_scalar(TensorBase self, object lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.boxcox", (self, lmbda), &batched_special_boxcox_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_boxcox.special.boxcox, array_of(self), lmbda)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialBoxcoxTensorScalarBackward0.__new__(SpecialBoxcoxTensorScalarBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, lmbda)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_boxcox_tensor_scalar, (self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_boxcox_tensor_scalar(tuple operands):
+    return op_special_boxcox_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_boxcox_tensor_scalar
+batched_special_boxcox_tensor_scalar = BatchRule(
+    b"special.boxcox", elementwise, b"e.", packed_special_boxcox_tensor_scalar, NULL
+)
+
+cdef class SpecialBoxcoxScalarTensorBackward0(Node):
+    """Backward of ``special_boxcox(Scalar self, Tensor lmbda) -> Tensor``."""
+
+    # Saves lmbda: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase lmbda = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            where_number(
+                self_ == 0,
+                op_div_tensor_tensor(grad, op_mul_tensor(lmbda, lmbda)),
+                op_mul_tensor(
+                    grad,
+                    op_mul_scalar(
+                        op_exprel_order(
+                            1,
+                            op_mul_tensor(op_mul_scalar(lmbda, log_number(self_)), op_add_scalar(zeros_like(grad), 1)),
+                        ),
+                        log_number(self_) ** 2,
+                    ),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialBoxcoxBackward0"
+
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_boxcox_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    lmbda_t, = tangents
+    self, lmbda = given
+    return where_number(
+        self == 0,
+        op_div_tensor_tensor(lmbda_t, op_mul_tensor(lmbda, lmbda)),
+        op_mul_tensor(
+            lmbda_t,
+            op_mul_scalar(
+                op_exprel_order(
+                    1, op_mul_tensor(op_mul_scalar(lmbda, log_number(self)), op_add_scalar(zeros_like(lmbda_t), 1))
+                ),
+                log_number(self) ** 2,
+            ),
+        ),
+    )
+
+cdef TensorBase op_special_boxcox_scalar_tensor(object self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.boxcox", (self, lmbda), &batched_special_boxcox_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_boxcox.special.boxcox, self, array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_1(lmbda):
+        node = <Node>SpecialBoxcoxScalarTensorBackward0.__new__(SpecialBoxcoxScalarTensorBackward0)
+        connect_1(node, 1, 1, lmbda)
+        save_input(node, 0, lmbda)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(lmbda):
+        carry_tangents(result, (lmbda,), tangents_special_boxcox_scalar_tensor, (self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_boxcox_scalar_tensor(tuple operands):
+    return op_special_boxcox_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_boxcox_scalar_tensor
+batched_special_boxcox_scalar_tensor = BatchRule(
+    b"special.boxcox", elementwise, b".e", packed_special_boxcox_scalar_tensor, NULL
+)
+
+def call_special_boxcox(self, lmbda):
+    self = as_operand(self, "special.boxcox", "input", 1)
+    lmbda = as_operand(lmbda, "special.boxcox", "lmbda", 2)
+    check_real(self, "special.boxcox")
+    check_real(lmbda, "special.boxcox")
+    if is_tensor(self) and is_tensor(lmbda):
+        return op_special_boxcox_tensor_tensor(<TensorBase>self, <TensorBase>lmbda)
+    if is_tensor(self):
+        return op_special_boxcox_tensor_scalar(<TensorBase>self, lmbda)
+    if is_tensor(lmbda):
+        return op_special_boxcox_scalar_tensor(self, <TensorBase>lmbda)
+    refuse_numbers("special.boxcox", "input")
+
+def special_boxcox(input, lmbda, *, out=None):
+    """Box-Cox transformation of positive elements; the logarithm where `lmbda` is zero.
+
+    ``special_boxcox(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor``
+
+    Parameters:
+    input : Tensor or number
+    lmbda : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * self ** (lmbda - 1)
+        lmbda: where(self == 0, grad / (lmbda * lmbda), grad * (log(self) ** 2 * exprel_order(1, lmbda * log(self) *
+        ones_like(grad))))
+        result: auto_element_wise
+    """
+    return give_out("special.boxcox", out, call_special_boxcox(input, lmbda))
+
+
+# ---- special_boxcox1p(Tensor self, Tensor|Scalar lmbda) -> Tensor
+
+cdef class SpecialBoxcox1pBackward0(Node):
+    """Backward of ``special_boxcox1p(Tensor self, Tensor lmbda) -> Tensor``."""
+
+    # Saves self and lmbda: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, lmbda = None, log1p_of_self
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            lmbda = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(grad, op_pow_tensor_tensor(op_add_scalar(self_, 1), op_sub_tensor_scalar(lmbda, 1))),
+            )
+        if wants(wanted, 1):    # lmbda
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if lmbda is None:
+                lmbda = unpack(self, 1)
+            log1p_of_self = op_log1p(self_)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_tensor_tensor(
+                    op_eq_scalar(self_, -1),
+                    op_div_tensor_tensor(grad, op_mul_tensor(lmbda, lmbda)),
+                    op_mul_tensor(
+                        grad,
+                        op_mul_tensor(
+                            op_pow_tensor_scalar(log1p_of_self, 2),
+                            op_exprel_order(1, op_mul_tensor(lmbda, log1p_of_self)),
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(1)
+
+cdef object tangents_special_boxcox1p_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, lmbda_t = tangents
+    self, lmbda = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, op_pow_tensor_tensor(op_add_scalar(self, 1), op_sub_tensor_scalar(lmbda, 1)))
+    if lmbda_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_tensor_tensor(
+                op_eq_scalar(self, -1),
+                op_div_tensor_tensor(lmbda_t, op_mul_tensor(lmbda, lmbda)),
+                op_mul_tensor(
+                    lmbda_t,
+                    op_mul_tensor(
+                        op_pow_tensor_scalar(op_log1p(self), 2),
+                        op_exprel_order(1, op_mul_tensor(lmbda, op_log1p(self))),
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_boxcox1p_tensor(TensorBase self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.boxcox1p", (self, lmbda), &batched_special_boxcox1p_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_boxcox1p.special.boxcox1p, array_of(self), array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_2(self, lmbda):
+        node = <Node>SpecialBoxcox1pBackward0.__new__(SpecialBoxcox1pBackward0)
+        connect_2(node, 2, 0, self, lmbda)
+        save_input(node, 0, self)
+        save_input(node, 1, lmbda)
+        set_history(result, node)
+    if has_tangent_2(self, lmbda):
+        carry_tangents(result, (self, lmbda), tangents_special_boxcox1p_tensor, (self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_boxcox1p_tensor(tuple operands):
+    return op_special_boxcox1p_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_boxcox1p_tensor
+batched_special_boxcox1p_tensor = BatchRule(
+    b"special.boxcox1p", elementwise, b"ee", packed_special_boxcox1p_tensor, NULL
+)
+
+cdef class SpecialBoxcox1pScalarBackward0(Node):
+    """Backward of ``special_boxcox1p(Tensor self, Scalar lmbda) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object lmbda = unpack_number(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_scalar(op_add_scalar(self_, 1), lmbda - 1)))
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialBoxcox1pBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda = saved_number(0)
+
+cdef object tangents_special_boxcox1p_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, lmbda = given
+    return op_mul_tensor(self_t, op_pow_tensor_scalar(op_add_scalar(self, 1), lmbda - 1))
+
+cdef TensorBase op_special_boxcox1p_scalar(TensorBase self, object lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.boxcox1p", (self, lmbda), &batched_special_boxcox1p_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_boxcox1p.special.boxcox1p, array_of(self), lmbda)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialBoxcox1pScalarBackward0.__new__(SpecialBoxcox1pScalarBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, lmbda)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_boxcox1p_scalar, (self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_boxcox1p_scalar(tuple operands):
+    return op_special_boxcox1p_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_boxcox1p_scalar
+batched_special_boxcox1p_scalar = BatchRule(
+    b"special.boxcox1p", elementwise, b"e.", packed_special_boxcox1p_scalar, NULL
+)
+
+def call_special_boxcox1p(self, lmbda):
+    self = check_input(self, "special.boxcox1p")
+    lmbda = as_operand(lmbda, "special.boxcox1p", "lmbda", 2)
+    check_real(self, "special.boxcox1p")
+    check_real(lmbda, "special.boxcox1p")
+    if is_tensor(lmbda):
+        return op_special_boxcox1p_tensor(<TensorBase>self, <TensorBase>lmbda)
+    return op_special_boxcox1p_scalar(<TensorBase>self, lmbda)
+
+def special_boxcox1p(input, lmbda, *, out=None):
+    """Box-Cox transformation of one plus each element.
+
+    ``special_boxcox1p(Tensor self, Tensor|Scalar lmbda) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    lmbda : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (1 + self) ** (lmbda - 1)
+        lmbda: where(self == -1, grad / (lmbda * lmbda), grad * (log1p(self) ** 2 * exprel_order(1, lmbda *
+        log1p(self))))
+        result: auto_element_wise
+    """
+    return give_out("special.boxcox1p", out, call_special_boxcox1p(input, lmbda))
+
+
+# ---- special_inv_boxcox(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor
+
+cdef class SpecialInvBoxcoxBackward0(Node):
+    """Backward of ``special_inv_boxcox(Tensor self, Tensor lmbda) -> Tensor``."""
+
+    # Saves self, lmbda and result: special_inv_boxcox need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, lmbda = None, result = None
+        if wants(wanted, 0):    # self
+            lmbda = unpack(self, 1)
+            result = unpack(self, 2)
+            set_grad_input(
+                grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, lmbda)))
+            )
+        if wants(wanted, 1):    # lmbda
+            self_ = unpack(self, 0)
+            if lmbda is None:
+                lmbda = unpack(self, 1)
+            if result is None:
+                result = unpack(self, 2)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_mul_tensor(
+                        op_mul_tensor(op_mul_tensor(result, self_), self_),
+                        op_log_ratio_order(
+                            1, op_mul_tensor(op_mul_tensor(lmbda, self_), op_add_scalar(zeros_like(grad), 1))
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_inv_boxcox_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, lmbda_t = tangents
+    result, self, lmbda = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, lmbda)))
+    if lmbda_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                lmbda_t,
+                op_mul_tensor(
+                    op_mul_tensor(op_mul_tensor(result, self), self),
+                    op_log_ratio_order(
+                        1, op_mul_tensor(op_mul_tensor(lmbda, self), op_add_scalar(zeros_like(lmbda_t), 1))
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_inv_boxcox_tensor_tensor(TensorBase self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox", (self, lmbda), &batched_special_inv_boxcox_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox.special.inv_boxcox, array_of(self), array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_2(self, lmbda):
+        node = <Node>SpecialInvBoxcoxBackward0.__new__(SpecialInvBoxcoxBackward0)
+        connect_2(node, 3, 0, self, lmbda)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, lmbda)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_2(self, lmbda):
+        carry_tangents(result, (self, lmbda), tangents_special_inv_boxcox_tensor_tensor, (result, self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox_tensor_tensor(tuple operands):
+    return op_special_inv_boxcox_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_inv_boxcox_tensor_tensor
+batched_special_inv_boxcox_tensor_tensor = BatchRule(
+    b"special.inv_boxcox", elementwise, b"ee", packed_special_inv_boxcox_tensor_tensor, NULL
+)
+
+cdef class SpecialInvBoxcoxTensorScalarBackward0(Node):
+    """Backward of ``special_inv_boxcox(Tensor self, Scalar lmbda) -> Tensor``."""
+
+    # Saves result: special_inv_boxcox need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        cdef object lmbda = unpack_number(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_scalar(result, 1 - lmbda)))
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialInvBoxcoxBackward0"
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+    _saved_lmbda = saved_number(0)
+
+cdef object tangents_special_inv_boxcox_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, lmbda = given
+    return op_mul_tensor(self_t, op_pow_tensor_scalar(result, 1 - lmbda))
+
+cdef TensorBase op_special_inv_boxcox_tensor_scalar(TensorBase self, object lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox", (self, lmbda), &batched_special_inv_boxcox_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox.special.inv_boxcox, array_of(self), lmbda)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialInvBoxcoxTensorScalarBackward0.__new__(SpecialInvBoxcoxTensorScalarBackward0)
+        connect_1(node, 1, 1, self)
+        set_value(node, 0, lmbda)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_inv_boxcox_tensor_scalar, (result, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox_tensor_scalar(tuple operands):
+    return op_special_inv_boxcox_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_inv_boxcox_tensor_scalar
+batched_special_inv_boxcox_tensor_scalar = BatchRule(
+    b"special.inv_boxcox", elementwise, b"e.", packed_special_inv_boxcox_tensor_scalar, NULL
+)
+
+cdef class SpecialInvBoxcoxScalarTensorBackward0(Node):
+    """Backward of ``special_inv_boxcox(Scalar self, Tensor lmbda) -> Tensor``."""
+
+    # Saves lmbda and result: special_inv_boxcox need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase lmbda = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_mul_tensor(
+                    op_mul_scalar(op_mul_scalar(result, self_), self_),
+                    op_log_ratio_order(
+                        1, op_mul_tensor(op_mul_scalar(lmbda, self_), op_add_scalar(zeros_like(grad), 1))
+                    ),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialInvBoxcoxBackward0"
+
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_inv_boxcox_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    lmbda_t, = tangents
+    result, self, lmbda = given
+    return op_mul_tensor(
+        lmbda_t,
+        op_mul_tensor(
+            op_mul_scalar(op_mul_scalar(result, self), self),
+            op_log_ratio_order(1, op_mul_tensor(op_mul_scalar(lmbda, self), op_add_scalar(zeros_like(lmbda_t), 1))),
+        ),
+    )
+
+cdef TensorBase op_special_inv_boxcox_scalar_tensor(object self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox", (self, lmbda), &batched_special_inv_boxcox_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox.special.inv_boxcox, self, array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_1(lmbda):
+        node = <Node>SpecialInvBoxcoxScalarTensorBackward0.__new__(SpecialInvBoxcoxScalarTensorBackward0)
+        connect_1(node, 2, 1, lmbda)
+        save_input(node, 0, lmbda)
+        set_value(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(lmbda):
+        carry_tangents(result, (lmbda,), tangents_special_inv_boxcox_scalar_tensor, (result, self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox_scalar_tensor(tuple operands):
+    return op_special_inv_boxcox_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_inv_boxcox_scalar_tensor
+batched_special_inv_boxcox_scalar_tensor = BatchRule(
+    b"special.inv_boxcox", elementwise, b".e", packed_special_inv_boxcox_scalar_tensor, NULL
+)
+
+def call_special_inv_boxcox(self, lmbda):
+    self = as_operand(self, "special.inv_boxcox", "input", 1)
+    lmbda = as_operand(lmbda, "special.inv_boxcox", "lmbda", 2)
+    check_real(self, "special.inv_boxcox")
+    check_real(lmbda, "special.inv_boxcox")
+    if is_tensor(self) and is_tensor(lmbda):
+        return op_special_inv_boxcox_tensor_tensor(<TensorBase>self, <TensorBase>lmbda)
+    if is_tensor(self):
+        return op_special_inv_boxcox_tensor_scalar(<TensorBase>self, lmbda)
+    if is_tensor(lmbda):
+        return op_special_inv_boxcox_scalar_tensor(self, <TensorBase>lmbda)
+    refuse_numbers("special.inv_boxcox", "input")
+
+def special_inv_boxcox(input, lmbda, *, out=None):
+    """Inverse of the Box-Cox transformation.
+
+    ``special_inv_boxcox(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor``
+
+    Parameters:
+    input : Tensor or number
+    lmbda : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * result ** (1 - lmbda)
+        lmbda: grad * (result * self * self * log_ratio_order(1, lmbda * self * ones_like(grad)))
+        result: auto_element_wise
+    """
+    return give_out("special.inv_boxcox", out, call_special_inv_boxcox(input, lmbda))
+
+
+# ---- special_inv_boxcox1p(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor
+
+cdef class SpecialInvBoxcox1pBackward0(Node):
+    """Backward of ``special_inv_boxcox1p(Tensor self, Tensor lmbda) -> Tensor``."""
+
+    # Saves self, lmbda and result: special_inv_boxcox1p need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, lmbda = None, result, sum_of_result
+        result = unpack(self, 2)
+        sum_of_result = op_add_scalar(result, 1)
+        if wants(wanted, 0):    # self
+            lmbda = unpack(self, 1)
+            set_grad_input(
+                grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_tensor(sum_of_result, op_sub_scalar_tensor(1, lmbda)))
+            )
+        if wants(wanted, 1):    # lmbda
+            self_ = unpack(self, 0)
+            if lmbda is None:
+                lmbda = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_mul_tensor(
+                        op_mul_tensor(op_mul_tensor(sum_of_result, self_), self_),
+                        op_log_ratio_order(
+                            1, op_mul_tensor(op_mul_tensor(lmbda, self_), op_add_scalar(zeros_like(grad), 1))
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_inv_boxcox1p_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, lmbda_t = tangents
+    result, self, lmbda = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, op_pow_tensor_tensor(op_add_scalar(result, 1), op_sub_scalar_tensor(1, lmbda)))
+    if lmbda_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                lmbda_t,
+                op_mul_tensor(
+                    op_mul_tensor(op_mul_tensor(op_add_scalar(result, 1), self), self),
+                    op_log_ratio_order(
+                        1, op_mul_tensor(op_mul_tensor(lmbda, self), op_add_scalar(zeros_like(lmbda_t), 1))
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_inv_boxcox1p_tensor_tensor(TensorBase self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox1p", (self, lmbda), &batched_special_inv_boxcox1p_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox1p.special.inv_boxcox1p, array_of(self), array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_2(self, lmbda):
+        node = <Node>SpecialInvBoxcox1pBackward0.__new__(SpecialInvBoxcox1pBackward0)
+        connect_2(node, 3, 0, self, lmbda)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, lmbda)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_2(self, lmbda):
+        carry_tangents(result, (self, lmbda), tangents_special_inv_boxcox1p_tensor_tensor, (result, self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox1p_tensor_tensor(tuple operands):
+    return op_special_inv_boxcox1p_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_inv_boxcox1p_tensor_tensor
+batched_special_inv_boxcox1p_tensor_tensor = BatchRule(
+    b"special.inv_boxcox1p", elementwise, b"ee", packed_special_inv_boxcox1p_tensor_tensor, NULL
+)
+
+cdef class SpecialInvBoxcox1pTensorScalarBackward0(Node):
+    """Backward of ``special_inv_boxcox1p(Tensor self, Scalar lmbda) -> Tensor``."""
+
+    # Saves result: special_inv_boxcox1p need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        cdef object lmbda = unpack_number(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_pow_tensor_scalar(op_add_scalar(result, 1), 1 - lmbda)))
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialInvBoxcox1pBackward0"
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+    _saved_lmbda = saved_number(0)
+
+cdef object tangents_special_inv_boxcox1p_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, lmbda = given
+    return op_mul_tensor(self_t, op_pow_tensor_scalar(op_add_scalar(result, 1), 1 - lmbda))
+
+cdef TensorBase op_special_inv_boxcox1p_tensor_scalar(TensorBase self, object lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox1p", (self, lmbda), &batched_special_inv_boxcox1p_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox1p.special.inv_boxcox1p, array_of(self), lmbda)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialInvBoxcox1pTensorScalarBackward0.__new__(SpecialInvBoxcox1pTensorScalarBackward0)
+        connect_1(node, 1, 1, self)
+        set_value(node, 0, lmbda)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_inv_boxcox1p_tensor_scalar, (result, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox1p_tensor_scalar(tuple operands):
+    return op_special_inv_boxcox1p_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_inv_boxcox1p_tensor_scalar
+batched_special_inv_boxcox1p_tensor_scalar = BatchRule(
+    b"special.inv_boxcox1p", elementwise, b"e.", packed_special_inv_boxcox1p_tensor_scalar, NULL
+)
+
+cdef class SpecialInvBoxcox1pScalarTensorBackward0(Node):
+    """Backward of ``special_inv_boxcox1p(Scalar self, Tensor lmbda) -> Tensor``."""
+
+    # Saves lmbda and result: special_inv_boxcox1p need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase lmbda = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_mul_tensor(
+                    op_mul_scalar(op_mul_scalar(op_add_scalar(result, 1), self_), self_),
+                    op_log_ratio_order(
+                        1, op_mul_tensor(op_mul_scalar(lmbda, self_), op_add_scalar(zeros_like(grad), 1))
+                    ),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialInvBoxcox1pBackward0"
+
+    _saved_lmbda, _raw_saved_lmbda = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_inv_boxcox1p_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    lmbda_t, = tangents
+    result, self, lmbda = given
+    return op_mul_tensor(
+        lmbda_t,
+        op_mul_tensor(
+            op_mul_scalar(op_mul_scalar(op_add_scalar(result, 1), self), self),
+            op_log_ratio_order(1, op_mul_tensor(op_mul_scalar(lmbda, self), op_add_scalar(zeros_like(lmbda_t), 1))),
+        ),
+    )
+
+cdef TensorBase op_special_inv_boxcox1p_scalar_tensor(object self, TensorBase lmbda):
+    cdef int depth = begin_replaceable_op(
+        "special.inv_boxcox1p", (self, lmbda), &batched_special_inv_boxcox1p_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_inv_boxcox1p.special.inv_boxcox1p, self, array_of(lmbda))
+    )
+    cdef Node node
+    if requires_grad_1(lmbda):
+        node = <Node>SpecialInvBoxcox1pScalarTensorBackward0.__new__(SpecialInvBoxcox1pScalarTensorBackward0)
+        connect_1(node, 2, 1, lmbda)
+        save_input(node, 0, lmbda)
+        set_value(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(lmbda):
+        carry_tangents(result, (lmbda,), tangents_special_inv_boxcox1p_scalar_tensor, (result, self, lmbda))
+    return ended(depth, result)
+
+cdef object packed_special_inv_boxcox1p_scalar_tensor(tuple operands):
+    return op_special_inv_boxcox1p_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_inv_boxcox1p_scalar_tensor
+batched_special_inv_boxcox1p_scalar_tensor = BatchRule(
+    b"special.inv_boxcox1p", elementwise, b".e", packed_special_inv_boxcox1p_scalar_tensor, NULL
+)
+
+def call_special_inv_boxcox1p(self, lmbda):
+    self = as_operand(self, "special.inv_boxcox1p", "input", 1)
+    lmbda = as_operand(lmbda, "special.inv_boxcox1p", "lmbda", 2)
+    check_real(self, "special.inv_boxcox1p")
+    check_real(lmbda, "special.inv_boxcox1p")
+    if is_tensor(self) and is_tensor(lmbda):
+        return op_special_inv_boxcox1p_tensor_tensor(<TensorBase>self, <TensorBase>lmbda)
+    if is_tensor(self):
+        return op_special_inv_boxcox1p_tensor_scalar(<TensorBase>self, lmbda)
+    if is_tensor(lmbda):
+        return op_special_inv_boxcox1p_scalar_tensor(self, <TensorBase>lmbda)
+    refuse_numbers("special.inv_boxcox1p", "input")
+
+def special_inv_boxcox1p(input, lmbda, *, out=None):
+    """Inverse of the Box-Cox transformation of one plus each element.
+
+    ``special_inv_boxcox1p(Tensor|Scalar self, Tensor|Scalar lmbda) -> Tensor``
+
+    Parameters:
+    input : Tensor or number
+    lmbda : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (1 + result) ** (1 - lmbda)
+        lmbda: grad * ((1 + result) * self * self * log_ratio_order(1, lmbda * self * ones_like(grad)))
+        result: auto_element_wise
+    """
+    return give_out("special.inv_boxcox1p", out, call_special_inv_boxcox1p(input, lmbda))
+
+
+# ---- special_exp10(Tensor self) -> Tensor
+
+cdef class SpecialExp10Backward0(Node):
+    """Backward of ``special_exp10``."""
+
+    # Saves result: special_exp10 need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_mul_scalar(result, 2.302585092994046)))
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_special_exp10(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_mul_scalar(result, 2.302585092994046))
+
+cdef TensorBase op_special_exp10(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.exp10", (self,), &batched_special_exp10) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_exp10.special.exp10, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialExp10Backward0.__new__(SpecialExp10Backward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_exp10, (result,))
+    return ended(depth, result)
+
+cdef object packed_special_exp10(tuple operands):
+    return op_special_exp10(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_exp10
+batched_special_exp10 = BatchRule(b"special.exp10", elementwise, b"e", packed_special_exp10, NULL)
+
+def call_special_exp10(self):
+    self = check_input(self, "special.exp10")
+    check_real(self, "special.exp10")
+    return op_special_exp10(<TensorBase>self)
+
+def special_exp10(input, *, out=None):
+    """Ten to the power of each element.
+
+    ``special_exp10(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (2.302585092994046 * result)
+        result: auto_element_wise
+    """
+    return give_out("special.exp10", out, call_special_exp10(input))
+
+
+# ---- special_cosm1(Tensor self) -> Tensor
+
+cdef class SpecialCosm1Backward0(Node):
+    """Backward of ``special_cosm1``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_sin(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_cosm1(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(op_neg(self_t), op_sin(self))
+
+cdef TensorBase op_special_cosm1(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.cosm1", (self,), &batched_special_cosm1) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_cosm1.special.cosm1, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialCosm1Backward0.__new__(SpecialCosm1Backward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_cosm1, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_cosm1(tuple operands):
+    return op_special_cosm1(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_cosm1
+batched_special_cosm1 = BatchRule(b"special.cosm1", elementwise, b"e", packed_special_cosm1, NULL)
+
+def call_special_cosm1(self):
+    self = check_input(self, "special.cosm1")
+    check_real(self, "special.cosm1")
+    return op_special_cosm1(<TensorBase>self)
+
+def special_cosm1(input, *, out=None):
+    """Cosine less one, accurate near zero.
+
+    ``special_cosm1(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: -grad * sin(self)
+        result: auto_element_wise
+    """
+    return give_out("special.cosm1", out, call_special_cosm1(input))
+
+
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
 name_within(globals(), "special_entr", "entr", "gradsmith.special")
@@ -921,3 +2168,10 @@ name_within(globals(), "special_kl_div", "kl_div", "gradsmith.special")
 name_within(globals(), "special_log_expit", "log_expit", "gradsmith.special")
 name_within(globals(), "special_lambertw", "lambertw", "gradsmith.special")
 name_within(globals(), "special_wrightomega", "wrightomega", "gradsmith.special")
+name_within(globals(), "special_exprel", "exprel", "gradsmith.special")
+name_within(globals(), "special_boxcox", "boxcox", "gradsmith.special")
+name_within(globals(), "special_boxcox1p", "boxcox1p", "gradsmith.special")
+name_within(globals(), "special_inv_boxcox", "inv_boxcox", "gradsmith.special")
+name_within(globals(), "special_inv_boxcox1p", "inv_boxcox1p", "gradsmith.special")
+name_within(globals(), "special_exp10", "exp10", "gradsmith.special")
+name_within(globals(), "special_cosm1", "cosm1", "gradsmith.special")

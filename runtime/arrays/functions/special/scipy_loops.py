@@ -169,5 +169,5 @@ def multigammaln_of(gammaln: Function, x: Array, p: int) -> Array:
 
 
 def spherical_of(function: Function, n: int, x: Array) -> Array:
-    """A spherical Bessel function of integer order."""
-    return floats_of(lambda x, out=None: stored(np.asarray(function(n, x), x.dtype), out), x)
+    """A spherical Bessel function of integer order, in float64: its steps may leave the range of float32 alone."""
+    return floats_of(lambda x, out=None: stored(np.asarray(function(n, np.asarray(x, np.float64)), x.dtype), out), x)

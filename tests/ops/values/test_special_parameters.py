@@ -1,0 +1,35 @@
+"""Special functions with derivatives in their parameters: numbers of 40 digits, and the ends of their domains."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.autograd import grad
+
+pytest.importorskip("scipy")
+
+# Function, arguments, value, derivatives with respect to the arguments that are no whole numbers.
+KNOWN = [
+    ("exprel", (0.01,), 1.0050167084168058, (0.5033458667362304,)),
+    ("exprel", (-50.0,), 0.02, (0.0004,)),
+    ("boxcox", (2.5, 0.001), 0.9167106544740824, (0.4003666842617896, 0.42005087657751067)),
+    ("boxcox", (0.2, -3.0), -41.33333333333333, (624.9999999999999, 53.28213524030973)),
+    ("boxcox1p", (0.01, 0.5), 0.009975124224178055, (0.9950371902099892, 4.9669044312080835e-05)),
+    ("inv_boxcox", (0.7, 0.001), 2.0132596285518565, (2.0118513326190235, -0.4927886058940393)),
+    ("inv_boxcox", (0.7, -1.2), 4.605039373300482, (28.781496083127994, -10.928713135059667)),
+    ("inv_boxcox1p", (3.0, 0.8), 3.6168806336379493, (1.357906068717044, -3.7360164457143172)),
+    ("owens_t", (0.7, 1.3), 0.10343525367898729, (-0.09948058878641683, 0.030608783766475803)),
+    ("exp10", (1.5,), 31.622776601683793, (72.81413400211801,)),
+    ("cosm1", (1e-05,), -4.999999999958334e-11, (-9.999999999833334e-06,)),
+    ("spherical_yn", (2, 1.7), -1.0265250638988566, (1.272765447200864,)),
+    ("spherical_kn", (2, 1.7), 0.6419041538657299, (-1.400864853908227,)),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "value", "slopes"), KNOWN)
+def test_values_and_slopes(name, arguments, value, slopes):
+    tensors = [a if isinstance(a, int) else gs.tensor(a, dtype=gs.float64, requires_grad=True) for a in arguments]
+    found = getattr(gs.special, name)(*tensors)
+    np.testing.assert_allclose(found.item(), value, rtol=2e-14)
+    leaves = [tensor for tensor in tensors if not isinstance(tensor, int)]
+    np.testing.assert_allclose([slope.item() for slope in grad(found, leaves)], slopes, rtol=1e-12)
