@@ -13,6 +13,7 @@ from gradsmith.generated.runtime cimport (
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
 from gradsmith.generated.diagonals cimport op_tril, op_triu
+from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.runtime.formulas.matrices cimport dividing_steps, pivot_count
@@ -539,7 +540,7 @@ cdef tuple op_lu_unpack(TensorBase LU_data, TensorBase LU_pivots, bint unpack_da
     cdef int depth = begin_op("lu_unpack", (LU_data, LU_pivots, unpack_data, unpack_pivots), NULL) if watching else 0
     cdef tuple P = (
         op_row_permutation(LU_data, LU_pivots, "lu_unpack") if unpack_pivots else op_basic_index(
-            op_reshape(LU_data, (-1,)), np.s_[:0]
+            op_reshape(zeros_like(LU_data), (-1,)), np.s_[:0]
         ),
         op_add_tensor(
             op_tril(op_basic_index(LU_data, np.s_[Ellipsis, :pivot_count(shape_of(LU_data))]), -1),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import gradsmith.generated as generated
 from gradsmith.generated.counting import (
     consecutive_elements,
     histogram_between,
@@ -96,7 +95,9 @@ def lu(input: Any, pivot: bool = True, get_infos: bool = False) -> Any:
     tuple of Tensor
         Both factors in one, the row, counted from 1, that was exchanged with each row, and what `get_infos` asked for.
     """
-    factors, pivots, infos = generated.lu_compact(input, pivot, False, "lu")
+    from gradsmith.generated.lu_factors import lu_compact
+
+    factors, pivots, infos = lu_compact(input, pivot, False, "lu")
     return (factors, pivots, infos) if get_infos else (factors, pivots)
 
 

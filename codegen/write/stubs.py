@@ -128,6 +128,8 @@ def _plain(face: Face, function: FunctionView, *, method: bool) -> StubFunction:
 
 def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bool) -> Iterator[StubFunction]:
     for candidate in binder.candidates:
+        if method and not any(p.name == "input" and p.type.is_tensor for p in candidate.parameters):
+            continue
         parameters = [p for p in candidate.parameters if not method or p.name != "input"]
         texts = (*(("self",) if method else ()), *_parameter_texts(parameters))
         returns = _returns(face, candidate.call)

@@ -309,7 +309,7 @@ def strided_replaced(
     found = np.ravel(x).copy()
     for place, value in zip(np.ravel(strided_places(sizes, steps, storage_offset or 0)), np.ravel(src), strict=True):
         found[place] = value
-    return found.reshape(x.shape)
+    return np.asarray(found.reshape(x.shape))
 
 
 def strided_view(x: Array, geometry: Any) -> Array:

@@ -64,11 +64,11 @@ def eliminated(x: Array) -> tuple[Array, Array, Array]:
     found, steps = x.copy(), min(x.shape[-2:])
     pivots, info = np.zeros((*x.shape[:-2], steps), np.int32), np.zeros(x.shape[:-2], np.int32)
     for place in np.ndindex(x.shape[:-2]):
-        matrix = found[place]
+        matrix, exchanged = found[place], pivots[place]
         for k in range(steps):
             sizes = np.abs(matrix[k:, k].real) + np.abs(matrix[k:, k].imag)
             row = k + int(sizes.argmax())
-            pivots[(*place, k)] = row + 1
+            exchanged[k] = row + 1
             matrix[[k, row]] = matrix[[row, k]]
             if matrix[k, k] == 0:
                 info[place] = info[place] or k + 1

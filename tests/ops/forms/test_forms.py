@@ -75,9 +75,10 @@ def is_public(row):
 
 @pytest.mark.parametrize("row", CALLABLE, ids=key_of)
 def test_what_is_exported(row):
+    of_all_overloads = {form for other in CALLABLE if other.base == row.base for form in other.forms}
     for name in (name for name in (row.base, *row.aliases) if not namespace_of(name)):  # see test_namespaces.py
         assert (name in gs.__all__) == is_public(row)
-        assert hasattr(gs.Tensor, name) == bool({"method", "property"} & set(row.forms))
+        assert hasattr(gs.Tensor, name) == bool({"method", "property"} & of_all_overloads)
         is_an_op = any(name + "_copy" == other.base and is_public(other) for other in CALLABLE)
         assert (name + "_copy" in gs.__all__) == ("copy" in row.forms or is_an_op)
         assert hasattr(gs.Tensor, name + "_") or "inplace" not in row.forms
@@ -255,10 +256,12 @@ SEVERAL = [case for case in DIFFERENTIABLE if len(outputs_of(call(case.row, as_t
 @pytest.mark.parametrize("case", SEVERAL, ids=ids(SEVERAL))
 def test_one_of_several_results_used(case):
     """A result that is not used counts like one with a gradient of zeros."""
-    count = len(recorded_results(case)[0])
-    for used in range(count):
+    recorded = [n for n, result in enumerate(recorded_results(case)[0]) if result.requires_grad]
+    for used in recorded:
         results, leaves = recorded_results(case)
         alone = grad(squared(results[used]), leaves, create_graph=True, materialize_grads=True)
+        if not any(g.requires_grad for g in alone):
+            continue  # zero everywhere, as that of a rounded quotient
         seconds = grad(sum(g.sum() for g in alone), leaves, materialize_grads=True)
         results, leaves = recorded_results(case)
         total = sum(squared(r) * (number == used) for number, r in enumerate(results))
@@ -271,8 +274,8 @@ def test_one_of_several_results_used(case):
 @pytest.mark.parametrize("case", [c for c in CASES if len(c.row.returns) > 1], ids=lambda case: case.id)
 def test_several_results_have_names(case):
     tensors = as_tensors(case.values())
-    if has_tensor(tensors):
-        tensors["self"].requires_grad_()
+    for first in [value for value in tensors.values() if isinstance(value, gs.Tensor)][:1]:
+        first.requires_grad_()
     result = call(case.row, tensors)
     assert result._fields == case.row.returns and isinstance(result, tuple)
     for name, recorded, part in zip(case.row.returns, case.row.outputs, result):
@@ -286,13 +289,12 @@ def test_nothing_is_recorded_where_nothing_is_wanted(case):
     for result in outputs_of(call(case.row, as_tensors(case.values()))):
         assert not result.requires_grad and result.grad_fn is None
     tensors = as_tensors(case.values())
-    for place in case.inputs:
-        at(tensors, place).requires_grad_()
+    leaves = [at(tensors, place).requires_grad_() for place in case.inputs]
     with gs.no_grad():
         results = outputs_of(call(case.row, tensors))
     for result in results:
         assert result.grad_fn is None and result.is_leaf
-        assert not result.requires_grad or result._is_view() or result is tensors["self"]
+        assert not result.requires_grad or result._is_view() or any(result is leaf for leaf in leaves)
 
 
 NODE_NAMES = {

@@ -146,4 +146,4 @@ def reflection_vectors_of(a: Array, tau: Array, op: str) -> Array:
         return array_without_data((*batch, m, count), a.dtype)
     found = np.broadcast_to(np.tril(a[..., :count], -1), (*batch, m, count)).copy()
     np.einsum("...ii->...i", found[..., :count, :])[...] = 1
-    return found
+    return np.asarray(found)
