@@ -57,9 +57,11 @@ cdef void eliminate_all(number *a, cnp.int32_t *pivots, Py_ssize_t count, Py_ssi
 def eliminate(cnp.ndarray a not None):
     """Both factors of each matrix in one array, and the rows, counted from 1, that were exchanged with each row."""
     cdef int ndim = a.ndim, kind = cnp.PyArray_TYPE(a)
+    if ndim < 2 or kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128):
+        raise TypeError(f"eliminate(): expected matrices of real or complex numbers, got {a.dtype} of {a.ndim} dimensions")
     cdef Py_ssize_t m = a.shape[ndim - 2], n = a.shape[ndim - 1]
     cdef Py_ssize_t count = 0 if m == 0 or n == 0 else cnp.PyArray_SIZE(a) // (m * n)
-    a = np.array(a, order="C")
+    a = np.array(a, (<object>a).dtype.newbyteorder("="), order="C")
     shape = (<object>a).shape
     cdef cnp.ndarray pivots = np.empty((*shape[:ndim - 2], min(m, n)), np.int32)
     cdef void *factors = cnp.PyArray_DATA(a)
@@ -80,6 +82,9 @@ def exchanged_rows(cnp.ndarray pivots not None, Py_ssize_t m):
     """Which of `m` rows is where after the exchanges, which have to be in range."""
     cdef cnp.ndarray swaps = np.ascontiguousarray(pivots, np.int32)
     cdef Py_ssize_t steps = swaps.shape[swaps.ndim - 1]
+    numbers = <object>swaps
+    if pivots.ndim == 0 or steps > m or (numbers.size and not (0 < numbers.min() and numbers.max() <= m)):
+        raise RuntimeError(f"the row exchanges should be vectors of at most {m} numbers from 1 to {m}")
     cdef cnp.ndarray rows = np.empty((*(<object>pivots).shape[:pivots.ndim - 1], m), np.intp)
     rows[...] = np.arange(m)
     cdef Py_ssize_t count = 0 if m == 0 else cnp.PyArray_SIZE(rows) // m

@@ -130,10 +130,12 @@ def cholesky(cnp.ndarray a not None):
 
 cdef bint is_walked_by_element(cnp.ndarray a) noexcept:
     """Are triangles of these matrices taken here and not by NumPy?"""
-    cdef int kind = cnp.PyArray_TYPE(a)
+    cdef int kind = cnp.PyArray_TYPE(a), ndim = a.ndim
     return (
         (kind == cnp.NPY_FLOAT64 or kind == cnp.NPY_FLOAT32)
-        and a.shape[a.ndim - 1] <= MOST_ROWS_BY_ELEMENT
+        and ndim > 1
+        and a.shape[ndim - 1] == a.shape[ndim - 2]
+        and a.shape[ndim - 1] <= MOST_ROWS_BY_ELEMENT
         and cnp.PyArray_SIZE(a) > 0
         and cnp.PyArray_ISNOTSWAPPED(a)
     )
@@ -142,8 +144,9 @@ cdef bint is_walked_by_element(cnp.ndarray a) noexcept:
 def hermitian(cnp.ndarray a not None, bint lower):
     """The Hermitian matrix that one triangle of a square one describes."""
     cdef cnp.ndarray found
-    cdef int n = <int>a.shape[a.ndim - 1]
+    cdef int n
     if is_walked_by_element(a):
+        n = <int>a.shape[a.ndim - 1]
         a = cnp.PyArray_GETCONTIGUOUS(a)
         found = np.empty_like(a)
         gs_symmetric(is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), cnp.PyArray_SIZE(a) // (n * n), n, lower)
@@ -157,8 +160,9 @@ def hermitian(cnp.ndarray a not None, bint lower):
 def mean_with_adjoint(cnp.ndarray a not None):
     """Half the sum of a square matrix and its adjoint."""
     cdef cnp.ndarray found
-    cdef int n = <int>a.shape[a.ndim - 1]
+    cdef int n
     if is_walked_by_element(a):
+        n = <int>a.shape[a.ndim - 1]
         a = cnp.PyArray_GETCONTIGUOUS(a)
         found = np.empty_like(a)
         gs_mean_with_transpose(
