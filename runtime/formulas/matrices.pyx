@@ -113,12 +113,14 @@ def _filled(object shape, object ndim):
 cpdef object pivot_count(object shape):
     if len(shape) < 2:
         raise RuntimeError(f"expected the factors of a matrix, with 2 or more dimensions, but got size {list(shape)}")
-    return min(shape[len(shape) - 2], shape[len(shape) - 1])
+    *_, rows, columns = shape
+    return min(rows, columns)
 
 
 cpdef object dividing_steps(object shape):
     """How many pivots of a matrix divide something: that of the last row has nothing below it."""
-    return min(max(shape[len(shape) - 2] - 1, 0), shape[len(shape) - 1])
+    *_, rows, columns = shape
+    return min(max(rows - 1, 0), columns)
 
 
 # ---- systems of equations
