@@ -32,12 +32,17 @@ cpdef object interpolated(object x, object xp, object fp, object left, object ri
     point = number.clamp(0, count - 1)
     piece = number.clamp(0, max(count - 2, 0))
     end = (piece + 1).clamp_max(count - 1)  # of a single point itself
-    width = xp[end] - xp[piece]
-    rise = (fp[end] - fp[piece]) / width.masked_fill(width == 0, 1)
-    found = fp[point] + (rise * (x - xp[point])).masked_fill(below | above, 0)
+    width = at(xp, end) - at(xp, piece)
+    rise = (at(fp, end) - at(fp, piece)) / width.masked_fill(width == 0, 1)
+    found = at(fp, point) + (rise * (x - at(xp, point))).masked_fill(below | above, 0)
     if left is not None:
         found = upcalls.where(below, tensor(left, dtype=found.dtype, device=x.device), found)
     return found if right is None else upcalls.where(above, tensor(right, dtype=found.dtype, device=x.device), found)
+
+
+cdef object at(object vector, object places):
+    """Elements of a vector at places that follow from values: of `gather` a sparsity pattern allows any place."""
+    return vector.gather(0, places.reshape(-1)).reshape(places.shape)
 
 
 cdef int check_points(object x, object xp, object fp) except -1:
@@ -70,7 +75,7 @@ cdef tuple wound(object x, object xp, object fp, object period):
         raise ValueError("interp(): period must be a non-zero value")
     x, xp = x % period, xp % period
     order = xp.detach().argsort(stable=True)
-    xp, fp = xp[order], fp[order]
+    xp, fp = at(xp, order), at(fp, order)
     xp = upcalls.cat([xp[-1:] - period, xp, xp[:1] + period], 0)
     return x, xp, upcalls.cat([fp[-1:], fp, fp[:1]], 0)
 
