@@ -26,3 +26,8 @@ class Proofs(Sequence):
 @pytest.fixture(scope="session")
 def proofs():
     return Proofs()
+
+
+def pytest_collection_modifyitems(items):
+    """The table's tests come first: each waits for one family only, and so no other has to wait for all of them."""
+    items.sort(key=lambda item: item.path.name != "test_table.py")
