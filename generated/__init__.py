@@ -796,6 +796,10 @@ if TYPE_CHECKING:
         special_gammaincc,
         gammainc_order,
         gamma_density,
+        special_betainc,
+        special_betaincc,
+        betainc_order,
+        beta_density,
         special_zeta,
     )
 
@@ -1401,6 +1405,10 @@ LAZY = {
     "special_gammaincc": "gradsmith.generated.incomplete",
     "gammainc_order": "gradsmith.generated.incomplete",
     "gamma_density": "gradsmith.generated.incomplete",
+    "special_betainc": "gradsmith.generated.incomplete",
+    "special_betaincc": "gradsmith.generated.incomplete",
+    "betainc_order": "gradsmith.generated.incomplete",
+    "beta_density": "gradsmith.generated.incomplete",
     "special_zeta": "gradsmith.generated.incomplete",
 }
 # Those of them that the package exports.

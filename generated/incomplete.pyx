@@ -4,30 +4,37 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, as_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input,
-    check_real, check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, give_out,
-    gradient, has_tangent_1, has_tangent_2, is_tensor, name_within, Node, original_of, plus, prepare_history,
-    refuse_numbers, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack,
-    unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    array_of, as_int, as_number, as_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace,
+    check_input, check_real, check_tensor, connect_1, connect_2, connect_3, copy_into, device_of, drop_value, dtype_of,
+    elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor,
+    name_within, Node, original_of, Overloads, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number, value_of,
+    wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
-    op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_scalar,
+    op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar,
+    op_sub_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor
-from gradsmith.runtime.formulas.formulas cimport not_implemented
+from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
 from gradsmith.generated.unary cimport op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.special import incomplete, scipy_loops
+from gradsmith.runtime.arrays.functions.special import incomplete, incomplete_beta, scipy_loops
+from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.switches.scipy_modules import SciPy
 
 cdef object scipy_of_igamma = SciPy("igamma")
 cdef object scipy_of_igammac = SciPy("igammac")
 cdef object scipy_of_gammainc_order = SciPy("gammainc_order")
 cdef object scipy_of_gamma_density = SciPy("gamma_density")
+cdef object scipy_of_special_betainc = SciPy("special.betainc")
+cdef object scipy_of_special_betaincc = SciPy("special.betaincc")
+cdef object scipy_of_betainc_order = SciPy("betainc_order")
+cdef object scipy_of_beta_density = SciPy("beta_density")
 cdef object scipy_of_special_zeta = SciPy("special.zeta")
 
 
@@ -490,6 +497,594 @@ def gamma_density(n, input, other):
     return call_gamma_density(n, input, other)
 
 
+# ---- special_betainc(Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class SpecialBetaincBackward0(Node):
+    """Backward of ``special_betainc``."""
+
+    # Saves a, b and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a = None, b = None, self_ = None
+        if wants(wanted, 0):    # a
+            a = unpack(self, 0)
+            b = unpack(self, 1)
+            self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_betainc_order(1, 0, a, b, self_)))
+        if wants(wanted, 1):    # b
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_betainc_order(0, 1, a, b, self_)))
+        if wants(wanted, 2):    # self
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_beta_density(0, 0, a, b, self_)))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_self, _raw_saved_self = saved_tensor(2)
+
+cdef object tangents_special_betainc(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    a, b, self = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_mul_tensor(a_t, op_betainc_order(1, 0, a, b, self))
+    if b_t is not None:
+        result_t = plus(result_t, op_mul_tensor(b_t, op_betainc_order(0, 1, a, b, self)))
+    if self_t is not None:
+        result_t = plus(result_t, op_mul_tensor(self_t, op_beta_density(0, 0, a, b, self)))
+    return result_t
+
+cdef TensorBase op_special_betainc(TensorBase a, TensorBase b, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.betainc", (a, b, self), &batched_special_betainc) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.betainc_of(scipy_of_special_betainc.special.betainc, array_of(a), array_of(b), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>SpecialBetaincBackward0.__new__(SpecialBetaincBackward0)
+        connect_3(node, 3, 0, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, self)
+        set_history(result, node)
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_special_betainc, (a, b, self))
+    return ended(depth, result)
+
+cdef object packed_special_betainc(tuple operands):
+    return op_special_betainc(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_special_betainc
+batched_special_betainc = BatchRule(b"special.betainc", elementwise, b"eee", packed_special_betainc, NULL)
+
+
+# ---- special_betainc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
+
+cdef TensorBase op_special_betainc_numbers(object a, object b, TensorBase self):
+    cdef int depth = begin_op("special.betainc", (a, b, self), NULL) if watching else 0
+    zeros_like_of_self = zeros_like(self)
+    cdef TensorBase result = op_special_betainc(
+        op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
+    )
+    return ended(depth, result)
+
+def call_special_betainc(a, b, self):
+    a = check_tensor(a, "special.betainc", "a", 1)
+    b = check_tensor(b, "special.betainc", "b", 2)
+    self = check_tensor(self, "special.betainc", "input", 3)
+    check_real(a, "special.betainc")
+    check_real(b, "special.betainc")
+    check_real(self, "special.betainc")
+    return op_special_betainc(<TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def call_special_betainc_numbers(a, b, self):
+    a = as_number(a, "special.betainc", "a", 1)
+    b = as_number(b, "special.betainc", "b", 2)
+    self = check_tensor(self, "special.betainc", "input", 3)
+    check_real(self, "special.betainc")
+    return op_special_betainc_numbers(a, b, <TensorBase>self)
+
+cdef Overloads SPECIAL_BETAINC_OVERLOADS = Overloads("special.betainc", (
+    Overload("(Tensor a, Tensor b, Tensor input, *, Tensor? out=None)", None),
+    Overload("(Scalar a, Scalar b, Tensor input)"),
+))
+
+def bind_special_betainc(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = SPECIAL_BETAINC_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("special.betainc", found[3], call_special_betainc(found[0], found[1], found[2]))
+    return call_special_betainc_numbers(found[0], found[1], found[2])
+
+def special_betainc(*args, **kwargs):
+    """Regularized incomplete beta function, with a gradient in all three arguments.
+
+    ``special_betainc(Tensor a, Tensor b, Tensor self) -> Tensor``
+        Regularized incomplete beta function, with a gradient in all three arguments.
+    ``special_betainc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor``
+        The same with one number for each parameter.
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        special_betainc
+            a: grad * betainc_order(1, 0, a, b, self)
+            b: grad * betainc_order(0, 1, a, b, self)
+            input: grad * beta_density(0, 0, a, b, self)
+            result: auto_element_wise
+    """
+    return bind_special_betainc(args, kwargs)
+
+
+# ---- special_betaincc(Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class SpecialBetainccBackward0(Node):
+    """Backward of ``special_betaincc``."""
+
+    # Saves a, b and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a = None, b = None, self_ = None, negative_part
+        negative_part = op_neg(grad)
+        if wants(wanted, 0):    # a
+            a = unpack(self, 0)
+            b = unpack(self, 1)
+            self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(negative_part, op_betainc_order(1, 0, a, b, self_)))
+        if wants(wanted, 1):    # b
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(negative_part, op_betainc_order(0, 1, a, b, self_)))
+        if wants(wanted, 2):    # self
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            set_grad_input(grad_inputs, 2, op_mul_tensor(negative_part, op_beta_density(0, 0, a, b, self_)))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_self, _raw_saved_self = saved_tensor(2)
+
+cdef object tangents_special_betaincc(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    a, b, self = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_mul_tensor(op_neg(a_t), op_betainc_order(1, 0, a, b, self))
+    if b_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_neg(b_t), op_betainc_order(0, 1, a, b, self)))
+    if self_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_neg(self_t), op_beta_density(0, 0, a, b, self)))
+    return result_t
+
+cdef TensorBase op_special_betaincc(TensorBase a, TensorBase b, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.betaincc", (a, b, self), &batched_special_betaincc
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.betainc_of(scipy_of_special_betaincc.special.betaincc, array_of(a), array_of(b), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>SpecialBetainccBackward0.__new__(SpecialBetainccBackward0)
+        connect_3(node, 3, 0, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, self)
+        set_history(result, node)
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_special_betaincc, (a, b, self))
+    return ended(depth, result)
+
+cdef object packed_special_betaincc(tuple operands):
+    return op_special_betaincc(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_special_betaincc
+batched_special_betaincc = BatchRule(b"special.betaincc", elementwise, b"eee", packed_special_betaincc, NULL)
+
+
+# ---- special_betaincc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
+
+cdef TensorBase op_special_betaincc_numbers(object a, object b, TensorBase self):
+    cdef int depth = begin_op("special.betaincc", (a, b, self), NULL) if watching else 0
+    zeros_like_of_self = zeros_like(self)
+    cdef TensorBase result = op_special_betaincc(
+        op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
+    )
+    return ended(depth, result)
+
+def call_special_betaincc(a, b, self):
+    a = check_tensor(a, "special.betaincc", "a", 1)
+    b = check_tensor(b, "special.betaincc", "b", 2)
+    self = check_tensor(self, "special.betaincc", "input", 3)
+    check_real(a, "special.betaincc")
+    check_real(b, "special.betaincc")
+    check_real(self, "special.betaincc")
+    return op_special_betaincc(<TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def call_special_betaincc_numbers(a, b, self):
+    a = as_number(a, "special.betaincc", "a", 1)
+    b = as_number(b, "special.betaincc", "b", 2)
+    self = check_tensor(self, "special.betaincc", "input", 3)
+    check_real(self, "special.betaincc")
+    return op_special_betaincc_numbers(a, b, <TensorBase>self)
+
+cdef Overloads SPECIAL_BETAINCC_OVERLOADS = Overloads("special.betaincc", (
+    Overload("(Tensor a, Tensor b, Tensor input, *, Tensor? out=None)", None),
+    Overload("(Scalar a, Scalar b, Tensor input)"),
+))
+
+def bind_special_betaincc(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = SPECIAL_BETAINCC_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("special.betaincc", found[3], call_special_betaincc(found[0], found[1], found[2]))
+    return call_special_betaincc_numbers(found[0], found[1], found[2])
+
+def special_betaincc(*args, **kwargs):
+    """One minus the regularized incomplete beta function, with a gradient in all three arguments.
+
+    ``special_betaincc(Tensor a, Tensor b, Tensor self) -> Tensor``
+        One minus the regularized incomplete beta function, with a gradient in all three arguments.
+    ``special_betaincc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor``
+        The same with one number for each parameter.
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        special_betaincc
+            a: -grad * betainc_order(1, 0, a, b, self)
+            b: -grad * betainc_order(0, 1, a, b, self)
+            input: -grad * beta_density(0, 0, a, b, self)
+            result: auto_element_wise
+    """
+    return bind_special_betaincc(args, kwargs)
+
+
+# ---- betainc_order(int n, int m, Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class BetaincOrderBackward0(Node):
+    """Backward of ``betainc_order``."""
+
+    # Saves a, b and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a = None, b = None, self_ = None
+        cdef object n, m
+        if wants(wanted, 0):    # a
+            a = unpack(self, 0)
+            b = unpack(self, 1)
+            self_ = unpack(self, 2)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_betainc_order(n + 1, m, a, b, self_)))
+        if wants(wanted, 1):    # b
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_betainc_order(n, m + 1, a, b, self_)))
+        if wants(wanted, 2):    # self
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_beta_density(n, m, a, b, self_)))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_self, _raw_saved_self = saved_tensor(2)
+    _saved_n = saved_value(0)
+    _saved_m = saved_value(1)
+
+cdef object tangents_betainc_order(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    n, m, a, b, self = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_mul_tensor(a_t, op_betainc_order(n + 1, m, a, b, self))
+    if b_t is not None:
+        result_t = plus(result_t, op_mul_tensor(b_t, op_betainc_order(n, m + 1, a, b, self)))
+    if self_t is not None:
+        result_t = plus(result_t, op_mul_tensor(self_t, op_beta_density(n, m, a, b, self)))
+    return result_t
+
+cdef TensorBase op_betainc_order(object n, object m, TensorBase a, TensorBase b, TensorBase self):
+    if not n + m >= 1:
+        raise RuntimeError(
+            "betainc_order(): the order of the derivative has to be at least 1, but got n = %r and m = %r" % (n, m)
+        )
+    cdef int depth = begin_replaceable_op(
+        "betainc_order", (n, m, a, b, self), &batched_betainc_order
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.betainc_order_of(
+            scipy_of_betainc_order.special.digamma,
+            scipy_of_betainc_order.special.zeta,
+            n,
+            m,
+            array_of(a),
+            array_of(b),
+            array_of(self),
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>BetaincOrderBackward0.__new__(BetaincOrderBackward0)
+        connect_3(node, 3, 2, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, self)
+        set_value(node, 0, n)
+        set_value(node, 1, m)
+        set_history(result, node)
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_betainc_order, (n, m, a, b, self))
+    return ended(depth, result)
+
+cdef object packed_betainc_order(tuple operands):
+    return op_betainc_order(
+        operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], <TensorBase>operands[4]
+    )
+
+cdef BatchRule batched_betainc_order
+batched_betainc_order = BatchRule(b"betainc_order", elementwise, b"..ccc", packed_betainc_order, NULL)
+
+def call_betainc_order(n, m, a, b, self):
+    n = as_int(n, "betainc_order", "n", 1)
+    m = as_int(m, "betainc_order", "m", 2)
+    a = check_tensor(a, "betainc_order", "a", 3)
+    b = check_tensor(b, "betainc_order", "b", 4)
+    self = check_tensor(self, "betainc_order", "input", 5)
+    check_real(a, "betainc_order")
+    check_real(b, "betainc_order")
+    check_real(self, "betainc_order")
+    return op_betainc_order(n, m, <TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def betainc_order(n, m, a, b, input):
+    """Derivative of order `n` and `m` of the incomplete beta function with respect to its parameters.
+
+    ``betainc_order(int n, int m, Tensor a, Tensor b, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    m : int
+    a : Tensor
+    b : Tensor
+    input : Tensor
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        a: grad * betainc_order(n + 1, m, a, b, self)
+        b: grad * betainc_order(n, m + 1, a, b, self)
+        input: grad * beta_density(n, m, a, b, self)
+        result: auto_element_wise
+    """
+    return call_betainc_order(n, m, a, b, input)
+
+
+# ---- beta_density(int n, int m, Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class BetaDensityBackward0(Node):
+    """Backward of ``beta_density``."""
+
+    # Saves a, b, self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a = None, b = None, self_ = None, result
+        cdef object n, m, result_shape, result_dtype, result_device
+        if wants(wanted, 0):    # a
+            a = unpack(self, 0)
+            b = unpack(self, 1)
+            self_ = unpack(self, 2)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_beta_density(n + 1, m, a, b, self_)))
+        if wants(wanted, 1):    # b
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, op_beta_density(n, m + 1, a, b, self_)))
+        if wants(wanted, 2):    # self
+            if a is None:
+                a = unpack(self, 0)
+            if b is None:
+                b = unpack(self, 1)
+            if self_ is None:
+                self_ = unpack(self, 2)
+            result = unpack(self, 3)
+            n = value_of(self, 0)
+            m = value_of(self, 1)
+            result_shape = value_of(self, 2)
+            result_dtype = value_of(self, 3)
+            result_device = value_of(self, 4)
+            set_grad_input(
+                grad_inputs,
+                2,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        op_add_tensor(
+                            op_mul_tensor(
+                                op_sub_tensor_tensor(
+                                    op_div_tensor_tensor(op_sub_tensor_scalar(a, 1), self_),
+                                    op_div_tensor_tensor(op_sub_tensor_scalar(b, 1), op_sub_scalar_tensor(1, self_)),
+                                ),
+                                result,
+                            ),
+                            zeros_like_info(result_shape, result_dtype, result_device) if n == 0 else op_mul_tensor(
+                                op_div_scalar_tensor(n, self_), op_beta_density(n - 1, m, a, b, self_)
+                            ),
+                        ),
+                        zeros_like_info(result_shape, result_dtype, result_device) if m == 0 else op_mul_tensor(
+                            op_div_scalar_tensor(m, op_sub_scalar_tensor(1, self_)),
+                            op_beta_density(n, m - 1, a, b, self_),
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_self, _raw_saved_self = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
+    _saved_n = saved_value(0)
+    _saved_m = saved_value(1)
+    _saved_result_shape = saved_value(2)
+    _saved_result_dtype = saved_value(3)
+    _saved_result_device = saved_value(4)
+
+cdef object tangents_beta_density(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    result, n, m, a, b, self = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_mul_tensor(a_t, op_beta_density(n + 1, m, a, b, self))
+    if b_t is not None:
+        result_t = plus(result_t, op_mul_tensor(b_t, op_beta_density(n, m + 1, a, b, self)))
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_sub_tensor_tensor(
+                    op_add_tensor(
+                        op_mul_tensor(
+                            op_sub_tensor_tensor(
+                                op_div_tensor_tensor(op_sub_tensor_scalar(a, 1), self),
+                                op_div_tensor_tensor(op_sub_tensor_scalar(b, 1), op_sub_scalar_tensor(1, self)),
+                            ),
+                            result,
+                        ),
+                        zeros_like_info(
+                            shape_of(result), dtype_of(result), device_of(result)
+                        ) if n == 0 else op_mul_tensor(
+                            op_div_scalar_tensor(n, self), op_beta_density(n - 1, m, a, b, self)
+                        ),
+                    ),
+                    zeros_like_info(shape_of(result), dtype_of(result), device_of(result)) if m == 0 else op_mul_tensor(
+                        op_div_scalar_tensor(m, op_sub_scalar_tensor(1, self)), op_beta_density(n, m - 1, a, b, self)
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_beta_density(object n, object m, TensorBase a, TensorBase b, TensorBase self):
+    if not (n >= 0 and m >= 0):
+        raise RuntimeError(
+            "beta_density(): the orders of the derivative have to be positive, but got n = %r and m = %r" % (n, m)
+        )
+    cdef int depth = begin_replaceable_op("beta_density", (n, m, a, b, self), &batched_beta_density) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.beta_density_order_of(
+            scipy_of_beta_density.special.digamma,
+            scipy_of_beta_density.special.zeta,
+            n,
+            m,
+            array_of(a),
+            array_of(b),
+            array_of(self),
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>BetaDensityBackward0.__new__(BetaDensityBackward0)
+        connect_3(node, 4, 5, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, self)
+        set_value(node, 0, n)
+        set_value(node, 1, m)
+        set_history(result, node)
+        if node.edges[2].node != NULL:
+            save_output(node, 3, result)
+            set_value(node, 2, shape_of(result))
+            set_value(node, 3, dtype_of(result))
+            set_value(node, 4, device_of(result))
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_beta_density, (result, n, m, a, b, self))
+    return ended(depth, result)
+
+cdef object packed_beta_density(tuple operands):
+    return op_beta_density(
+        operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3], <TensorBase>operands[4]
+    )
+
+cdef BatchRule batched_beta_density
+batched_beta_density = BatchRule(b"beta_density", elementwise, b"..ccc", packed_beta_density, NULL)
+
+def call_beta_density(n, m, a, b, self):
+    n = as_int(n, "beta_density", "n", 1)
+    m = as_int(m, "beta_density", "m", 2)
+    a = check_tensor(a, "beta_density", "a", 3)
+    b = check_tensor(b, "beta_density", "b", 4)
+    self = check_tensor(self, "beta_density", "input", 5)
+    check_real(a, "beta_density")
+    check_real(b, "beta_density")
+    check_real(self, "beta_density")
+    return op_beta_density(n, m, <TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def beta_density(n, m, a, b, input):
+    """Derivative of order `n` and `m` of the density of the beta distribution with respect to its parameters.
+
+    ``beta_density(int n, int m, Tensor a, Tensor b, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    m : int
+    a : Tensor
+    b : Tensor
+    input : Tensor
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        a: grad * beta_density(n + 1, m, a, b, self)
+        b: grad * beta_density(n, m + 1, a, b, self)
+        input: grad * (((a - 1) / self - (b - 1) / (1 - self)) * result + (zeros_like(result) if n == 0 else n / self *
+        beta_density(n - 1, m, a, b, self)) - (zeros_like(result) if m == 0 else m / (1 - self) * beta_density(n, m - 1,
+        a, b, self)))
+        result: auto_element_wise
+    """
+    return call_beta_density(n, m, a, b, input)
+
+
 # ---- special_zeta(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 
 cdef class SpecialZetaBackward0(Node):
@@ -683,4 +1278,6 @@ def special_zeta(input, other, *, out=None):
 
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
+name_within(globals(), "special_betainc", "betainc", "gradsmith.special")
+name_within(globals(), "special_betaincc", "betaincc", "gradsmith.special")
 name_within(globals(), "special_zeta", "zeta", "gradsmith.special")

@@ -126,6 +126,8 @@ from gradsmith.generated.polynomials import (
 from gradsmith.generated.incomplete import (
     special_gammainc as gammainc,
     special_gammaincc as gammaincc,
+    special_betainc as betainc,
+    special_betaincc as betaincc,
     special_zeta as zeta,
 )
 
@@ -137,6 +139,8 @@ __all__ = [
     "bessel_y0",
     "bessel_y1",
     "beta",
+    "betainc",
+    "betaincc",
     "betaln",
     "boxcox",
     "boxcox1p",

@@ -298,7 +298,7 @@ REFERENCE_FUNCTIONS = words(
     eliminated exchanged lstsq permutation reflections
     shortest_solution solved_with unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
-    interpolated padded_by_numpy put_along_dim
+    interpolated padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even
     """
 )
