@@ -581,6 +581,10 @@ if TYPE_CHECKING:
         lu_unpack,
         linalg_lu_solve,
         lu_solve,
+        ldl_compact,
+        linalg_ldl_factor_ex,
+        linalg_ldl_factor,
+        linalg_ldl_solve,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.least_squares import (
@@ -590,6 +594,18 @@ if TYPE_CHECKING:
         orgqr,
         linalg_householder_product,
         ormqr,
+    )
+if TYPE_CHECKING:
+    from gradsmith.generated.matrix_equations import (
+        linalg_sqrtm,
+        linalg_logm,
+        linalg_solve_sylvester,
+        linalg_solve_continuous_lyapunov,
+        linalg_solve_discrete_lyapunov,
+        banded_solve,
+        linalg_solve_banded,
+        toeplitz_solve,
+        linalg_solve_toeplitz,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.matrix_functions import (
@@ -1235,12 +1251,25 @@ LAZY = {
     "lu_unpack": "gradsmith.generated.lu_factors",
     "linalg_lu_solve": "gradsmith.generated.lu_factors",
     "lu_solve": "gradsmith.generated.lu_factors",
+    "ldl_compact": "gradsmith.generated.lu_factors",
+    "linalg_ldl_factor_ex": "gradsmith.generated.lu_factors",
+    "linalg_ldl_factor": "gradsmith.generated.lu_factors",
+    "linalg_ldl_solve": "gradsmith.generated.lu_factors",
     "least_squares": "gradsmith.generated.least_squares",
     "linalg_lstsq": "gradsmith.generated.least_squares",
     "reflection_vectors": "gradsmith.generated.least_squares",
     "orgqr": "gradsmith.generated.least_squares",
     "linalg_householder_product": "gradsmith.generated.least_squares",
     "ormqr": "gradsmith.generated.least_squares",
+    "linalg_sqrtm": "gradsmith.generated.matrix_equations",
+    "linalg_logm": "gradsmith.generated.matrix_equations",
+    "linalg_solve_sylvester": "gradsmith.generated.matrix_equations",
+    "linalg_solve_continuous_lyapunov": "gradsmith.generated.matrix_equations",
+    "linalg_solve_discrete_lyapunov": "gradsmith.generated.matrix_equations",
+    "banded_solve": "gradsmith.generated.matrix_equations",
+    "linalg_solve_banded": "gradsmith.generated.matrix_equations",
+    "toeplitz_solve": "gradsmith.generated.matrix_equations",
+    "linalg_solve_toeplitz": "gradsmith.generated.matrix_equations",
     "matrix_power": "gradsmith.generated.matrix_functions",
     "linalg_matrix_power": "gradsmith.generated.matrix_functions",
     "block_exponential": "gradsmith.generated.matrix_functions",

@@ -42,10 +42,22 @@ from gradsmith.generated.lu_factors import (
     linalg_lu_factor_ex as lu_factor_ex,
     linalg_lu_factor as lu_factor,
     linalg_lu_solve as lu_solve,
+    linalg_ldl_factor_ex as ldl_factor_ex,
+    linalg_ldl_factor as ldl_factor,
+    linalg_ldl_solve as ldl_solve,
 )
 from gradsmith.generated.least_squares import (
     linalg_lstsq as lstsq,
     linalg_householder_product as householder_product,
+)
+from gradsmith.generated.matrix_equations import (
+    linalg_sqrtm as sqrtm,
+    linalg_logm as logm,
+    linalg_solve_sylvester as solve_sylvester,
+    linalg_solve_continuous_lyapunov as solve_continuous_lyapunov,
+    linalg_solve_discrete_lyapunov as solve_discrete_lyapunov,
+    linalg_solve_banded as solve_banded,
+    linalg_solve_toeplitz as solve_toeplitz,
 )
 from gradsmith.generated.matrix_functions import (
     linalg_matrix_power as matrix_power,
@@ -76,6 +88,10 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
+    "logm",
     "lstsq",
     "lu",
     "lu_factor",
@@ -92,8 +108,14 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_banded",
+    "solve_continuous_lyapunov",
+    "solve_discrete_lyapunov",
     "solve_ex",
+    "solve_sylvester",
+    "solve_toeplitz",
     "solve_triangular",
+    "sqrtm",
     "svd",
     "svdvals",
     "tensorinv",

@@ -5,15 +5,16 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_input,
-    check_tensor, connect_1, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, item_of, name_within,
-    ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names,
-    TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    check_tensor, connect_1, connect_2, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
+    has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
 from gradsmith.generated.diagonals cimport op_tril, op_triu
-from gradsmith.runtime.formulas.formulas cimport zeros_like
+from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.runtime.formulas.matrices cimport dividing_steps, pivot_count
@@ -24,7 +25,7 @@ from gradsmith.generated.unary cimport op_conj
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import lu_decomposition
+from gradsmith.runtime.arrays.functions.algebra import lu_decomposition, symmetric_factors
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -720,9 +721,271 @@ def lu_solve(input, LU_data, LU_pivots, *, out=None):
     return give_out("lu_solve", out, call_lu_solve(input, LU_data, LU_pivots))
 
 
+# ---- ldl_compact(Tensor self, bool hermitian, bool check, str op) -> (Tensor LD, Tensor pivots, Tensor info)
+
+cdef class LdlCompactBackward0(Node):
+    """Backward of ``ldl_compact``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        set_grad_input(grad_inputs, 0, not_implemented("linalg.ldl_factor: A"))
+
+cdef tuple tangents_ldl_compact(list gradients, tuple tangents, tuple given):    # transposed
+    grad_LD, grad_pivots, grad_info = gradients
+    return (not_implemented("linalg.ldl_factor: A"),)
+
+cdef tuple op_ldl_compact(TensorBase self, bint hermitian, bint check, object op):
+    cdef int depth = begin_replaceable_op(
+        "ldl_compact", (self, hermitian, check, op), &batched_ldl_compact
+    ) if watching else 0
+    cdef TensorBase LD, pivots, info
+    if replays(depth):
+        LD, pivots, info = replayed_result()
+    else:
+        LD_array, pivots_array, info_array = symmetric_factors.ldl_compact_of(array_of(self), hermitian, check, op)
+        LD = wrap(LD_array)
+        pivots = wrap(pivots_array)
+        info = wrap(info_array)
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>LdlCompactBackward0.__new__(LdlCompactBackward0)
+        connect_1(node, 0, 0, self)
+        set_history_list([LD, None, None], node)
+    if has_tangent_1(self):
+        carry_transposed((LD, pivots, info), (self,), tangents_ldl_compact, ())
+    if depth:
+        end_op(depth, (LD, pivots, info))
+    return (LD, pivots, info)
+
+cdef object packed_ldl_compact(tuple operands):
+    return op_ldl_compact(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_ldl_compact
+batched_ldl_compact = BatchRule(b"ldl_compact", of_cores, b"2...", packed_ldl_compact, NULL)
+
+LdlCompactResult = return_type("ldl_compact", "LdlCompactResult", ("LD", "pivots", "info"), __name__)
+
+def call_ldl_compact(self, hermitian, check, op):
+    return LdlCompactResult._make(
+        op_ldl_compact(
+            check_input(self, "ldl_compact"),
+            as_bool(hermitian, "ldl_compact", "hermitian", 2),
+            as_bool(check, "ldl_compact", "check", 3),
+            as_str(op, "ldl_compact", "op", 4),
+        ),
+    )
+
+def ldl_compact(input, hermitian, check, op):
+    """Factors of a symmetric matrix in one, the rows exchanged at each step, and the first step without a pivot, or 0.
+
+    ``ldl_compact(Tensor self, bool hermitian, bool check, str op) -> (Tensor LD, Tensor pivots, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    hermitian : bool
+    check : bool
+    op : str
+
+    Returns:
+    LD : Tensor
+    pivots : Tensor
+    info : Tensor
+
+    Gradients:
+        input: not_implemented('linalg.ldl_factor: A')
+        result: transposed
+    """
+    return call_ldl_compact(input, hermitian, check, op)
+
+
+# ---- linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots,
+# Tensor info)
+
+cdef tuple op_linalg_ldl_factor_ex(TensorBase self, bint hermitian, bint check_errors):
+    cdef int depth = begin_op("linalg.ldl_factor_ex", (self, hermitian, check_errors), NULL) if watching else 0
+    cdef tuple LD = op_ldl_compact(self, hermitian, check_errors, "linalg.ldl_factor_ex")
+    if depth:
+        end_op(depth, LD)
+    return LD
+
+LinalgLdlFactorExResult = return_type(
+    "linalg_ldl_factor_ex", "LinalgLdlFactorExResult", ("LD", "pivots", "info"), __name__
+)
+
+def call_linalg_ldl_factor_ex(self, hermitian, check_errors):
+    return LinalgLdlFactorExResult._make(
+        op_linalg_ldl_factor_ex(
+            check_input(self, "linalg.ldl_factor_ex"),
+            as_bool(hermitian, "linalg.ldl_factor_ex", "hermitian", 2),
+            as_bool(check_errors, "linalg.ldl_factor_ex", "check_errors", 3),
+        ),
+    )
+
+def linalg_ldl_factor_ex(input, *, hermitian=False, check_errors=False, out=None):
+    """Factors of a symmetric matrix as `linalg.ldl_factor` gives them, and the first step that found no pivot, or 0.
+
+    ``linalg_ldl_factor_ex(Tensor self, *, bool hermitian=False, bool check_errors=False) -> (Tensor LD, Tensor pivots,
+    Tensor info)``
+
+    Parameters:
+    input : Tensor
+    hermitian : bool, default False
+    check_errors : bool, default False
+    out : tuple of 3 Tensor, optional
+        Receives the results: LD, pivots, info.
+
+    Returns:
+    LD : Tensor
+    pivots : Tensor
+    info : Tensor
+    """
+    return give_out("linalg.ldl_factor_ex", out, call_linalg_ldl_factor_ex(input, hermitian, check_errors))
+
+
+# ---- linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)
+
+cdef tuple op_linalg_ldl_factor(TensorBase self, bint hermitian):
+    cdef int depth = begin_op("linalg.ldl_factor", (self, hermitian), NULL) if watching else 0
+    ldl_compact_of_self = op_ldl_compact(self, hermitian, True, "linalg.ldl_factor")
+    cdef tuple LD = (item_of(ldl_compact_of_self, 0), item_of(ldl_compact_of_self, 1))
+    if depth:
+        end_op(depth, LD)
+    return LD
+
+LinalgLdlFactorResult = return_type("linalg_ldl_factor", "LinalgLdlFactorResult", ("LD", "pivots"), __name__)
+
+def call_linalg_ldl_factor(self, hermitian):
+    return LinalgLdlFactorResult._make(
+        op_linalg_ldl_factor(
+            check_input(self, "linalg.ldl_factor"), as_bool(hermitian, "linalg.ldl_factor", "hermitian", 2)
+        ),
+    )
+
+def linalg_ldl_factor(input, *, hermitian=False, out=None):
+    """Factors L and D, whose product L D L* is a symmetric or Hermitian matrix of which the lower triangle is read, in
+    one matrix, and the row, counted from 1, that was exchanged with each row, or that of two rows with the sign of
+    minus.
+
+    ``linalg_ldl_factor(Tensor self, *, bool hermitian=False) -> (Tensor LD, Tensor pivots)``
+
+    Parameters:
+    input : Tensor
+    hermitian : bool, default False
+    out : tuple of 2 Tensor, optional
+        Receives the results: LD, pivots.
+
+    Returns:
+    LD : Tensor
+    pivots : Tensor
+    """
+    return give_out("linalg.ldl_factor", out, call_linalg_ldl_factor(input, hermitian))
+
+
+# ---- linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor
+
+cdef class LinalgLdlSolveBackward0(Node):
+    """Backward of ``linalg_ldl_solve``."""
+
+    # Saves LD and pivots for the gradient of B.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase LD, pivots
+        cdef object hermitian
+        if wants(wanted, 0):    # LD
+            set_grad_input(grad_inputs, 0, not_implemented("linalg.ldl_solve: LD"))
+        if wants(wanted, 1):    # B
+            LD = unpack(self, 0)
+            pivots = unpack(self, 1)
+            hermitian = value_of(self, 0)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_linalg_ldl_solve(LD, pivots, grad, True) if hermitian else op_conj(
+                    op_linalg_ldl_solve(LD, pivots, op_conj(grad), False)
+                ),
+            )
+
+    _saved_LD, _raw_saved_LD = saved_tensor(0)
+    _saved_pivots, _raw_saved_pivots = saved_tensor(1)
+    _saved_hermitian = saved_value(0)
+
+cdef tuple tangents_linalg_ldl_solve(list gradients, tuple tangents, tuple given):    # transposed
+    LD_t, B_t = tangents
+    LD, pivots, hermitian = given
+    grad, = gradients
+    return (
+        not_implemented("linalg.ldl_solve: LD") if LD_t is not None else None,
+        (
+            op_linalg_ldl_solve(LD, pivots, grad, True) if hermitian else op_conj(
+                op_linalg_ldl_solve(LD, pivots, op_conj(grad), False)
+            )
+        ) if B_t is not None else None,
+    )
+
+cdef TensorBase op_linalg_ldl_solve(TensorBase LD, TensorBase pivots, TensorBase B, bint hermitian):
+    cdef int depth = begin_replaceable_op(
+        "linalg.ldl_solve", (LD, pivots, B, hermitian), &batched_linalg_ldl_solve
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        symmetric_factors.linalg_ldl_solve_of(array_of(LD), array_of(pivots), array_of(B), hermitian)
+    )
+    cdef Node node
+    if requires_grad_2(LD, B):
+        node = <Node>LinalgLdlSolveBackward0.__new__(LinalgLdlSolveBackward0)
+        connect_2(node, 2, 1, LD, B)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, LD)
+            save_input(node, 1, pivots)
+            set_value(node, 0, hermitian)
+        set_history(result, node)
+    if has_tangent_2(LD, B):
+        carry_transposed((result,), (LD, B), tangents_linalg_ldl_solve, (LD, pivots, hermitian))
+    return ended(depth, result)
+
+cdef object packed_linalg_ldl_solve(tuple operands):
+    return op_linalg_ldl_solve(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_linalg_ldl_solve
+batched_linalg_ldl_solve = BatchRule(b"linalg.ldl_solve", of_cores, b"212.", packed_linalg_ldl_solve, NULL)
+
+def call_linalg_ldl_solve(LD, pivots, B, hermitian):
+    return op_linalg_ldl_solve(
+        check_tensor(LD, "linalg.ldl_solve", "LD", 1),
+        check_tensor(pivots, "linalg.ldl_solve", "pivots", 2),
+        check_tensor(B, "linalg.ldl_solve", "B", 3),
+        as_bool(hermitian, "linalg.ldl_solve", "hermitian", 4),
+    )
+
+def linalg_ldl_solve(LD, pivots, B, *, hermitian=False, out=None):
+    """Solution of a system of linear equations with a symmetric or Hermitian matrix, by the factors of
+    `linalg.ldl_factor`.
+
+    ``linalg_ldl_solve(Tensor LD, Tensor pivots, Tensor B, *, bool hermitian=False) -> Tensor``
+
+    Parameters:
+    LD : Tensor
+    pivots : Tensor
+    B : Tensor
+    hermitian : bool, default False
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        LD: not_implemented('linalg.ldl_solve: LD')
+        B: linalg_ldl_solve(LD, pivots, grad, hermitian=True) if hermitian else conj(linalg_ldl_solve(LD, pivots,
+        conj(grad)))
+        result: transposed
+    """
+    return give_out("linalg.ldl_solve", out, call_linalg_ldl_solve(LD, pivots, B, hermitian))
+
+
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
 name_within(globals(), "linalg_lu", "lu", "gradsmith.linalg")
 name_within(globals(), "linalg_lu_factor_ex", "lu_factor_ex", "gradsmith.linalg")
 name_within(globals(), "linalg_lu_factor", "lu_factor", "gradsmith.linalg")
 name_within(globals(), "linalg_lu_solve", "lu_solve", "gradsmith.linalg")
+name_within(globals(), "linalg_ldl_factor_ex", "ldl_factor_ex", "gradsmith.linalg")
+name_within(globals(), "linalg_ldl_factor", "ldl_factor", "gradsmith.linalg")
+name_within(globals(), "linalg_ldl_solve", "ldl_solve", "gradsmith.linalg")

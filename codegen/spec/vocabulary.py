@@ -63,6 +63,7 @@ FAMILIES = (
     "triangular",
     "lu_factors",
     "least_squares",
+    "matrix_equations",
     "matrix_functions",
     "norms",
     "fft",
@@ -91,6 +92,7 @@ LAZY_FAMILIES = frozenset(
         "triangular",
         "lu_factors",
         "least_squares",
+        "matrix_equations",
         "matrix_functions",
         "norms",
         "products",
@@ -295,8 +297,8 @@ REFERENCE_FUNCTIONS = words(
     real_transform stft unfold unfold_backward
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
     searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
-    eliminated exchanged lstsq permutation reflections
-    shortest_solution solved_with unpacked
+    eliminated exchanged lstsq of_bands of_diagonals of_rows_with_pivots permutation
+    pivoted_by_rows reflections shortest_solution solved_with stein sylvester unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
     interpolated padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative
     cumulative_prod cumulative_sum histogramdd_between histogramdd_even

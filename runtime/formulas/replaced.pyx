@@ -119,11 +119,11 @@ cdef int check_pad(object self, object pad) except -1:
             f"length is {len(pad)} while the input has {self.ndim} dimensions"
         )
     for number in range(len(pad) // 2):
-        size = self.shape[self.ndim - 1 - number] + pad[2 * number] + pad[2 * number + 1]
+        size = self.shape[self.ndim - 1 - number] + min(pad[2 * number], 0) + min(pad[2 * number + 1], 0)
         if size < 0:
             raise RuntimeError(
-                f"constant_pad_nd(): the size {list(self.shape)} with the padding {list(pad)} would have a dimension of "
-                f"size {size}; less must be cut off"
+                f"constant_pad_nd(): the size {list(self.shape)} with the padding {list(pad)} would keep {size} "
+                "elements of a dimension; less must be cut off"
             )
     return 0
 

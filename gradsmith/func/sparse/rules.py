@@ -361,6 +361,8 @@ OF_OPS: dict[str, Rule] = {
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse slogdet"),
         (within_matrices, "linalg_eig linalg_eigvals triangular_solution lu_compact permuted_rows"),
         (within_matrices, "cholesky_or_nan elimination_solve least_squares reflection_vectors"),
+        (within_matrices, "ldl_compact linalg_ldl_solve linalg_logm linalg_solve_sylvester linalg_sqrtm"),
+        (within_matrices, "banded_solve toeplitz_solve"),
         (linear, "linear"),
         (class_loss, "nll_loss nll_loss_backward"),
         (stored.product, "sparse_product"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,6 +142,115 @@ def reflections(a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
     return np.asarray(x)
 
 
+def of_bands(bands: Array, upper: int) -> Array:
+    """The matrix whose element i, j is that in row ``upper + i - j`` and column j of the diagonals."""
+    count, size = bands.shape[-2:]
+    found = np.zeros((*bands.shape[:-2], size, size), bands.dtype)
+    for j in range(size):
+        for i in range(max(0, j - upper), min(size, j - upper + count)):
+            found[..., i, j] = bands[..., upper + i - j, j]
+    return found
+
+
+def of_diagonals(column: Array, row: Array) -> Array:
+    """The Toeplitz matrix of a first column and a first row, whose first element is not read."""
+    i, j = np.indices((column.shape[-1], column.shape[-1]))
+    return np.asarray(np.where(i >= j, column[..., np.abs(i - j)], row[..., np.abs(i - j)]))
+
+
+def sylvester(a: Array, b: Array, q: Array) -> Array:
+    """The solution of A X + X B = Q, in the bases in which both matrices are diagonal."""
+    (first, left), (second, right) = np.linalg.eig(a), np.linalg.eig(b)
+    inner = np.linalg.solve(left, q.astype(complex)) @ right / (first[..., :, None] + second[..., None, :])
+    return _like(q, np.linalg.solve(right.mT, (left @ inner).mT).mT)
+
+
+def stein(a: Array, q: Array) -> Array:
+    """The solution of X - A X A* = Q, in the basis in which A is diagonal."""
+    values, left = np.linalg.eig(a)
+    inner = _adjoint(np.linalg.solve(left, _adjoint(np.linalg.solve(left, q.astype(complex)))))
+    return _like(q, left @ (inner / (1 - values[..., :, None] * values[..., None, :].conj())) @ _adjoint(left))
+
+
+ROWS_OF_ONE = (1 + math.sqrt(17)) / 8  # Bunch and Kaufman: how large a pivot of one row has to be
+
+
+def pivoted_by_rows(x: Array, hermitian: bool) -> tuple[Array, Array, Array]:
+    """Factors L and D in one array, the rows exchanged at each step, and the first step without a pivot, or 0."""
+    found, pivots = np.zeros_like(x), np.zeros(x.shape[:-1], np.int32)
+    info = np.zeros(x.shape[:-2], np.int32)
+    for place in np.ndindex(x.shape[:-2]):
+        lower = np.tril(x[place])
+        rest = lower + (_adjoint(np.tril(lower, -1)) if hermitian else np.tril(lower, -1).mT)
+        if hermitian:
+            np.einsum("ii->i", rest)[...] = np.einsum("ii->i", rest).real
+        k = 0
+        while k < len(rest):
+            row, size = _pivot(rest, k)
+            last = k + size - 1
+            rest[[last, row], k:] = rest[[row, last], k:]
+            rest[k:, [last, row]] = rest[k:, [row, last]]
+            pivots[place][k : last + 1] = row + 1 if size == 1 else -row - 1
+            found[place][k:, k : last + 1] = rest[k:, k : last + 1]
+            block = rest[k : last + 1, k : last + 1]
+            if size == 1 and rest[k, k] == 0:
+                info[place] = info[place] or k + 1
+            else:
+                columns = np.linalg.solve(block.mT, rest[last + 1 :, k : last + 1].mT).mT
+                found[place][last + 1 :, k : last + 1] = columns
+                rest[last + 1 :, last + 1 :] -= columns @ rest[k : last + 1, last + 1 :]
+            k += size
+    return np.tril(found), pivots, info
+
+
+def _pivot(rest: Array, k: int) -> tuple[int, int]:
+    """The row of the pivot for step k, and how many rows it takes."""
+    sizes = np.abs(rest.real) + np.abs(rest.imag)
+    largest = sizes[k + 1 :, k].max(initial=0)
+    if sizes[k, k] >= ROWS_OF_ONE * largest:
+        return k, 1
+    row = k + 1 + int(sizes[k + 1 :, k].argmax())
+    beside = np.delete(sizes[row, k:], row - k).max()
+    if sizes[k, k] * beside >= ROWS_OF_ONE * largest**2:
+        return k, 1
+    return (row, 1) if sizes[row, row] >= ROWS_OF_ONE * beside else (row, 2)
+
+
+def of_rows_with_pivots(factors: Array, pivots: Array, hermitian: bool) -> Array:
+    """The matrix whose factors were found with pivots of one or two rows."""
+    factors, pivots = np.broadcast_arrays(factors, pivots[..., None])
+    found = np.empty_like(factors)
+    for place in np.ndindex(factors.shape[:-2]):
+        found[place] = _product(factors[place], pivots[place][:, 0], hermitian)
+    return found
+
+
+def _product(factors: Array, pivots: Array, hermitian: bool) -> Array:
+    """From the last step to the first, each of which adds rows and columns of its own."""
+    size, steps, k = len(factors), [], 0
+    while k < size:
+        steps.append((k, 1 if pivots[k] > 0 else 2))
+        k += steps[-1][1]
+    found = np.zeros_like(factors)
+    for k, count in reversed(steps):
+        end = k + count
+        block = np.tril(factors[k:end, k:end])
+        if hermitian:
+            np.einsum("ii->i", block)[...] = np.einsum("ii->i", block).real
+        turned = _adjoint if hermitian else np.transpose
+        block = block + turned(np.tril(block, -1))
+        column = np.concatenate([np.eye(count), factors[end:, k:end]])
+        found[k:, k:] += column @ block @ turned(column)
+        last, row = end - 1, abs(pivots[k]) - 1
+        found[[last, row]] = found[[row, last]]
+        found[:, [last, row]] = found[:, [row, last]]
+    return found
+
+
+def _like(given: Array, found: Array) -> Array:
+    return np.asarray(found.real if given.dtype.kind == "f" else found)
+
+
 def _adjoint(x: Array) -> Array:
     return np.swapaxes(x.conj(), -1, -2)
 
@@ -151,13 +261,19 @@ DEFINITIONS = (
     eliminated,
     exchanged,
     lstsq,
+    of_bands,
+    of_diagonals,
     of_factor,
+    of_rows_with_pivots,
     permutation,
+    pivoted_by_rows,
     reflections,
     shortest_solution,
     solved_with,
+    stein,
     svd_with_columns,
     svd_with_rows,
+    sylvester,
     triangle,
     unpacked,
 )

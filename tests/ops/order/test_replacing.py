@@ -24,6 +24,7 @@ def test_parts_replaced():
         (lambda: gs.ones(3).masked_scatter(gs.ones(3) > 0, gs.ones(3).double()), RuntimeError),
         (lambda: gs.ones(3).masked_scatter(gs.ones(3), gs.ones(3)), RuntimeError),
         (lambda: gs.constant_pad_nd(gs.ones(3), (1, -9)), RuntimeError),
+        (lambda: gs.constant_pad_nd(gs.ones(1), (2, -2)), RuntimeError),
         (lambda: gs.constant_pad_nd(gs.ones(3), (1, 1, 1)), RuntimeError),
         (lambda: gs.constant_pad_nd(gs.ones(3), (1, 1, 1, 1)), RuntimeError),
     ],
