@@ -774,6 +774,7 @@ if TYPE_CHECKING:
         airy_ai_prime,
         special_spherical_jn,
         special_spherical_yn,
+        special_spherical_in,
         special_spherical_kn,
     )
 if TYPE_CHECKING:
@@ -1405,6 +1406,7 @@ LAZY = {
     "airy_ai_prime": "gradsmith.generated.bessel",
     "special_spherical_jn": "gradsmith.generated.bessel",
     "special_spherical_yn": "gradsmith.generated.bessel",
+    "special_spherical_in": "gradsmith.generated.bessel",
     "special_spherical_kn": "gradsmith.generated.bessel",
     "special_exp1": "gradsmith.generated.exponential_integrals",
     "special_expi": "gradsmith.generated.exponential_integrals",

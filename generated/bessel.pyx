@@ -41,6 +41,7 @@ cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
 cdef object scipy_of_airy_ai_prime = SciPy("airy_ai_prime")
 cdef object scipy_of_special_spherical_jn = SciPy("special.spherical_jn")
 cdef object scipy_of_special_spherical_yn = SciPy("special.spherical_yn")
+cdef object scipy_of_special_spherical_in = SciPy("special.spherical_in")
 cdef object scipy_of_special_spherical_kn = SciPy("special.spherical_kn")
 
 
@@ -1453,6 +1454,96 @@ def special_spherical_yn(n, input, *, out=None):
     return give_out("special.spherical_yn", out, call_special_spherical_yn(n, input))
 
 
+# ---- special_spherical_in(int n, Tensor self) -> Tensor
+
+cdef class SpecialSphericalInBackward0(Node):
+    """Backward of ``special_spherical_in``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_special_spherical_in(1, self_) if n == 0 else op_add_tensor(
+                    op_mul_scalar(op_special_spherical_in(n - 1, self_), <double>n / (2 * n + 1)),
+                    op_mul_scalar(op_special_spherical_in(n + 1, self_), <double>(n + 1) / (2 * n + 1)),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_special_spherical_in(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(
+        self_t,
+        op_special_spherical_in(1, self) if n == 0 else op_add_tensor(
+            op_mul_scalar(op_special_spherical_in(n - 1, self), <double>n / (2 * n + 1)),
+            op_mul_scalar(op_special_spherical_in(n + 1, self), <double>(n + 1) / (2 * n + 1)),
+        ),
+    )
+
+cdef TensorBase op_special_spherical_in(object n, TensorBase self):
+    if not n >= 0:
+        raise RuntimeError(
+            "special.spherical_in(): the order of a spherical Bessel function has to be positive, but got n = %r" % (n,)
+        )
+    cdef int depth = begin_replaceable_op(
+        "special.spherical_in", (n, self), &batched_special_spherical_in
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.spherical_of(scipy_of_special_spherical_in.special.spherical_in, n, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialSphericalInBackward0.__new__(SpecialSphericalInBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_spherical_in, (n, self))
+    return ended(depth, result)
+
+cdef object packed_special_spherical_in(tuple operands):
+    return op_special_spherical_in(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_spherical_in
+batched_special_spherical_in = BatchRule(b"special.spherical_in", elementwise, b".c", packed_special_spherical_in, NULL)
+
+def call_special_spherical_in(n, self):
+    n = as_int(n, "special.spherical_in", "n", 1)
+    self = check_tensor(self, "special.spherical_in", "input", 2)
+    check_real(self, "special.spherical_in")
+    return op_special_spherical_in(n, <TensorBase>self)
+
+def special_spherical_in(n, input, *, out=None):
+    """Modified spherical Bessel function of the first kind of a whole order.
+
+    ``special_spherical_in(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * (special_spherical_in(1, self) if n == 0 else (n / (2 * n + 1) * special_spherical_in(n - 1, self)
+        + (n + 1) / (2 * n + 1) * special_spherical_in(n + 1, self)))
+        result: auto_element_wise
+    """
+    return give_out("special.spherical_in", out, call_special_spherical_in(n, input))
+
+
 # ---- special_spherical_kn(int n, Tensor self) -> Tensor
 
 cdef class SpecialSphericalKnBackward0(Node):
@@ -1565,4 +1656,5 @@ name_within(globals(), "special_airy", "airy", "gradsmith.special")
 name_within(globals(), "special_airy_ai", "airy_ai", "gradsmith.special")
 name_within(globals(), "special_spherical_jn", "spherical_jn", "gradsmith.special")
 name_within(globals(), "special_spherical_yn", "spherical_yn", "gradsmith.special")
+name_within(globals(), "special_spherical_in", "spherical_in", "gradsmith.special")
 name_within(globals(), "special_spherical_kn", "spherical_kn", "gradsmith.special")

@@ -96,6 +96,7 @@ from gradsmith.generated.bessel import (
     special_airy_ai as airy_ai,
     special_spherical_jn as spherical_jn,
     special_spherical_yn as spherical_yn,
+    special_spherical_in as spherical_in,
     special_spherical_kn as spherical_kn,
 )
 from gradsmith.generated.exponential_integrals import (
@@ -226,6 +227,7 @@ __all__ = [
     "softmax",
     "spence",
     "spherical_bessel_j0",
+    "spherical_in",
     "spherical_jn",
     "spherical_kn",
     "spherical_yn",

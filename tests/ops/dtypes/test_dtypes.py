@@ -57,7 +57,8 @@ RULES = {
         special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_airy_ai special_exp1
         special_expi special_spence igamma igammac special_erfcinv special_ndtri special_entr special_ellipk
-        special_spherical_yn special_spherical_kn special_betainc special_betainc.numbers special_betaincc
+        special_spherical_yn special_spherical_in special_spherical_kn
+        special_betainc special_betainc.numbers special_betaincc
         special_betaincc.numbers special_exprel special_boxcox
         special_boxcox1p special_inv_boxcox special_inv_boxcox1p special_exp10 special_cosm1
         special_owens_t special_ellipe special_ellipkm1 unwrap cbrt""",
