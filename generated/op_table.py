@@ -17027,7 +17027,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"column": "real(4)", "row": "real(4)", "other": "real(4, 2)"},
-            {"column": "real(2, 1, 3)", "row": "real(3)", "other": "real(3, 1)"},
+            {"column": "real(2, 1, 4)", "row": "real(4)", "other": "real(4, 1)"},
             {"column": "real(3)", "row": "real(2, 1, 3)", "other": "real(3, 1)"},
         ),
         operators=(),
