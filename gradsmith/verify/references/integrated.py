@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ def gauss(low: float, high: float, pieces: int) -> tuple[Array, Array]:
 
 def beta_density_derivative(n: int, m: int, a: Any, b: Any, x: Any) -> Array:
     """By Leibniz' rule, of the powers of x and 1 - x and of the beta function, at most once each."""
-    import scipy.special as special
+    special = import_module("scipy.special")
 
     a, b, x = (np.asarray(one, np.float64) for one in (a, b, x))
     with np.errstate(all="ignore"):
@@ -29,7 +30,7 @@ def beta_density_derivative(n: int, m: int, a: Any, b: Any, x: Any) -> Array:
 
 def log_density_factor(n: int, m: int, a: Any, b: Any, log_x: Any, log_rest: Any) -> Any:
     """Of orders up to two in all."""
-    import scipy.special as special
+    special = import_module("scipy.special")
 
     total, curve = special.digamma(a + b), special.polygamma(1, a + b)
     in_a, in_b = log_x - special.digamma(a) + total, log_rest - special.digamma(b) + total

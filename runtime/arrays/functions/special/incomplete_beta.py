@@ -76,8 +76,7 @@ def _betainc_order(digamma: Function, zeta: Function, n: int, m: int, a: Array, 
     zero = np.zeros_like(a)
     places = [*(zero + u for u in (-40, -6, 0, 6, 40)), *(center + u for u in (-4, 0, 4)), start + (far - start) / 32]
     cuts = sorted_breaks(tuple(places))
-    inner = [array[..., None] for array in (a, b)]
-    level = _level(a, b)[..., None]
+    wide_a, wide_b, level = (array[..., None] for array in (a, b, _level(a, b)))
     wide = {orders: slope[..., None] for orders, slope in slopes.items()}
     total = np.zeros_like(a)
     steps, weights = gauss_between_0_and_1(36)
@@ -88,7 +87,7 @@ def _betainc_order(digamma: Function, zeta: Function, n: int, m: int, a: Array, 
         width = (right - left)[..., None]
         place, weight = left[..., None] + width * steps, width * weights
         factor = _factor(wide, n, m, _log_logistic(place), _log_logistic(-place))
-        total += np.sum(weight * np.exp(level + _drop(*inner, place)) * factor, axis=-1)
+        total += np.sum(weight * np.exp(level + _drop(wide_a, wide_b, place)) * factor, axis=-1)
     found = np.where(is_lower, total, -total)
     found = np.where((x == 0) | (x == 1), 0.0, found)
     found = np.where((x < 0) | (x > 1) | np.isnan(a + b + x), np.nan, found)
@@ -169,7 +168,7 @@ def _rise(digamma: Function, zeta: Function, a: Array, b: Array) -> Array:
     """digamma(a + b) - digamma(a), by the integral of its derivative where b is small beside a."""
     steps, weights = gauss_between_0_and_1(12)
     small = b * np.sum(weights * zeta(2.0, a[..., None] + b[..., None] * steps), axis=-1)
-    return np.where(b < 0.3 * a, small, digamma(a + b) - digamma(a))
+    return np.asarray(np.where(b < 0.3 * a, small, digamma(a + b) - digamma(a)))
 
 
 def _polygamma(zeta: Function, order: int, a: Array) -> Array:
