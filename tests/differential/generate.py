@@ -73,7 +73,8 @@ class Generator:
         form = self.draw.choice(row.forms)
         name = self.draw.choice((row.base, row.base, *row.aliases))
         values, keywords, left_out = [], {}, False
-        for argument in row.arguments:
+        is_method = form in ("method", "inplace")  # of the tensor, wherever the function takes it: `x.polygamma_(2)`
+        for argument in sorted(row.arguments, key=lambda a: is_method and a.name != "self"):
             if argument.name not in texts:
                 left_out = True
             elif left_out or argument.keyword_only or (row.base in IN_FUNCTIONAL and argument.default is not None):

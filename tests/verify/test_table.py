@@ -32,9 +32,13 @@ def test_every_value_has_a_reference(proofs):
     assert [proof.key for proof in proofs if "value" not in proof.tried] == []
 
 
+# They consist of `ldl_compact`, whose gradient is not implemented.
+WITHOUT_GRADIENT = {"linalg_ldl_factor", "linalg_ldl_factor_ex"}
+
+
 def test_every_gradient_was_tried(proofs):
     for row, proof in zip(OPS, proofs):
-        if any(case.inputs for case in cases_of(row)):
+        if row.base not in WITHOUT_GRADIENT and any(case.inputs for case in cases_of(row)):
             assert {"reverse", "forward", "double", "float32"} <= set(proof.tried), key_of(row)
             assert row.complex == ("complex" in proof.tried), key_of(row)
         if "inplace" in row.forms or row.base.endswith("_"):
