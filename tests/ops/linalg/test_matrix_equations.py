@@ -106,7 +106,10 @@ def test_empty_batches_and_matrices_without_data(name):
         (lambda a: gs.linalg.logm(0 * a), "linalg.logm: the matrix is singular"),
         (lambda a: gs.linalg.sqrtm(gs.tensor([[0.0, 1.0], [0.0, 0.0]])), "linalg.sqrtm: the matrix is singular"),
         (lambda a: gs.linalg.sqrtm(a / 0), "infinities or NaN"),
-        (lambda a: gs.linalg.logm(gs.tensor([[1e-320, 1.0], [0.0, 1e-320]], dtype=gs.float64)), "logm: the matrix is sin"),
+        (
+            lambda a: gs.linalg.logm(gs.tensor([[1e-320, 1.0], [0.0, 1e-320]], dtype=gs.float64)),
+            "logm: the matrix is sin",
+        ),
         (lambda a: gs.linalg.solve_sylvester(a, -a, a), "solve_sylvester: the equation is singular"),
         (lambda a: gs.linalg.solve_discrete_lyapunov(a, a), "singular"),
         (lambda a: gs.linalg.solve_banded((1, 1), 0 * a, gs.ones(3)), "linalg.solve_banded: singular matrix"),
