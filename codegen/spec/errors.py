@@ -6,6 +6,8 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_LISTED = 40  # candidates in a hint that also names the nearest
+
 
 @dataclass(frozen=True)
 class Position:
@@ -95,10 +97,16 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 
 
 def hint_from(title: str, word: str, candidates: Iterable[str]) -> str:
-    """List what would have been right, and the nearest of it: ``In scope: a, b. Did you mean 'a'?``"""
+    """List what would have been right, and the nearest of it: ``In scope: a, b. Did you mean 'a'?``
+
+    Of a list that nobody would read, only the nearest is named; the whole of it where nothing is near.
+    """
     names = sorted(set(candidates))
+    nearest = did_you_mean(word, names)
+    if nearest and len(names) > MOST_LISTED:
+        return nearest
     listing = f"{title}: {', '.join(names) or 'none'}."
-    return f"{listing} {did_you_mean(word, names)}".rstrip()
+    return f"{listing} {nearest}".rstrip()
 
 
 def sentence(text: str) -> str:

@@ -41,6 +41,9 @@ def test_hints() -> None:
     assert did_you_mean("x", ["self", "other"]) == ""
     assert hint_from("Names", "slf", ["self", "b"]) == "Names: b, self. Did you mean 'self'?"
     assert hint_from("Names", "x", []) == "Names: none."
+    many = [f"name_{i}" for i in range(100)]
+    assert hint_from("Names", "nam_7", many) == "Did you mean 'name_7'?"
+    assert hint_from("Names", "x", many).startswith("Names: name_0, name_1, name_10,")
 
 
 def test_the_file_is_named_as_given(tmp_path: Path) -> None:
