@@ -285,15 +285,12 @@ cdef int evaluate(GraphTask task, PyObject *node) except -1:
         if n.meta is not None or n.flags & NODE_LEAF:
             if not evaluate_observed(task, n, grads, results):
                 return 0
-            if task.checked:
-                check_results(n, results)
         else:
             take_buffers(task, node, grads)
             if task.pruned and not on_path(task, node, grads):
                 return 0
             if task.checked:
-                apply_safely(task, n, grads, results)
-                check_results(n, results)
+                apply_checked(task, n, grads, results)
             else:
                 apply(task, n, grads, results)
         if not task.keep_graph:
@@ -347,6 +344,8 @@ cdef bint evaluate_observed(GraphTask task, Node n, PyObject **grads, PyObject *
     if has_post_hooks(n):
         fit_all(task, n, results)
         run_post_hooks(n, incoming, results)
+    if task.checked:
+        check_results(n, results)
     return True
 
 
@@ -357,6 +356,11 @@ cdef int apply_safely(GraphTask task, Node n, PyObject **grads, PyObject **resul
     if zeros is not None:
         keep_zeros(n, zeros, results)
     return 0
+
+
+cdef int apply_checked(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:
+    apply_safely(task, n, grads, results)
+    return check_results(n, results)
 
 
 cdef inline int apply(GraphTask task, Node n, PyObject **grads, PyObject **results) except -1:

@@ -7,10 +7,9 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
-from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
+from gradsmith.runtime.batching.batch cimport is_batched, living, open_batch_of
 from gradsmith.runtime.graph.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
 from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, SAVED_LEAF
-from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport (
     HAS_GRAD_DTYPE,
     REQUIRES_GRAD,
@@ -20,7 +19,7 @@ from gradsmith.runtime.graph.tensor cimport (
     meta_of,
     wrap,
 )
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+from gradsmith.runtime.history.input_buffer cimport sum_wants_ops
 
 import warnings
 
@@ -114,9 +113,10 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
-    value = of_all_slices(leaf, value)
+    if living:
+        value = of_all_slices(leaf, value)
     cdef bint is_first = meta.grad is None
-    if grad_enabled() or has_tangent_2(value, <TensorBase>meta.grad) or is_batched(value) or is_batched(meta.grad):
+    if sum_wants_ops(value, <TensorBase>meta.grad):
         meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
     else:
         add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))

@@ -1,6 +1,14 @@
 from cpython.ref cimport PyObject
 
+from gradsmith.runtime.batching.batch cimport is_batched, living
+from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled
+
+
+cdef inline bint sum_wants_ops(TensorBase a, TensorBase b) noexcept:
+    """Is the sum to be recorded, to carry a tangent on, or one of batches?"""
+    return grad_enabled() or has_tangent_2(a, b) or (living and (is_batched(a) or is_batched(b)))
 
 
 cdef bint is_owned(PyObject *grad) noexcept                         # may the engine overwrite the gradient, unseen by anybody

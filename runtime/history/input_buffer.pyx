@@ -8,10 +8,7 @@ forbids it.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
-from gradsmith.runtime.batching.batch cimport is_batched
-from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 
 from gradsmith.runtime.switches import upcalls
 
@@ -24,7 +21,7 @@ cdef extern from "Python.h":
 cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
     cdef TensorBase total
-    if not wants_ops(<TensorBase>slot[0], <TensorBase>grad):
+    if not sum_wants_ops(<TensorBase>slot[0], <TensorBase>grad):
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
         if is_owned(grad):
@@ -38,11 +35,6 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     Py_DECREF_pointer(slot[0])
     slot[0] = <PyObject *>total
     return 0
-
-
-cdef inline bint wants_ops(TensorBase a, TensorBase b) noexcept:
-    """Is the sum to be recorded, to carry a tangent on, or one of batches?"""
-    return grad_enabled() or has_tangent_2(a, b) or is_batched(a) or is_batched(b)
 
 
 cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
@@ -67,6 +59,6 @@ cdef bint is_owned(PyObject *grad) noexcept:
 
 
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):
-    if wants_ops(a, b):
+    if sum_wants_ops(a, b):
         return upcalls.add(a, b)
     return wrap_owned(binary(ADD, a.array, b.array))
