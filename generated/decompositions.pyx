@@ -1996,14 +1996,16 @@ cdef class WholeSvdBackward0(Node):
             grad_inputs,
             0,
             not_implemented(
-                "linalg.svd with full_matrices=True, of a matrix that is not square; use full_matrices=False"
+                "linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not square; use full_matrices=False",
             ),
         )
 
 cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    # transposed
     grad_U, grad_S, grad_Vh = gradients
     return (
-        not_implemented("linalg.svd with full_matrices=True, of a matrix that is not square; use full_matrices=False"),
+        not_implemented(
+            "linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not square; use full_matrices=False",
+        ),
     )
 
 cdef tuple op_whole_svd(TensorBase self):
@@ -2052,18 +2054,49 @@ def whole_svd(input):
     Vh : Tensor
 
     Gradients:
-        input: not_implemented('linalg.svd with full_matrices=True, of a matrix that is not square; use
-        full_matrices=False')
+        input: not_implemented('linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not
+        square; use full_matrices=False')
         result: transposed
     """
     return call_whole_svd(input)
+
+
+# ---- svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
+
+cdef tuple op_svd_of_oblong(TensorBase self):
+    cdef int depth = begin_op("svd_of_oblong", (self,), NULL) if watching else 0
+    whole_svd_of_self = op_whole_svd(self)
+    cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self), item_of(whole_svd_of_self, 2))
+    if depth:
+        end_op(depth, U)
+    return U
+
+SvdOfOblongResult = return_type("svd_of_oblong", "SvdOfOblongResult", ("U", "S", "Vh"), __name__)
+
+def call_svd_of_oblong(self):
+    return SvdOfOblongResult._make(op_svd_of_oblong(check_input(self, "svd_of_oblong")))
+
+def svd_of_oblong(input):
+    """Singular values, which have a gradient, between two square matrices of singular vectors, which have none.
+
+    ``svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)``
+
+    Parameters:
+    input : Tensor
+
+    Returns:
+    U : Tensor
+    S : Tensor
+    Vh : Tensor
+    """
+    return call_svd_of_oblong(input)
 
 
 # ---- linalg_svd(Tensor self, bool full_matrices=True) -> (Tensor U, Tensor S, Tensor Vh)
 
 cdef tuple op_linalg_svd(TensorBase self, bint full_matrices):
     cdef int depth = begin_op("linalg.svd", (self, full_matrices), NULL) if watching else 0
-    cdef tuple U = op_whole_svd(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
+    cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
     ) else op_reduced_svd(self)
     if depth:

@@ -111,9 +111,13 @@ def test_gradients_of_one_triangle_are_those_of_both():
 
 
 def test_full_singular_vectors_have_no_gradient():
-    x = gs.ones(3, 2, requires_grad=True)
+    """The values beside them have one: the derivative of their squares' sum is twice the matrix."""
+    x = gs.tensor(rng.normal(size=(3, 2)), requires_grad=True)
+    for values in (gs.linalg.svd(x).S, gs.svd(x, some=False).S):
+        (gradient,) = gs.autograd.grad(values.square().sum(), x)
+        np.testing.assert_allclose(gradient.numpy(), 2 * x.detach().numpy())
     with pytest.raises(NotImplementedError, match="full_matrices=False"):
-        gs.linalg.svd(x).S.sum().backward()
+        gs.linalg.svd(x).U.sum().backward()
     with pytest.raises(NotImplementedError, match="mode='complete'"):
         gs.linalg.qr(x, "complete").Q.sum().backward()
 
