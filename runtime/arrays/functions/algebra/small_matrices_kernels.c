@@ -2,14 +2,20 @@
 #include "small_matrices_kernels.h"
 
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "support/simd.h"
 
-#define LANES 16
+/* Of 32 bytes, which fit a register of most machines: the compiler takes wider ones apart, through memory. */
+#if defined(__GNUC__) || defined(__clang__)
+#define GS_HAS_VECTORS
+#define GS_VECTOR_BYTES 32
+#endif
 #define MOST_COLUMNS (GS_MOST_ROWS + GS_MOST_RIGHT)
 
 #define REAL float
+#define INTEGER int32_t
 #define NAME(x) x##_float
 #define ABS fabsf
 #define SQRT sqrtf
@@ -17,6 +23,7 @@
 #include "small_matrices_template.h"
 
 #define REAL double
+#define INTEGER int64_t
 #define NAME(x) x##_double
 #define ABS fabs
 #define SQRT sqrt

@@ -1,23 +1,44 @@
 /* The text of small_matrices_kernels.c for one type. A block holds LANES matrices: block[row][column][matrix].
  * What takes the time, from loading to storing, is compiled for each instruction set. */
 
-typedef REAL NAME(lanes)[LANES];
-typedef NAME(lanes) NAME(block)[GS_MOST_ROWS][MOST_COLUMNS];
+#ifdef GS_HAS_VECTORS
+typedef REAL NAME(vector) __attribute__((vector_size(GS_VECTOR_BYTES)));
+typedef INTEGER NAME(mask) __attribute__((vector_size(GS_VECTOR_BYTES)));
+#define LANES ((int)(GS_VECTOR_BYTES / sizeof(REAL)))
+#define SELECT(where, one, other) \
+    ((NAME(vector))(((NAME(mask))(one) & (where)) | ((NAME(mask))(other) & ~(where))))
+#else
+typedef REAL NAME(vector);
+typedef int NAME(mask);
+#define LANES 1
+#define SELECT(where, one, other) ((where) ? (one) : (other))
+#endif
+#define ALL(number) ((NAME(vector)){0} + (REAL)(number))
+#define MAGNITUDE(x) SELECT((x) < ALL(0), -(x), x)
+
+typedef NAME(vector) NAME(block)[GS_MOST_ROWS][MOST_COLUMNS];
 
 /* ---- in and out */
 
-/* Those that the block has room for and that are not there are unit matrices. */
+GS_INLINE REAL *
+NAME(lanes)(NAME(vector) *x)
+{
+    return (REAL *)x;
+}
+
+/* Where there are fewer matrices than the block has room for, the last one fills it. */
 GS_CLONES static void
 NAME(load)(const REAL *from, int here, int n, int columns, int first_column, NAME(block) block)
 {
+    const REAL *matrix[LANES];
+    for (int lane = 0; lane < LANES; lane++) {
+        matrix[lane] = from + (lane < here ? lane : here - 1) * n * columns;
+    }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < columns; j++) {
-            REAL *to = block[i][first_column + j];
-            for (int lane = 0; lane < here; lane++) {
-                to[lane] = from[(lane * n + i) * columns + j];
-            }
-            for (int lane = here; lane < LANES; lane++) {
-                to[lane] = i == j;
+            REAL *to = NAME(lanes)(&block[i][first_column + j]);
+            for (int lane = 0; lane < LANES; lane++) {
+                to[lane] = matrix[lane][i * columns + j];
             }
         }
     }
@@ -28,9 +49,7 @@ NAME(load_unit)(int n, NAME(block) block)
 {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
-            for (int lane = 0; lane < LANES; lane++) {
-                block[i][n + j][lane] = i == j;
-            }
+            block[i][n + j] = ALL(i == j);
         }
     }
 }
@@ -40,8 +59,9 @@ NAME(store)(NAME(block) block, int here, int n, int columns, int first_column, R
 {
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < columns; j++) {
+            const REAL *from = NAME(lanes)(&block[i][first_column + j]);
             for (int lane = 0; lane < here; lane++) {
-                to[(lane * n + i) * columns + j] = block[i][first_column + j][lane];
+                to[(lane * n + i) * columns + j] = from[lane];
             }
         }
     }
@@ -49,56 +69,45 @@ NAME(store)(NAME(block) block, int here, int n, int columns, int first_column, R
 
 /* ---- elimination */
 
-/* Bring the largest element of column k, from row k on, to row k. Rows that are exchanged turn the sign. */
+/* The row with the largest element of column k, from row k on, trades places with row k, which turns the sign; then
+ * the column is eliminated from the rows below. Both are done in one walk over the block. */
 GS_INLINE void
-NAME(pivot)(NAME(block) block, int n, int columns, int k, REAL *sign)
+NAME(eliminate_column)(NAME(block) block, int n, int columns, int k, NAME(vector) *sign)
 {
-    REAL largest[LANES];
-    int place[LANES];
-    for (int lane = 0; lane < LANES; lane++) {
-        largest[lane] = ABS(block[k][k][lane]);
-        place[lane] = k;
-    }
+    NAME(vector) above = block[k][k], pivot = above, largest = MAGNITUDE(above), place = ALL(k);
+    NAME(vector) factor[GS_MOST_ROWS];
+    NAME(mask) trades[GS_MOST_ROWS];
     for (int i = k + 1; i < n; i++) {
-        for (int lane = 0; lane < LANES; lane++) {
-            REAL size = ABS(block[i][k][lane]);
-            place[lane] = size > largest[lane] ? i : place[lane];
-            largest[lane] = size > largest[lane] ? size : largest[lane];
-        }
+        NAME(vector) size = MAGNITUDE(block[i][k]);
+        NAME(mask) is_larger = size > largest;
+        place = SELECT(is_larger, ALL(i), place);
+        largest = SELECT(is_larger, size, largest);
+        pivot = SELECT(is_larger, block[i][k], pivot);
     }
-    for (int lane = 0; lane < LANES; lane++) {
-        sign[lane] = place[lane] == k ? sign[lane] : -sign[lane];
-    }
+    *sign = SELECT(place == ALL(k), *sign, -*sign);
     for (int i = k + 1; i < n; i++) {
-        for (int j = k; j < columns; j++) {
-            REAL *upper = block[k][j], *lower = block[i][j];
-            for (int lane = 0; lane < LANES; lane++) {
-                REAL one = upper[lane], other = lower[lane];
-                upper[lane] = place[lane] == i ? other : one;
-                lower[lane] = place[lane] == i ? one : other;
-            }
+        trades[i] = place == ALL(i);
+        factor[i] = SELECT(pivot == ALL(0), ALL(0), SELECT(trades[i], above, block[i][k]) / pivot);
+    }
+    block[k][k] = pivot;
+    for (int j = k + 1; j < columns; j++) {
+        NAME(vector) upper = block[k][j], chosen = upper;
+        for (int i = k + 1; i < n; i++) {
+            chosen = SELECT(trades[i], block[i][j], chosen);
         }
+        for (int i = k + 1; i < n; i++) {
+            block[i][j] = SELECT(trades[i], upper, block[i][j]) - factor[i] * chosen;
+        }
+        block[k][j] = chosen;
     }
 }
 
 /* An upper triangle, and the right sides that go with it. */
 GS_CLONES static void
-NAME(eliminate)(NAME(block) block, int n, int columns, REAL *sign)
+NAME(eliminate)(NAME(block) block, int n, int columns, NAME(vector) *sign)
 {
     for (int k = 0; k < n; k++) {
-        NAME(pivot)(block, n, columns, k, sign);
-        for (int i = k + 1; i < n; i++) {
-            REAL factor[LANES];
-            for (int lane = 0; lane < LANES; lane++) {
-                REAL pivot = block[k][k][lane];
-                factor[lane] = pivot == 0 ? 0 : block[i][k][lane] / pivot;
-            }
-            for (int j = k + 1; j < columns; j++) {
-                for (int lane = 0; lane < LANES; lane++) {
-                    block[i][j][lane] -= factor[lane] * block[k][j][lane];
-                }
-            }
-        }
+        NAME(eliminate_column)(block, n, columns, k, sign);
     }
 }
 
@@ -107,15 +116,11 @@ NAME(substitute_back)(NAME(block) block, int n, int columns)
 {
     for (int k = n - 1; k >= 0; k--) {
         for (int j = n; j < columns; j++) {
-            REAL *x = block[k][j];
+            NAME(vector) x = block[k][j];
             for (int i = k + 1; i < n; i++) {
-                for (int lane = 0; lane < LANES; lane++) {
-                    x[lane] -= block[k][i][lane] * block[i][j][lane];
-                }
+                x -= block[k][i] * block[i][j];
             }
-            for (int lane = 0; lane < LANES; lane++) {
-                x[lane] /= block[k][k][lane];
-            }
+            block[k][j] = x / block[k][k];
         }
     }
 }
@@ -126,7 +131,7 @@ NAME(first_singular)(NAME(block) block, int here, int n)
 {
     for (int lane = 0; lane < here; lane++) {
         for (int k = 0; k < n; k++) {
-            if (block[k][k][lane] == 0) {
+            if (NAME(lanes)(&block[k][k])[lane] == 0) {
                 return lane;
             }
         }
@@ -144,7 +149,7 @@ static ptrdiff_t
 NAME(solve)(const REAL *a, const REAL *b, REAL *x, ptrdiff_t count, int n, int m)
 {
     NAME(block) block;
-    REAL sign[LANES] = {0};
+    NAME(vector) sign = ALL(0);
     for (ptrdiff_t first = 0; first < count; first += LANES) {
         int here = NAME(lanes_left)(count, first);
         NAME(load)(a + first * n * n, here, n, n, 0, block);
@@ -153,7 +158,7 @@ NAME(solve)(const REAL *a, const REAL *b, REAL *x, ptrdiff_t count, int n, int m
         } else {
             NAME(load)(b + first * n * m, here, n, m, n, block);
         }
-        NAME(eliminate)(block, n, n + m, sign);
+        NAME(eliminate)(block, n, n + m, &sign);
         int singular = NAME(first_singular)(block, here, n);
         if (singular >= 0) {
             return first + singular;
@@ -170,18 +175,13 @@ NAME(det)(const REAL *a, REAL *det, ptrdiff_t count, int n)
     NAME(block) block;
     for (ptrdiff_t first = 0; first < count; first += LANES) {
         int here = NAME(lanes_left)(count, first);
-        REAL product[LANES];
-        for (int lane = 0; lane < LANES; lane++) {
-            product[lane] = 1;
-        }
+        NAME(vector) product = ALL(1);
         NAME(load)(a + first * n * n, here, n, n, 0, block);
-        NAME(eliminate)(block, n, n, product);
+        NAME(eliminate)(block, n, n, &product);
         for (int k = 0; k < n; k++) {
-            for (int lane = 0; lane < LANES; lane++) {
-                product[lane] *= block[k][k][lane];
-            }
+            product *= block[k][k];
         }
-        memcpy(det + first, product, sizeof(REAL) * (size_t)here);
+        memcpy(det + first, &product, sizeof(REAL) * (size_t)here);
     }
 }
 
@@ -191,16 +191,14 @@ NAME(slogdet)(const REAL *a, REAL *sign, REAL *logarithm, ptrdiff_t count, int n
     NAME(block) block;
     for (ptrdiff_t first = 0; first < count; first += LANES) {
         int here = NAME(lanes_left)(count, first);
-        REAL signs[LANES];
-        for (int lane = 0; lane < LANES; lane++) {
-            signs[lane] = 1;
-        }
+        NAME(vector) signs_of_all = ALL(1);
+        REAL *signs = NAME(lanes)(&signs_of_all);
         NAME(load)(a + first * n * n, here, n, n, 0, block);
-        NAME(eliminate)(block, n, n, signs);
+        NAME(eliminate)(block, n, n, &signs_of_all);
         for (int lane = 0; lane < here; lane++) {
             REAL sum = 0;
             for (int k = 0; k < n; k++) {
-                REAL pivot = block[k][k][lane];
+                REAL pivot = NAME(lanes)(&block[k][k])[lane];
                 sum += LOG(ABS(pivot));
                 signs[lane] = pivot == 0 ? 0 : pivot < 0 ? -signs[lane] : pivot > 0 ? signs[lane] : pivot;
             }
@@ -214,26 +212,24 @@ NAME(slogdet)(const REAL *a, REAL *sign, REAL *logarithm, ptrdiff_t count, int n
 
 /* The lower triangle, with zeros above. `least` becomes 0 for a matrix that is not positive definite. */
 GS_CLONES static void
-NAME(factor)(NAME(block) block, int n, REAL *least)
+NAME(factor)(NAME(block) block, int n, NAME(vector) *least)
 {
     for (int k = 0; k < n; k++) {
         for (int i = k; i < n; i++) {
+            NAME(vector) rest = block[i][k];
             for (int j = 0; j < k; j++) {
-                for (int lane = 0; lane < LANES; lane++) {
-                    block[i][k][lane] -= block[i][j][lane] * block[k][j][lane];
-                }
+                rest -= block[i][j] * block[k][j];
             }
+            block[i][k] = rest;
         }
+        *least = SELECT(block[k][k] > ALL(0), *least, ALL(0)); /* NaN too */
+        REAL *diagonal = NAME(lanes)(&block[k][k]);
         for (int lane = 0; lane < LANES; lane++) {
-            REAL square = block[k][k][lane];
-            least[lane] = square > 0 ? least[lane] : 0; /* NaN too */
-            block[k][k][lane] = SQRT(square);
+            diagonal[lane] = SQRT(diagonal[lane]);
         }
         for (int i = k + 1; i < n; i++) {
-            for (int lane = 0; lane < LANES; lane++) {
-                block[i][k][lane] /= block[k][k][lane];
-                block[k][i][lane] = 0;
-            }
+            block[i][k] /= block[k][k];
+            block[k][i] = ALL(0);
         }
     }
 }
@@ -244,14 +240,11 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
     NAME(block) block;
     for (ptrdiff_t first = 0; first < count; first += LANES) {
         int here = NAME(lanes_left)(count, first);
-        REAL least[LANES];
-        for (int lane = 0; lane < LANES; lane++) {
-            least[lane] = 1;
-        }
+        NAME(vector) least = ALL(1);
         NAME(load)(a + first * n * n, here, n, n, 0, block);
-        NAME(factor)(block, n, least);
+        NAME(factor)(block, n, &least);
         for (int lane = 0; lane < here; lane++) {
-            if (least[lane] == 0) {
+            if (NAME(lanes)(&least)[lane] == 0) {
                 return first + lane;
             }
         }
@@ -286,7 +279,12 @@ NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, int n)
     }
 }
 
+#undef LANES
+#undef SELECT
+#undef ALL
+#undef MAGNITUDE
 #undef REAL
+#undef INTEGER
 #undef NAME
 #undef ABS
 #undef SQRT
