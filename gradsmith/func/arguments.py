@@ -196,9 +196,13 @@ def tensor_outputs(call: Call, output: Any) -> tuple[list[Any], TreeSpec]:
         raise call.error(f"Expected f to be a function that has non-empty output (got output = {described(output)})")
     for n, leaf in enumerate(leaves):
         if not is_tensor(leaf):
-            path = list(spec.paths("output"))[n]
-            raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}")
+            raise call.error(f"Expected f to return only Tensors, but {path_of_output(spec, n)} is {described(leaf)}")
     return leaves, spec
+
+
+def path_of_output(spec: TreeSpec, n: int) -> str:
+    """How errors name leaf `n` of the output."""
+    return list(spec.paths("output"))[n]
 
 
 def require_inexact(call: Call, outputs: Iterable[Any]) -> None:

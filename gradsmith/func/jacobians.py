@@ -78,10 +78,7 @@ def jacrev(
     @functools.wraps(func)
     def jacobian(*args: Any) -> Any:
         positions = checked_argnums(call, argnums, len(args))
-        leaves, _ = differentiable_leaves(call, [args[n] for n in positions], positions)
-        require_real(call, leaves, "inputs")
-        pullback = Pullback(call, args, positions, has_aux)
-        require_real(call, pullback.outputs, "outputs")
+        pullback = Pullback(call, args, positions, has_aux, of_real=True)
         found = _by_argument(pullback.spec, pullback.primals_spec, _rows(pullback, chunk_size), argnums)
         return (found, pullback.aux) if has_aux else found
 

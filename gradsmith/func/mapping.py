@@ -6,7 +6,7 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.func.arguments import Call, Function, described
+from gradsmith.func.arguments import Call, Function, described, path_of_output
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, physical
 from gradsmith.runtime.batching.levels import open_level
 from gradsmith.runtime.calls.forward_ad import alias
@@ -91,6 +91,8 @@ def vmap(
 
 # ---- arguments
 
+NOTHING: tuple[list[Any], TreeSpec] = pytree.flatten({})
+
 
 class Inputs:
     """The arguments of one call, and the dimension of each leaf that is mapped over."""
@@ -101,7 +103,7 @@ class Inputs:
         self.call = call
         self.leaves, self.spec = pytree.flatten(args)
         self.dims = _dims_of_leaves(call, in_dims, self.spec, len(args))
-        named, self.named_spec = pytree.flatten(kwargs)
+        named, self.named_spec = pytree.flatten(kwargs) if kwargs else NOTHING
         self.leaves += named
         self.dims += [None] * len(named)
         self.dims = [self.checked(n) for n in range(len(self.leaves))]
@@ -208,11 +210,12 @@ def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:
 
 def _unbatched(call: Call, output: Any, out_dims: Dims, level: VmapLevel) -> Any:
     leaves, spec = pytree.flatten(output)
-    paths = list(spec.paths("output"))
-    for leaf, path in zip(leaves, paths):
+    for n, leaf in enumerate(leaves):
         if not is_tensor(leaf):
+            path = path_of_output(spec, n)
             raise call.error(f"Expected f to return only Tensors, but {path} is {described(leaf)}", ValueError)
-    return spec.unflatten(map(functools.partial(_result, call, level), leaves, _out_dims(call, out_dims, spec), paths))
+    dims = _out_dims(call, out_dims, spec)
+    return spec.unflatten([_result(call, level, leaf, dim, spec, n) for n, (leaf, dim) in enumerate(zip(leaves, dims))])
 
 
 def _out_dims(call: Call, out_dims: Dims, spec: TreeSpec) -> list[Any]:
@@ -224,10 +227,11 @@ def _out_dims(call: Call, out_dims: Dims, spec: TreeSpec) -> list[Any]:
         raise call.error(f"out_dims {out_dims} does not fit the output of f: {error}", ValueError) from None
 
 
-def _result(call: Call, level: VmapLevel, leaf: Any, dim: Any, path: str) -> Any:
+def _result(call: Call, level: VmapLevel, leaf: Any, dim: Any, spec: TreeSpec, n: int) -> Any:
     is_mapped = level_of(leaf) is level
     if dim is None:
         if is_mapped:
+            path = path_of_output(spec, n)
             raise call.error(
                 f"out_dims is None for {path}, which differs from slice to slice; give the dimension for the slices",
                 ValueError,
@@ -236,8 +240,8 @@ def _result(call: Call, level: VmapLevel, leaf: Any, dim: Any, path: str) -> Any
     ndim = leaf.ndim + 1
     if not isinstance(dim, int) or isinstance(dim, bool) or not -ndim <= dim < ndim:
         raise call.error(
-            f"out_dims is {dim!r} for {path}, which has {ndim} dimensions with that of the slices; expected None or a "
-            f"number from {-ndim} to {ndim - 1}",
+            f"out_dims is {dim!r} for {path_of_output(spec, n)}, which has {ndim} dimensions with that of the "
+            f"slices; expected None or a number from {-ndim} to {ndim - 1}",
             ValueError,
         )
     data = _own(physical(leaf)) if is_mapped else all_slices(leaf, level)

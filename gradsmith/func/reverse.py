@@ -17,6 +17,7 @@ from gradsmith.func.arguments import (
     private,
     require_inexact,
     require_number,
+    require_real,
     tensor_outputs,
     vector_leaves,
     with_arguments,
@@ -250,8 +251,12 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 class Pullback:
     """Product of a vector with the Jacobian of one call of a function."""
 
-    def __init__(self, call: Call, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool) -> None:
+    def __init__(
+        self, call: Call, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool, *, of_real: bool = False
+    ) -> None:
         leaves, self.primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)
+        if of_real:
+            require_real(call, leaves, "inputs")
         recording = is_grad_enabled()
         self.call = call
         self.tensors = private(leaves, recording)
@@ -260,10 +265,16 @@ class Pullback:
         output, aux = output_and_aux(call, result, has_aux)
         self.outputs, self.spec = tensor_outputs(call, output)
         require_inexact(call, self.outputs)
-        results = without_history_of(self.tensors, self.outputs, recording)
-        self.aux = aux_without_history(self.tensors, aux, recording)
-        self.has_history = bool(with_history(results))
-        self.output = self.spec.unflatten(results)
+        if of_real:
+            require_real(call, self.outputs, "outputs")
+        self.results = without_history_of(self.tensors, self.outputs, recording)
+        self.aux = aux_without_history(self.tensors, aux, recording) if has_aux else None
+        self.has_history = bool(with_history(self.results))
+
+    @property
+    def output(self) -> Any:
+        """What the function gives, in its structure."""
+        return self.spec.unflatten(self.results)
 
     def __call__(self, cotangents: Any, retain_graph: bool = True, create_graph: bool | None = None) -> Any:
         """Product of the vector `cotangents` with the Jacobian, in the structure of the primals."""

@@ -119,9 +119,7 @@ def real_pullback(call: Call, args: tuple[Any, ...], positions: tuple[int, ...],
     require_real(call, leaves, "inputs")
     if any(leaf.is_meta for leaf in leaves):
         raise call.error("inputs on the meta device have no data, without which no entry can be computed")
-    pullback = Pullback(call, args, positions, has_aux)
-    require_real(call, pullback.outputs, "outputs")
-    return pullback
+    return Pullback(call, args, positions, has_aux, of_real=True)
 
 
 def evaluated(
