@@ -223,7 +223,7 @@ def _as_list(tensors: Any, name: str) -> list[Any]:
 
 
 def _inputs_list(inputs: Any, function: str) -> list[Any]:
-    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+    if not is_tensor(inputs) and isinstance(inputs, Mapping) and type(inputs) is not dict:
         raise TypeError(
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. Other Mapping types are "
             "not supported."
@@ -325,6 +325,9 @@ def _moved(index: int, given: Any, device: Any) -> Any:
 
 
 def _implicit_gradient(index: int, root: Any) -> Any:
+    one = entry_points.gradient_of_scalar(root) if is_tensor(root) else None
+    if one is not None:
+        return one
     shape, dtype = _shape_of(root), _dtype_of(root)
     if is_tensor(root) and not root.requires_grad:
         return from_array(np.zeros(shape, dtype))  # refused later, for what it lacks

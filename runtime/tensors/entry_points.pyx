@@ -60,21 +60,32 @@ def takes_gradient(TensorBase root not None):
 
 cdef bint backward_of_scalar(TensorBase root, bint keep_graph) except -1:
     """``root.backward()`` of a real tensor with one element; False, and nothing done, for any other."""
-    cdef PyObject *ones
+    cdef TensorBase one = one_for(root)
+    if one is None:
+        return False
+    run_all([root], [one], keep_graph, False)
+    return True
+
+
+cdef TensorBase one_for(TensorBase root):
+    """The gradient with which that of a real tensor with one element begins; None for any other, and those to check."""
     if cnp.PyArray_SIZE(<cnp.ndarray>root.array) != 1 or not requires_grad(root) or root.flags & NEEDS_CHECKS:
-        return False
+        return None
     if not cnp.PyArray_ISWRITEABLE(<cnp.ndarray>root.array) and is_meta(root.array):
-        return False
+        return None
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(<cnp.ndarray>root.array)):
-        return False
-    ones = full_array(
+        return None
+    return wrap_owned(full_array(
         cnp.PyArray_TYPE(<cnp.ndarray>root.array),
         cnp.PyArray_NDIM(<cnp.ndarray>root.array),
         cnp.PyArray_DIMS(<cnp.ndarray>root.array),
         1,
-    )
-    run_all([root], [wrap_owned(ones)], keep_graph, False)
-    return True
+    ))
+
+
+def gradient_of_scalar(TensorBase root not None):
+    """`one_for`."""
+    return one_for(root)
 
 
 c_upcalls.backward_of_scalar = <scalar_backward>backward_of_scalar
