@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra import small_matrices
+from gradsmith.runtime.arrays.functions.algebra import small_eigen, small_matrices
 
 Array: TypeAlias = NDArray[Any]
 
@@ -223,7 +223,7 @@ def _adjoint(a: Array) -> Array:
 
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
-    values, vectors = converged("linalg.eigh", np.linalg.eigh, mean_of_both(a))
+    values, vectors = converged("linalg.eigh", small_eigen.eigh, mean_of_both(a))
     values, vectors = like_given(a, values, vectors * _phases(vectors))
     return values, vectors
 
