@@ -18,13 +18,12 @@ cdef extern from "runtime/arrays/functions/algebra/small_matrices_kernels.h":
     void gs_small_det(bint is_double, const void *a, void *det, Py_ssize_t count, int n) nogil
     void gs_small_slogdet(bint is_double, const void *a, void *sign, void *logarithm, Py_ssize_t count, int n) nogil
     Py_ssize_t gs_small_cholesky(bint is_double, const void *a, void *factor, Py_ssize_t count, int n) nogil
-    void gs_symmetric(bint is_double, const void *a, void *out, Py_ssize_t count, int n, bint lower) nogil
-    void gs_mean_with_transpose(bint is_double, const void *a, void *out, Py_ssize_t count, int n) nogil
+    void gs_symmetric(bint is_double, const void *a, void *out, Py_ssize_t count, Py_ssize_t n, bint lower) nogil
+    void gs_mean_with_transpose(bint is_double, const void *a, void *out, Py_ssize_t count, Py_ssize_t n) nogil
 
 
 cdef enum:
     MOST_ROWS_ALONE = 5
-    MOST_ROWS_BY_ELEMENT = 64  # beyond, NumPy's walk over memory in blocks is faster
 
 
 cdef bint is_small(cnp.ndarray a) noexcept:
@@ -128,14 +127,13 @@ def cholesky(cnp.ndarray a not None):
     return factor
 
 
-cdef bint is_walked_by_element(cnp.ndarray a) noexcept:
+cdef bint is_walked_in_tiles(cnp.ndarray a) noexcept:
     """Are triangles of these matrices taken here and not by NumPy?"""
     cdef int kind = cnp.PyArray_TYPE(a), ndim = a.ndim
     return (
         (kind == cnp.NPY_FLOAT64 or kind == cnp.NPY_FLOAT32)
         and ndim > 1
         and a.shape[ndim - 1] == a.shape[ndim - 2]
-        and a.shape[ndim - 1] <= MOST_ROWS_BY_ELEMENT
         and cnp.PyArray_SIZE(a) > 0
         and cnp.PyArray_ISNOTSWAPPED(a)
     )
@@ -144,9 +142,9 @@ cdef bint is_walked_by_element(cnp.ndarray a) noexcept:
 def hermitian(cnp.ndarray a not None, bint lower):
     """The Hermitian matrix that one triangle of a square one describes."""
     cdef cnp.ndarray found
-    cdef int n
-    if is_walked_by_element(a):
-        n = <int>a.shape[a.ndim - 1]
+    cdef Py_ssize_t n
+    if is_walked_in_tiles(a):
+        n = a.shape[a.ndim - 1]
         a = cnp.PyArray_GETCONTIGUOUS(a)
         found = np.empty_like(a)
         gs_symmetric(is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), cnp.PyArray_SIZE(a) // (n * n), n, lower)
@@ -160,9 +158,9 @@ def hermitian(cnp.ndarray a not None, bint lower):
 def mean_with_adjoint(cnp.ndarray a not None):
     """Half the sum of a square matrix and its adjoint."""
     cdef cnp.ndarray found
-    cdef int n
-    if is_walked_by_element(a):
-        n = <int>a.shape[a.ndim - 1]
+    cdef Py_ssize_t n
+    if is_walked_in_tiles(a):
+        n = a.shape[a.ndim - 1]
         a = cnp.PyArray_GETCONTIGUOUS(a)
         found = np.empty_like(a)
         gs_mean_with_transpose(

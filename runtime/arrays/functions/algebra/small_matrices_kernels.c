@@ -12,6 +12,7 @@
 #define GS_HAS_VECTORS
 #define GS_VECTOR_BYTES 32
 #endif
+#define TILE 16
 #define MOST_COLUMNS (GS_MOST_ROWS + GS_MOST_RIGHT)
 
 #define REAL float
@@ -63,7 +64,7 @@ gs_small_cholesky(int is_double, const void *a, void *factor, ptrdiff_t count, i
 }
 
 void
-gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, int n, int lower)
+gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, ptrdiff_t n, int lower)
 {
     if (is_double) {
         symmetric_double(a, out, count, n, lower);
@@ -73,7 +74,7 @@ gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, int n, in
 }
 
 void
-gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, int n)
+gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, ptrdiff_t n)
 {
     if (is_double) {
         mean_double(a, out, count, n);

@@ -23,9 +23,9 @@ void gs_small_slogdet(int is_double, const void *a, void *sign, void *logarithm,
 ptrdiff_t gs_small_cholesky(int is_double, const void *a, void *factor, ptrdiff_t count, int n);
 
 /* The symmetric matrix that one triangle of a describes. */
-void gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, int n, int lower);
+void gs_symmetric(int is_double, const void *a, void *out, ptrdiff_t count, ptrdiff_t n, int lower);
 
 /* Half the sum of a and its transpose. */
-void gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, int n);
+void gs_mean_with_transpose(int is_double, const void *a, void *out, ptrdiff_t count, ptrdiff_t n);
 
 #endif

@@ -253,27 +253,47 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
     return -1;
 }
 
-/* ---- symmetric matrices, of any size */
+/* ---- symmetric matrices, of any size: in tiles, as one of two elements that are read together is far from the last */
+
+GS_INLINE void
+NAME(symmetric_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column, int lower)
+{
+    for (ptrdiff_t i = row; i < n && i < row + TILE; i++) {
+        for (ptrdiff_t j = column; j <= i && j < column + TILE; j++) {
+            out[i * n + j] = out[j * n + i] = lower ? a[i * n + j] : a[j * n + i];
+        }
+    }
+}
+
+GS_INLINE void
+NAME(mean_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column)
+{
+    for (ptrdiff_t i = row; i < n && i < row + TILE; i++) {
+        for (ptrdiff_t j = column; j <= i && j < column + TILE; j++) {
+            out[i * n + j] = out[j * n + i] = (REAL)0.5 * (a[i * n + j] + a[j * n + i]);
+        }
+    }
+}
 
 static void
-NAME(symmetric)(const REAL *a, REAL *out, ptrdiff_t count, int n, int lower)
+NAME(symmetric)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n, int lower)
 {
     for (ptrdiff_t matrix = 0; matrix < count; matrix++, a += n * n, out += n * n) {
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j <= i; j++) {
-                out[i * n + j] = out[j * n + i] = lower ? a[i * n + j] : a[j * n + i];
+        for (ptrdiff_t row = 0; row < n; row += TILE) {
+            for (ptrdiff_t column = 0; column <= row; column += TILE) {
+                NAME(symmetric_tile)(a, out, n, row, column, lower);
             }
         }
     }
 }
 
 static void
-NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, int n)
+NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n)
 {
     for (ptrdiff_t matrix = 0; matrix < count; matrix++, a += n * n, out += n * n) {
-        for (int i = 0; i < n; i++) {
-            for (int j = 0; j <= i; j++) {
-                out[i * n + j] = out[j * n + i] = (REAL)0.5 * (a[i * n + j] + a[j * n + i]);
+        for (ptrdiff_t row = 0; row < n; row += TILE) {
+            for (ptrdiff_t column = 0; column <= row; column += TILE) {
+                NAME(mean_tile)(a, out, n, row, column);
             }
         }
     }
