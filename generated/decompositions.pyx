@@ -1996,7 +1996,7 @@ cdef class WholeSvdBackward0(Node):
             grad_inputs,
             0,
             not_implemented(
-                "linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not square; use full_matrices=False",
+                "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
             ),
         )
 
@@ -2004,7 +2004,7 @@ cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    #
     grad_U, grad_S, grad_Vh = gradients
     return (
         not_implemented(
-            "linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not square; use full_matrices=False",
+            "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
         ),
     )
 
@@ -2054,8 +2054,8 @@ def whole_svd(input):
     Vh : Tensor
 
     Gradients:
-        input: not_implemented('linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not
-        square; use full_matrices=False')
+        input: not_implemented('linalg.svd vectors of a matrix that is not square with full_matrices=True; use
+        full_matrices=False')
         result: transposed
     """
     return call_whole_svd(input)

@@ -15090,7 +15090,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "internal"),
         entries=("op_whole_svd",),
         inputs=("self",),
-        gradients=(("self", "not_implemented('linalg.svd of the singular vectors with full_matrices=True, of a matrix that is not square; use full_matrices=False')"),),
+        gradients=(("self", "not_implemented('linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False')"),),
         tangent="transposed",
         derived=(),
         saving="",
