@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra import small_eigen, small_matrices
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination
 
 Array: TypeAlias = NDArray[Any]
 
@@ -80,14 +80,14 @@ def batch_element(a: Array, failed: Array) -> str:
 def inverse_of(a: Array) -> Array:
     check_square("linalg.inv", a)
     try:
-        return small_matrices.inv(readable(a))
+        return elimination.inv(readable(a))
     except np.linalg.LinAlgError:
         raise singular("linalg.inv", a, "the inversion could not be completed") from None
 
 
 def singular(op: str, a: Array, consequence: str) -> LinAlgError:
     """The error for a batch with an exactly singular matrix; nearly singular ones are not named."""
-    sizes = np.abs(small_matrices.det(a)).reshape(-1)
+    sizes = np.abs(elimination.det(a)).reshape(-1)
     place = batch_element(a, sizes == sizes.min())
     return LinAlgError(f"{op}: {place}{consequence} because the input matrix is singular.")
 
@@ -97,12 +97,12 @@ def inverse_or_nan_of(a: Array) -> Array:
     check_square("linalg.inv_ex", a)
     a = readable(a)
     try:
-        found = small_matrices.inv(a)
+        found = elimination.inv(a)
     except np.linalg.LinAlgError:
         found = np.full(a.shape, np.nan, a.dtype)
         for place in np.ndindex(a.shape[:-2]):
             with contextlib.suppress(np.linalg.LinAlgError):
-                found[place] = small_matrices.inv(a[place])
+                found[place] = elimination.inv(a[place])
     if a.size:
         condition = np.abs(a).max((-2, -1), keepdims=True) * np.abs(found).max((-2, -1), keepdims=True)
         found = np.where(condition * np.finfo(a.dtype).eps < 0.1, found, np.nan).astype(a.dtype, copy=False)
@@ -111,12 +111,12 @@ def inverse_or_nan_of(a: Array) -> Array:
 
 def det_of(a: Array) -> Array:
     check_square("linalg.det", a)
-    return small_matrices.det(readable(a))
+    return elimination.det(readable(a))
 
 
 def slogdet_of(a: Array) -> tuple[Array, Array]:
     check_square("linalg.slogdet", a)
-    return small_matrices.slogdet(readable(a))
+    return elimination.slogdet(readable(a))
 
 
 def adjugate_of(a: Array) -> Array:
@@ -124,7 +124,7 @@ def adjugate_of(a: Array) -> Array:
     u, s, vh = converged("linalg.det", np.linalg.svd, readable(a))
     others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
     np.einsum("...ii->...i", others)[...] = 1
-    phase = small_matrices.det(u) * small_matrices.det(vh)
+    phase = elimination.det(u) * elimination.det(vh)
     scaled = others.prod(-1) * phase[..., None]
     return np.asarray(np.matmul(vh.conj().mT * scaled[..., None, :], u.conj().mT))
 
@@ -144,7 +144,7 @@ def matrix_solve_of(a: Array, b: Array) -> Array:
         )
     check_batches(op, a, b)
     try:
-        return small_matrices.solve(readable(a), b)
+        return elimination.solve(readable(a), b)
     except np.linalg.LinAlgError:
         raise singular(op, a, "The solver failed") from None
 
@@ -195,18 +195,18 @@ def hermitian_part_of(a: Array, triangle: str, op: str) -> Array:
     check_square(op, a)
     if triangle not in ("L", "U", "l", "u"):
         raise RuntimeError(f"{op}(): expected UPLO to be 'L' or 'U', but got {triangle!r}")
-    return small_matrices.hermitian(readable(a), triangle in "Ll")
+    return elimination.hermitian(readable(a), triangle in "Ll")
 
 
 def mean_of_both(a: Array) -> Array:
     """Every element of a matrix and of its adjoint takes part, and so has a derivative."""
-    return small_matrices.mean_with_adjoint(readable(a))
+    return elimination.mean_with_adjoint(readable(a))
 
 
 def cholesky_factor_of(a: Array) -> Array:
     op = "linalg.cholesky"
     try:
-        return small_matrices.cholesky(mean_of_both(a))
+        return elimination.cholesky(mean_of_both(a))
     except np.linalg.LinAlgError:
         raise LinAlgError(
             f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
@@ -223,7 +223,7 @@ def _adjoint(a: Array) -> Array:
 
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
-    values, vectors = converged("linalg.eigh", small_eigen.eigh, mean_of_both(a))
+    values, vectors = converged("linalg.eigh", eigenvalues.eigh, mean_of_both(a))
     values, vectors = like_given(a, values, vectors * _phases(vectors))
     return values, vectors
 

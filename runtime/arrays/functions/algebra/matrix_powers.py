@@ -8,13 +8,13 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsmith.runtime.arrays.functions.algebra import small_matrices
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_inexact,
     check_squares,
     inverse_of,
     readable,
 )
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination
 
 Array: TypeAlias = NDArray[Any]
 
@@ -75,4 +75,4 @@ def _pade(a: Array) -> Array:
     a6 = a4 @ a2
     odd = a @ (a6 @ (b[13] * a6 + b[11] * a4 + b[9] * a2) + b[7] * a6 + b[5] * a4 + b[3] * a2 + b[1] * unit)
     even = a6 @ (b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * unit
-    return np.asarray(small_matrices.solve(even - odd, even + odd))
+    return np.asarray(elimination.solve(even - odd, even + odd))

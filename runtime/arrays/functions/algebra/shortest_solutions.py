@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra import small_matrices
 from gradsmith.runtime.arrays.functions.algebra.lu_decomposition import lu_compact_of, permuted_rows_of
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
@@ -22,6 +21,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     readable,
     threshold,
 )
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination
 from gradsmith.runtime.arrays.functions.algebra.triangular_systems import triangular_solution_of
 
 Array: TypeAlias = NDArray[Any]
@@ -84,7 +84,7 @@ def cholesky_or_nan_of(a: Array) -> Array:
     """NaN for matrices that are not positive definite."""
     a = mean_of_both(readable(a))
     try:
-        return small_matrices.cholesky(a)
+        return elimination.cholesky(a)
     except np.linalg.LinAlgError:
         found = np.tril(np.full(a.shape, np.nan, a.dtype))
         for place in np.ndindex(a.shape[:-2]):

@@ -1,6 +1,6 @@
 /* Linear algebra of many small matrices: as many as a vector has lanes are worked on side by side. */
-#ifndef GS_SMALL_MATRICES_KERNELS_H
-#define GS_SMALL_MATRICES_KERNELS_H
+#ifndef GS_ELIMINATION_KERNELS_H
+#define GS_ELIMINATION_KERNELS_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* Householder's reduction and the implicit QL and QR iteration, with the signs that LAPACK's `syevd` gives to the
  * vectors: Golub and Van Loan, Matrix Computations, 8.3. One matrix after the other, without a call for each. */
-#include "small_eigen_kernels.h"
+#include "eigenvalues_kernels.h"
 
 #include <float.h>
 #include <math.h>

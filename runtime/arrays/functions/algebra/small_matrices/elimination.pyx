@@ -9,7 +9,7 @@ import numpy as np
 
 cnp.import_array()
 
-cdef extern from "runtime/arrays/functions/algebra/small_matrices_kernels.h":
+cdef extern from "runtime/arrays/functions/algebra/small_matrices/elimination_kernels.h":
     enum:
         GS_MOST_ROWS
         GS_MOST_RIGHT

@@ -1,5 +1,5 @@
 /* Gaussian elimination with partial pivoting, and Cholesky's decomposition. */
-#include "small_matrices_kernels.h"
+#include "elimination_kernels.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -21,7 +21,7 @@
 #define ABS fabsf
 #define SQRT sqrtf
 #define LOG logf
-#include "small_matrices_template.h"
+#include "elimination_template.h"
 
 #define REAL double
 #define INTEGER int64_t
@@ -29,7 +29,7 @@
 #define ABS fabs
 #define SQRT sqrt
 #define LOG log
-#include "small_matrices_template.h"
+#include "elimination_template.h"
 
 ptrdiff_t
 gs_small_solve(int is_double, const void *a, const void *b, void *x, ptrdiff_t count, int n, int m)

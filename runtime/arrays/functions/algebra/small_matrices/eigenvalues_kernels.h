@@ -1,6 +1,6 @@
 /* Eigenvalues and eigenvectors of many small symmetric matrices. */
-#ifndef GS_SMALL_EIGEN_KERNELS_H
-#define GS_SMALL_EIGEN_KERNELS_H
+#ifndef GS_EIGENVALUES_KERNELS_H
+#define GS_EIGENVALUES_KERNELS_H
 
 #include <stddef.h>
 

@@ -1,4 +1,4 @@
-/* The text of small_matrices_kernels.c for one type. A block holds LANES matrices: block[row][column][matrix].
+/* The text of elimination_kernels.c for one type. A block holds LANES matrices: block[row][column][matrix].
  * What takes the time, from loading to storing, is compiled for each instruction set. */
 
 #ifdef GS_HAS_VECTORS

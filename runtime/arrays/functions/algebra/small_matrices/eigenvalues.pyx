@@ -9,7 +9,7 @@ import numpy as np
 
 cnp.import_array()
 
-cdef extern from "runtime/arrays/functions/algebra/small_eigen_kernels.h":
+cdef extern from "runtime/arrays/functions/algebra/small_matrices/eigenvalues_kernels.h":
     enum:
         GS_MOST_ROWS
     Py_ssize_t gs_small_eigh(const double *a, double *values, double *vectors, Py_ssize_t count, int n) nogil
