@@ -4,22 +4,26 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_inplace,
-    check_input, check_real, check_tensor, connect_1, copy_into, elementwise, end_op, ended, finish_inplace, give_out,
-    gradient, gradient_or_zeros, has_tangent_1, name_within, Node, original_of, own_memory, prepare_history,
-    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, value_of, watching,
-    wrap, write_inplace, write_out_docstrings, written_batched,
+    array_of, as_int, as_operand, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
+    check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise,
+    end_op, ended, finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, is_tensor,
+    name_within, Node, original_of, own_memory, plus, prepare_history, refuse_numbers, replayed_result, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number,
+    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
-from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
+from gradsmith.generated.arithmetic cimport (
+    op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_scalar, op_sub_tensor_tensor,
+)
 from gradsmith.generated.comparison cimport op_eq_scalar, op_where_scalar_tensor
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor
+from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.unary cimport op_neg, op_sign
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.special import scipy_loops
+from gradsmith.runtime.arrays.functions.special import orders, scipy_loops
 from gradsmith.runtime.switches.return_types import return_type
 from gradsmith.runtime.switches.scipy_modules import SciPy
 
@@ -39,6 +43,13 @@ cdef object scipy_of_special_spherical_bessel_j0 = SciPy("special.spherical_bess
 cdef object scipy_of_special_airy = SciPy("special.airy")
 cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
 cdef object scipy_of_airy_ai_prime = SciPy("airy_ai_prime")
+cdef object scipy_of_special_jv = SciPy("special.jv")
+cdef object scipy_of_special_yv = SciPy("special.yv")
+cdef object scipy_of_special_iv = SciPy("special.iv")
+cdef object scipy_of_special_kv = SciPy("special.kv")
+cdef object scipy_of_special_ive = SciPy("special.ive")
+cdef object scipy_of_special_kve = SciPy("special.kve")
+cdef object scipy_of_bessel_order = SciPy("bessel_order")
 cdef object scipy_of_special_spherical_jn = SciPy("special.spherical_jn")
 cdef object scipy_of_special_spherical_yn = SciPy("special.spherical_yn")
 cdef object scipy_of_special_spherical_in = SciPy("special.spherical_in")
@@ -1268,6 +1279,1691 @@ def airy_ai_prime(input):
     return call_airy_ai_prime(input)
 
 
+# ---- special_jv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialJvBackward0(Node):
+    """Backward of ``special_jv(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("jv", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_scalar(
+                        op_sub_tensor_tensor(
+                            op_special_jv_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                            op_special_jv_tensor_tensor(op_add_scalar(v, 1), self_),
+                        ),
+                        2,
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+
+cdef object tangents_special_jv_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("jv", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_jv_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                        op_special_jv_tensor_tensor(op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_jv_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.jv", (v, self), &batched_special_jv_tensor_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_jv.special.jv, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialJvBackward0.__new__(SpecialJvBackward0)
+        connect_2(node, 2, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_jv_tensor_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_jv_tensor_tensor(tuple operands):
+    return op_special_jv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_jv_tensor_tensor
+batched_special_jv_tensor_tensor = BatchRule(b"special.jv", elementwise, b"ee", packed_special_jv_tensor_tensor, NULL)
+
+cdef class SpecialJvTensorScalarBackward0(Node):
+    """Backward of ``special_jv(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("jv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialJvBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_jv_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("jv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_jv_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op("special.jv", (v, self), &batched_special_jv_tensor_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_jv.special.jv, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialJvTensorScalarBackward0.__new__(SpecialJvTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_jv_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_jv_tensor_scalar(tuple operands):
+    return op_special_jv_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_jv_tensor_scalar
+batched_special_jv_tensor_scalar = BatchRule(b"special.jv", elementwise, b"e.", packed_special_jv_tensor_scalar, NULL)
+
+cdef class SpecialJvScalarTensorBackward0(Node):
+    """Backward of ``special_jv(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_jv_scalar_tensor(v - 1, self_), op_special_jv_scalar_tensor(v + 1, self_)
+                    ),
+                    2,
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialJvBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_jv_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_div_tensor_scalar(
+            op_sub_tensor_tensor(op_special_jv_scalar_tensor(v - 1, self), op_special_jv_scalar_tensor(v + 1, self)), 2
+        ),
+    )
+
+cdef TensorBase op_special_jv_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.jv", (v, self), &batched_special_jv_scalar_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_jv.special.jv, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialJvScalarTensorBackward0.__new__(SpecialJvScalarTensorBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_jv_scalar_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_jv_scalar_tensor(tuple operands):
+    return op_special_jv_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_jv_scalar_tensor
+batched_special_jv_scalar_tensor = BatchRule(b"special.jv", elementwise, b".e", packed_special_jv_scalar_tensor, NULL)
+
+def call_special_jv(v, self):
+    v = as_operand(v, "special.jv", "v", 1)
+    self = as_operand(self, "special.jv", "input", 2)
+    check_real(v, "special.jv")
+    check_real(self, "special.jv")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_jv_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_jv_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_jv_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.jv", "v")
+
+def special_jv(v, input, *, out=None):
+    """Bessel function of the first kind of any order, with a gradient in the order too.
+
+    ``special_jv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('jv', 1, v, self * ones_like(grad))
+        input: grad * ((special_jv(v - 1, self) - special_jv(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.jv", out, call_special_jv(v, input))
+
+special_jn = special_jv
+
+special_jve = special_jv
+
+
+# ---- special_yv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialYvBackward0(Node):
+    """Backward of ``special_yv(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("yv", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_scalar(
+                        op_sub_tensor_tensor(
+                            op_special_yv_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                            op_special_yv_tensor_tensor(op_add_scalar(v, 1), self_),
+                        ),
+                        2,
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+
+cdef object tangents_special_yv_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("yv", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_yv_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                        op_special_yv_tensor_tensor(op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_yv_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.yv", (v, self), &batched_special_yv_tensor_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_yv.special.yv, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialYvBackward0.__new__(SpecialYvBackward0)
+        connect_2(node, 2, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_yv_tensor_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yv_tensor_tensor(tuple operands):
+    return op_special_yv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_yv_tensor_tensor
+batched_special_yv_tensor_tensor = BatchRule(b"special.yv", elementwise, b"ee", packed_special_yv_tensor_tensor, NULL)
+
+cdef class SpecialYvTensorScalarBackward0(Node):
+    """Backward of ``special_yv(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("yv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialYvBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_yv_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("yv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_yv_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op("special.yv", (v, self), &batched_special_yv_tensor_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_yv.special.yv, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialYvTensorScalarBackward0.__new__(SpecialYvTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_yv_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yv_tensor_scalar(tuple operands):
+    return op_special_yv_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_yv_tensor_scalar
+batched_special_yv_tensor_scalar = BatchRule(b"special.yv", elementwise, b"e.", packed_special_yv_tensor_scalar, NULL)
+
+cdef class SpecialYvScalarTensorBackward0(Node):
+    """Backward of ``special_yv(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_yv_scalar_tensor(v - 1, self_), op_special_yv_scalar_tensor(v + 1, self_)
+                    ),
+                    2,
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialYvBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_yv_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_div_tensor_scalar(
+            op_sub_tensor_tensor(op_special_yv_scalar_tensor(v - 1, self), op_special_yv_scalar_tensor(v + 1, self)), 2
+        ),
+    )
+
+cdef TensorBase op_special_yv_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.yv", (v, self), &batched_special_yv_scalar_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_yv.special.yv, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialYvScalarTensorBackward0.__new__(SpecialYvScalarTensorBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_yv_scalar_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yv_scalar_tensor(tuple operands):
+    return op_special_yv_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_yv_scalar_tensor
+batched_special_yv_scalar_tensor = BatchRule(b"special.yv", elementwise, b".e", packed_special_yv_scalar_tensor, NULL)
+
+def call_special_yv(v, self):
+    v = as_operand(v, "special.yv", "v", 1)
+    self = as_operand(self, "special.yv", "input", 2)
+    check_real(v, "special.yv")
+    check_real(self, "special.yv")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_yv_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_yv_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_yv_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.yv", "v")
+
+def special_yv(v, input, *, out=None):
+    """Bessel function of the second kind of any order, with a gradient in the order too.
+
+    ``special_yv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('yv', 1, v, self * ones_like(grad))
+        input: grad * ((special_yv(v - 1, self) - special_yv(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.yv", out, call_special_yv(v, input))
+
+special_yn = special_yv
+
+special_yve = special_yv
+
+
+# ---- special_iv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialIvBackward0(Node):
+    """Backward of ``special_iv(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("iv", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_iv_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                            op_special_iv_tensor_tensor(op_add_scalar(v, 1), self_),
+                        ),
+                        2,
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+
+cdef object tangents_special_iv_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("iv", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_div_tensor_scalar(
+                    op_add_tensor(
+                        op_special_iv_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                        op_special_iv_tensor_tensor(op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_iv_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.iv", (v, self), &batched_special_iv_tensor_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_iv.special.iv, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialIvBackward0.__new__(SpecialIvBackward0)
+        connect_2(node, 2, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_iv_tensor_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_iv_tensor_tensor(tuple operands):
+    return op_special_iv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_iv_tensor_tensor
+batched_special_iv_tensor_tensor = BatchRule(b"special.iv", elementwise, b"ee", packed_special_iv_tensor_tensor, NULL)
+
+cdef class SpecialIvTensorScalarBackward0(Node):
+    """Backward of ``special_iv(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("iv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialIvBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_iv_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("iv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_iv_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op("special.iv", (v, self), &batched_special_iv_tensor_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_iv.special.iv, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialIvTensorScalarBackward0.__new__(SpecialIvTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_iv_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_iv_tensor_scalar(tuple operands):
+    return op_special_iv_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_iv_tensor_scalar
+batched_special_iv_tensor_scalar = BatchRule(b"special.iv", elementwise, b"e.", packed_special_iv_tensor_scalar, NULL)
+
+cdef class SpecialIvScalarTensorBackward0(Node):
+    """Backward of ``special_iv(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_tensor_scalar(
+                    op_add_tensor(op_special_iv_scalar_tensor(v - 1, self_), op_special_iv_scalar_tensor(v + 1, self_)),
+                    2,
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialIvBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_iv_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_div_tensor_scalar(
+            op_add_tensor(op_special_iv_scalar_tensor(v - 1, self), op_special_iv_scalar_tensor(v + 1, self)), 2
+        ),
+    )
+
+cdef TensorBase op_special_iv_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.iv", (v, self), &batched_special_iv_scalar_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_iv.special.iv, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialIvScalarTensorBackward0.__new__(SpecialIvScalarTensorBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_iv_scalar_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_iv_scalar_tensor(tuple operands):
+    return op_special_iv_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_iv_scalar_tensor
+batched_special_iv_scalar_tensor = BatchRule(b"special.iv", elementwise, b".e", packed_special_iv_scalar_tensor, NULL)
+
+def call_special_iv(v, self):
+    v = as_operand(v, "special.iv", "v", 1)
+    self = as_operand(self, "special.iv", "input", 2)
+    check_real(v, "special.iv")
+    check_real(self, "special.iv")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_iv_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_iv_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_iv_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.iv", "v")
+
+def special_iv(v, input, *, out=None):
+    """Modified Bessel function of the first kind of any order, with a gradient in the order too.
+
+    ``special_iv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('iv', 1, v, self * ones_like(grad))
+        input: grad * ((special_iv(v - 1, self) + special_iv(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.iv", out, call_special_iv(v, input))
+
+
+# ---- special_kv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialKvBackward0(Node):
+    """Backward of ``special_kv(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("kv", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    op_neg(grad),
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_kv_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                            op_special_kv_tensor_tensor(op_add_scalar(v, 1), self_),
+                        ),
+                        2,
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+
+cdef object tangents_special_kv_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("kv", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                op_neg(self_t),
+                op_div_tensor_scalar(
+                    op_add_tensor(
+                        op_special_kv_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                        op_special_kv_tensor_tensor(op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_kv_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.kv", (v, self), &batched_special_kv_tensor_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kv.special.kv, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialKvBackward0.__new__(SpecialKvBackward0)
+        connect_2(node, 2, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_kv_tensor_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kv_tensor_tensor(tuple operands):
+    return op_special_kv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_kv_tensor_tensor
+batched_special_kv_tensor_tensor = BatchRule(b"special.kv", elementwise, b"ee", packed_special_kv_tensor_tensor, NULL)
+
+cdef class SpecialKvTensorScalarBackward0(Node):
+    """Backward of ``special_kv(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("kv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialKvBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_kv_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("kv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_kv_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op("special.kv", (v, self), &batched_special_kv_tensor_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kv.special.kv, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialKvTensorScalarBackward0.__new__(SpecialKvTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_kv_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kv_tensor_scalar(tuple operands):
+    return op_special_kv_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_kv_tensor_scalar
+batched_special_kv_tensor_scalar = BatchRule(b"special.kv", elementwise, b"e.", packed_special_kv_tensor_scalar, NULL)
+
+cdef class SpecialKvScalarTensorBackward0(Node):
+    """Backward of ``special_kv(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                op_neg(grad),
+                op_div_tensor_scalar(
+                    op_add_tensor(op_special_kv_scalar_tensor(v - 1, self_), op_special_kv_scalar_tensor(v + 1, self_)),
+                    2,
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialKvBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_kv_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    v, self = given
+    return op_mul_tensor(
+        op_neg(self_t),
+        op_div_tensor_scalar(
+            op_add_tensor(op_special_kv_scalar_tensor(v - 1, self), op_special_kv_scalar_tensor(v + 1, self)), 2
+        ),
+    )
+
+cdef TensorBase op_special_kv_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.kv", (v, self), &batched_special_kv_scalar_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kv.special.kv, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialKvScalarTensorBackward0.__new__(SpecialKvScalarTensorBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_kv_scalar_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kv_scalar_tensor(tuple operands):
+    return op_special_kv_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_kv_scalar_tensor
+batched_special_kv_scalar_tensor = BatchRule(b"special.kv", elementwise, b".e", packed_special_kv_scalar_tensor, NULL)
+
+def call_special_kv(v, self):
+    v = as_operand(v, "special.kv", "v", 1)
+    self = as_operand(self, "special.kv", "input", 2)
+    check_real(v, "special.kv")
+    check_real(self, "special.kv")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_kv_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_kv_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_kv_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.kv", "v")
+
+def special_kv(v, input, *, out=None):
+    """Modified Bessel function of the second kind of any order, with a gradient in the order too.
+
+    ``special_kv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('kv', 1, v, self * ones_like(grad))
+        input: -grad * ((special_kv(v - 1, self) + special_kv(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.kv", out, call_special_kv(v, input))
+
+special_kn = special_kv
+
+
+# ---- special_ive(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialIveBackward0(Node):
+    """Backward of ``special_ive(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v, self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None, result
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("ive", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            result = unpack(self, 2)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        op_div_tensor_scalar(
+                            op_add_tensor(
+                                op_special_ive_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                                op_special_ive_tensor_tensor(op_add_scalar(v, 1), self_),
+                            ),
+                            2,
+                        ),
+                        op_mul_tensor(op_sign(self_), result),
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_ive_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    result, v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("ive", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_sub_tensor_tensor(
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_ive_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                            op_special_ive_tensor_tensor(op_add_scalar(v, 1), self),
+                        ),
+                        2,
+                    ),
+                    op_mul_tensor(op_sign(self), result),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_ive_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.ive", (v, self), &batched_special_ive_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_ive.special.ive, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialIveBackward0.__new__(SpecialIveBackward0)
+        connect_2(node, 3, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+        if node.edges[1].node != NULL:
+            save_output(node, 2, result)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_ive_tensor_tensor, (result, v, self))
+    return ended(depth, result)
+
+cdef object packed_special_ive_tensor_tensor(tuple operands):
+    return op_special_ive_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_ive_tensor_tensor
+batched_special_ive_tensor_tensor = BatchRule(
+    b"special.ive", elementwise, b"ee", packed_special_ive_tensor_tensor, NULL
+)
+
+cdef class SpecialIveTensorScalarBackward0(Node):
+    """Backward of ``special_ive(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("ive", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialIveBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_ive_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("ive", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_ive_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op(
+        "special.ive", (v, self), &batched_special_ive_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_ive.special.ive, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialIveTensorScalarBackward0.__new__(SpecialIveTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_ive_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_ive_tensor_scalar(tuple operands):
+    return op_special_ive_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_ive_tensor_scalar
+batched_special_ive_tensor_scalar = BatchRule(
+    b"special.ive", elementwise, b"e.", packed_special_ive_tensor_scalar, NULL
+)
+
+cdef class SpecialIveScalarTensorBackward0(Node):
+    """Backward of ``special_ive(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_sub_tensor_tensor(
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_ive_scalar_tensor(v - 1, self_), op_special_ive_scalar_tensor(v + 1, self_)
+                        ),
+                        2,
+                    ),
+                    op_mul_tensor(op_sign(self_), result),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialIveBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_ive_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_sub_tensor_tensor(
+            op_div_tensor_scalar(
+                op_add_tensor(op_special_ive_scalar_tensor(v - 1, self), op_special_ive_scalar_tensor(v + 1, self)), 2
+            ),
+            op_mul_tensor(op_sign(self), result),
+        ),
+    )
+
+cdef TensorBase op_special_ive_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.ive", (v, self), &batched_special_ive_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_ive.special.ive, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialIveScalarTensorBackward0.__new__(SpecialIveScalarTensorBackward0)
+        connect_1(node, 2, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_ive_scalar_tensor, (result, v, self))
+    return ended(depth, result)
+
+cdef object packed_special_ive_scalar_tensor(tuple operands):
+    return op_special_ive_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_ive_scalar_tensor
+batched_special_ive_scalar_tensor = BatchRule(
+    b"special.ive", elementwise, b".e", packed_special_ive_scalar_tensor, NULL
+)
+
+def call_special_ive(v, self):
+    v = as_operand(v, "special.ive", "v", 1)
+    self = as_operand(self, "special.ive", "input", 2)
+    check_real(v, "special.ive")
+    check_real(self, "special.ive")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_ive_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_ive_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_ive_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.ive", "v")
+
+def special_ive(v, input, *, out=None):
+    """Modified Bessel function of the first kind, divided by the exponential of the magnitude.
+
+    ``special_ive(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('ive', 1, v, self * ones_like(grad))
+        input: grad * ((special_ive(v - 1, self) + special_ive(v + 1, self)) / 2 - sign(self) * result)
+        result: auto_element_wise
+    """
+    return give_out("special.ive", out, call_special_ive(v, input))
+
+
+# ---- special_kve(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialKveBackward0(Node):
+    """Backward of ``special_kve(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v, self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None, result
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("kve", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            result = unpack(self, 2)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        result,
+                        op_div_tensor_scalar(
+                            op_add_tensor(
+                                op_special_kve_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                                op_special_kve_tensor_tensor(op_add_scalar(v, 1), self_),
+                            ),
+                            2,
+                        ),
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_kve_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    result, v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("kve", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_sub_tensor_tensor(
+                    result,
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_kve_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                            op_special_kve_tensor_tensor(op_add_scalar(v, 1), self),
+                        ),
+                        2,
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_kve_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.kve", (v, self), &batched_special_kve_tensor_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kve.special.kve, array_of(v), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialKveBackward0.__new__(SpecialKveBackward0)
+        connect_2(node, 3, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+        if node.edges[1].node != NULL:
+            save_output(node, 2, result)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_kve_tensor_tensor, (result, v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kve_tensor_tensor(tuple operands):
+    return op_special_kve_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_kve_tensor_tensor
+batched_special_kve_tensor_tensor = BatchRule(
+    b"special.kve", elementwise, b"ee", packed_special_kve_tensor_tensor, NULL
+)
+
+cdef class SpecialKveTensorScalarBackward0(Node):
+    """Backward of ``special_kve(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("kve", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialKveBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_kve_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("kve", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_kve_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op(
+        "special.kve", (v, self), &batched_special_kve_tensor_scalar
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kve.special.kve, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialKveTensorScalarBackward0.__new__(SpecialKveTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_kve_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kve_tensor_scalar(tuple operands):
+    return op_special_kve_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_kve_tensor_scalar
+batched_special_kve_tensor_scalar = BatchRule(
+    b"special.kve", elementwise, b"e.", packed_special_kve_tensor_scalar, NULL
+)
+
+cdef class SpecialKveScalarTensorBackward0(Node):
+    """Backward of ``special_kve(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_sub_tensor_tensor(
+                    result,
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_special_kve_scalar_tensor(v - 1, self_), op_special_kve_scalar_tensor(v + 1, self_)
+                        ),
+                        2,
+                    ),
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialKveBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_kve_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_sub_tensor_tensor(
+            result,
+            op_div_tensor_scalar(
+                op_add_tensor(op_special_kve_scalar_tensor(v - 1, self), op_special_kve_scalar_tensor(v + 1, self)), 2
+            ),
+        ),
+    )
+
+cdef TensorBase op_special_kve_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.kve", (v, self), &batched_special_kve_scalar_tensor
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_kve.special.kve, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialKveScalarTensorBackward0.__new__(SpecialKveScalarTensorBackward0)
+        connect_1(node, 2, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_kve_scalar_tensor, (result, v, self))
+    return ended(depth, result)
+
+cdef object packed_special_kve_scalar_tensor(tuple operands):
+    return op_special_kve_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_kve_scalar_tensor
+batched_special_kve_scalar_tensor = BatchRule(
+    b"special.kve", elementwise, b".e", packed_special_kve_scalar_tensor, NULL
+)
+
+def call_special_kve(v, self):
+    v = as_operand(v, "special.kve", "v", 1)
+    self = as_operand(self, "special.kve", "input", 2)
+    check_real(v, "special.kve")
+    check_real(self, "special.kve")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_kve_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_kve_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_kve_scalar_tensor(v, <TensorBase>self)
+    refuse_numbers("special.kve", "v")
+
+def special_kve(v, input, *, out=None):
+    """Modified Bessel function of the second kind, times the exponential.
+
+    ``special_kve(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('kve', 1, v, self * ones_like(grad))
+        input: grad * (result - (special_kve(v - 1, self) + special_kve(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.kve", out, call_special_kve(v, input))
+
+
+# ---- bessel_order(str kind, int n, Tensor v, Tensor self) -> Tensor
+
+cdef class BesselOrderBackward0(Node):
+    """Backward of ``bessel_order``."""
+
+    # Saves v, self and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None, result, below, above
+        cdef object kind, n
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            kind = value_of(self, 0)
+            n = value_of(self, 1)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_bessel_order(kind, n + 1, v, self_)))
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            result = unpack(self, 2)
+            kind = value_of(self, 0)
+            n = value_of(self, 1)
+            below = op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self_) if kind in ("jv", "yv") or not kind in (
+                "jv", "yv"
+            ) and kind == "iv" or not kind in ("jv", "yv") and (not kind == "iv" and kind == "ive") or not kind in (
+                "jv", "yv"
+            ) and (not kind == "iv" and (not kind == "ive" and kind == "kv")) or not kind in ("jv", "yv") and (
+                not kind == "iv" and (not kind == "ive" and not kind == "kv")
+            ) else None
+            above = op_bessel_order(kind, n, op_add_scalar(v, 1), self_) if kind in ("jv", "yv") or not kind in (
+                "jv", "yv"
+            ) and kind == "iv" or not kind in ("jv", "yv") and (not kind == "iv" and kind == "ive") or not kind in (
+                "jv", "yv"
+            ) and (not kind == "iv" and (not kind == "ive" and kind == "kv")) or not kind in ("jv", "yv") and (
+                not kind == "iv" and (not kind == "ive" and not kind == "kv")
+            ) else None
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_scalar(op_sub_tensor_tensor(below, above), 2) if kind in (
+                        "jv", "yv"
+                    ) else op_div_tensor_scalar(
+                        op_add_tensor(below, above), 2
+                    ) if kind == "iv" else op_sub_tensor_tensor(
+                        op_div_tensor_scalar(op_add_tensor(below, above), 2), op_mul_tensor(op_sign(self_), result)
+                    ) if kind == "ive" else op_div_tensor_scalar(
+                        op_neg(op_add_tensor(below, above)), 2
+                    ) if kind == "kv" else op_sub_tensor_tensor(
+                        result, op_div_tensor_scalar(op_add_tensor(below, above), 2)
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+    _saved_kind = saved_value(0)
+    _saved_n = saved_value(1)
+
+cdef object tangents_bessel_order(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    result, kind, n, v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(v_t, op_bessel_order(kind, n + 1, v, self))
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self),
+                        op_bessel_order(kind, n, op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ) if kind in ("jv", "yv") else op_div_tensor_scalar(
+                    op_add_tensor(
+                        op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self),
+                        op_bessel_order(kind, n, op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ) if kind == "iv" else op_sub_tensor_tensor(
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self),
+                            op_bessel_order(kind, n, op_add_scalar(v, 1), self),
+                        ),
+                        2,
+                    ),
+                    op_mul_tensor(op_sign(self), result),
+                ) if kind == "ive" else op_div_tensor_scalar(
+                    op_neg(
+                        op_add_tensor(
+                            op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self),
+                            op_bessel_order(kind, n, op_add_scalar(v, 1), self),
+                        ),
+                    ),
+                    2,
+                ) if kind == "kv" else op_sub_tensor_tensor(
+                    result,
+                    op_div_tensor_scalar(
+                        op_add_tensor(
+                            op_bessel_order(kind, n, op_sub_tensor_scalar(v, 1), self),
+                            op_bessel_order(kind, n, op_add_scalar(v, 1), self),
+                        ),
+                        2,
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_bessel_order(object kind, object n, TensorBase v, TensorBase self):
+    if not kind in ("jv", "yv", "iv", "ive", "kv", "kve"):
+        raise RuntimeError(
+            "bessel_order(): kind has to be one of jv, yv, iv, ive, kv and kve, but got kind = %r" % (kind,)
+        )
+    if not n >= 1:
+        raise RuntimeError("bessel_order(): the order of the derivative has to be at least 1, but got n = %r" % (n,))
+    cdef int depth = begin_replaceable_op("bessel_order", (kind, n, v, self), &batched_bessel_order) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        orders.bessel_order_of(
+            (
+                scipy_of_bessel_order.special.jv,
+                scipy_of_bessel_order.special.yv,
+                scipy_of_bessel_order.special.ive,
+                scipy_of_bessel_order.special.kve,
+            ),
+            kind,
+            n,
+            array_of(v),
+            array_of(self),
+        ),
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>BesselOrderBackward0.__new__(BesselOrderBackward0)
+        connect_2(node, 3, 2, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_value(node, 0, kind)
+        set_value(node, 1, n)
+        set_history(result, node)
+        if node.edges[1].node != NULL:
+            save_output(node, 2, result)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_bessel_order, (result, kind, n, v, self))
+    return ended(depth, result)
+
+cdef object packed_bessel_order(tuple operands):
+    return op_bessel_order(operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
+
+cdef BatchRule batched_bessel_order
+batched_bessel_order = BatchRule(b"bessel_order", elementwise, b"..cc", packed_bessel_order, NULL)
+
+def call_bessel_order(kind, n, v, self):
+    kind = as_str(kind, "bessel_order", "kind", 1)
+    n = as_int(n, "bessel_order", "n", 2)
+    v = check_tensor(v, "bessel_order", "v", 3)
+    self = check_tensor(self, "bessel_order", "input", 4)
+    check_real(v, "bessel_order")
+    check_real(self, "bessel_order")
+    return op_bessel_order(kind, n, <TensorBase>v, <TensorBase>self)
+
+def bessel_order(kind, n, v, input):
+    """Derivative of order `n` of a Bessel function with respect to its order.
+
+    ``bessel_order(str kind, int n, Tensor v, Tensor self) -> Tensor``
+
+    Parameters:
+    kind : str
+    n : int
+    v : Tensor
+    input : Tensor
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        below = bessel_order(kind, n, v - 1, self)
+        above = bessel_order(kind, n, v + 1, self)
+        v: grad * bessel_order(kind, n + 1, v, self)
+        input: grad * ((below - above) / 2 if kind in ['jv', 'yv'] else (below + above) / 2 if kind == 'iv' else (below
+        + above) / 2 - sign(self) * result if kind == 'ive' else -(below + above) / 2 if kind == 'kv' else result -
+        (below + above) / 2)
+        result: auto_element_wise
+    """
+    return call_bessel_order(kind, n, v, input)
+
+
 # ---- special_spherical_jn(int n, Tensor self) -> Tensor
 
 cdef class SpecialSphericalJnBackward0(Node):
@@ -1654,6 +3350,12 @@ name_within(globals(), "special_scaled_modified_bessel_k1", "scaled_modified_bes
 name_within(globals(), "special_spherical_bessel_j0", "spherical_bessel_j0", "gradsmith.special")
 name_within(globals(), "special_airy", "airy", "gradsmith.special")
 name_within(globals(), "special_airy_ai", "airy_ai", "gradsmith.special")
+name_within(globals(), "special_jv", "jv", "gradsmith.special")
+name_within(globals(), "special_yv", "yv", "gradsmith.special")
+name_within(globals(), "special_iv", "iv", "gradsmith.special")
+name_within(globals(), "special_kv", "kv", "gradsmith.special")
+name_within(globals(), "special_ive", "ive", "gradsmith.special")
+name_within(globals(), "special_kve", "kve", "gradsmith.special")
 name_within(globals(), "special_spherical_jn", "spherical_jn", "gradsmith.special")
 name_within(globals(), "special_spherical_yn", "spherical_yn", "gradsmith.special")
 name_within(globals(), "special_spherical_in", "spherical_in", "gradsmith.special")
