@@ -73,7 +73,7 @@ def _order_integral(kind: str, n: int, v: Array, x: Array) -> Array:
 
 def _power_integral(n: int, v: Array, x: Array, factor: Array, logarithm: Array) -> Array:
     """Of exp(f(v)) times what does not depend on v; its derivatives are polynomials in those of f."""
-    import scipy.special as special
+    special = import_module("scipy.special")
 
     first = logarithm + np.log(x / 2) - special.digamma(v + 0.5)
     second, third = (-special.polygamma(k, v + 0.5) for k in (1, 2))
