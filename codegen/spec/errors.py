@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MOST_LISTED = 40  # candidates in a hint that also names the nearest
+MOST_LISTED = 40  # beyond, a hint names the nearest candidate alone, if there is one
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
 def hint_from(title: str, word: str, candidates: Iterable[str]) -> str:
     """List what would have been right, and the nearest of it: ``In scope: a, b. Did you mean 'a'?``
 
-    Of a list that nobody would read, only the nearest is named; the whole of it where nothing is near.
+    A long list is left out when one of the candidates is close to the word.
     """
     names = sorted(set(candidates))
     nearest = did_you_mean(word, names)

@@ -84,7 +84,7 @@ cdef TensorBase one_for(TensorBase root):
 
 
 def gradient_of_scalar(TensorBase root not None):
-    """`one_for`."""
+    """`one_for`, for callers in Python."""
     return one_for(root)
 
 

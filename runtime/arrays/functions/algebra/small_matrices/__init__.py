@@ -1,1 +1,1 @@
-"""Matrices of up to 8 rows, of which there are many: no call of LAPACK for each of them."""
+"""Kernels for many matrices of at most 8 rows, without a call of LAPACK for each."""

@@ -232,7 +232,7 @@ separate(spectrum *s, int here, int end, int steps)
     return steps;
 }
 
-/* Each block from its end with the smaller diagonal element. False when the steps did not suffice. */
+/* Diagonalise block by block, each from the end with the smaller diagonal element. False if it does not converge. */
 static int
 diagonalise(spectrum *s)
 {

@@ -7,7 +7,7 @@
 
 #include "support/simd.h"
 
-/* Of 32 bytes, which fit a register of most machines: the compiler takes wider ones apart, through memory. */
+/* A vector of 32 bytes fits a register on most machines; the compiler splits wider ones and keeps them in memory. */
 #if defined(__GNUC__) || defined(__clang__)
 #define GS_HAS_VECTORS
 #define GS_VECTOR_BYTES 32

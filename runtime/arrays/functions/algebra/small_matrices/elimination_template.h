@@ -253,13 +253,15 @@ NAME(cholesky)(const REAL *a, REAL *factor, ptrdiff_t count, int n)
     return -1;
 }
 
-/* ---- symmetric matrices, of any size: in tiles, as one of two elements that are read together is far from the last */
+/* ---- symmetric matrices, of any size: in tiles, since an element and its mirror image lie far apart in memory */
 
 GS_INLINE void
 NAME(symmetric_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column, int lower)
 {
-    for (ptrdiff_t i = row; i < n && i < row + TILE; i++) {
-        for (ptrdiff_t j = column; j <= i && j < column + TILE; j++) {
+    ptrdiff_t last_row = row + TILE < n ? row + TILE : n;
+    for (ptrdiff_t i = row; i < last_row; i++) {
+        ptrdiff_t last_column = column + TILE < i + 1 ? column + TILE : i + 1;
+        for (ptrdiff_t j = column; j < last_column; j++) {
             out[i * n + j] = out[j * n + i] = lower ? a[i * n + j] : a[j * n + i];
         }
     }
@@ -268,8 +270,10 @@ NAME(symmetric_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdi
 GS_INLINE void
 NAME(mean_tile)(const REAL *a, REAL *out, ptrdiff_t n, ptrdiff_t row, ptrdiff_t column)
 {
-    for (ptrdiff_t i = row; i < n && i < row + TILE; i++) {
-        for (ptrdiff_t j = column; j <= i && j < column + TILE; j++) {
+    ptrdiff_t last_row = row + TILE < n ? row + TILE : n;
+    for (ptrdiff_t i = row; i < last_row; i++) {
+        ptrdiff_t last_column = column + TILE < i + 1 ? column + TILE : i + 1;
+        for (ptrdiff_t j = column; j < last_column; j++) {
             out[i * n + j] = out[j * n + i] = (REAL)0.5 * (a[i * n + j] + a[j * n + i]);
         }
     }
