@@ -2900,7 +2900,9 @@ cdef TensorBase op_bessel_order(object kind, object n, TensorBase v, TensorBase 
             (
                 scipy_of_bessel_order.special.jv,
                 scipy_of_bessel_order.special.yv,
+                scipy_of_bessel_order.special.iv,
                 scipy_of_bessel_order.special.ive,
+                scipy_of_bessel_order.special.kv,
                 scipy_of_bessel_order.special.kve,
             ),
             kind,

@@ -134,6 +134,13 @@ def test_large_arguments_of_modified_bessel_functions():
     assert grad(gs.special.kv(v, x).sum(), v)[0].tolist() == [0.0]
 
 
+def test_large_orders_at_which_the_scaled_function_underflows():
+    """SciPy's values have a dozen digits here; the slope is mpmath's."""
+    v = gs.tensor(1e4, dtype=gs.float64, requires_grad=True)
+    value = gs.special.iv(v, gs.tensor(6627.0, dtype=gs.float64))
+    np.testing.assert_allclose(grad(value, v)[0].item(), -0.001991272884702573, rtol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("name", "curve"),
     [

@@ -19,6 +19,8 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special.scipy_loops import Array, Function, Operand, in_doubles
 
+KINDS = ("jv", "yv", "iv", "ive", "kv", "kve")
+
 _DROP = 45.0  # an integrand ends where it has fallen by the exponential of this
 _MOST_NODES = 512
 _AT_A_TIME = 256
@@ -27,8 +29,8 @@ _REACH = 3.0
 
 
 def bessel_order_of(loops: tuple[Function, ...], kind: str, n: int, v: Operand, x: Operand) -> Array:
-    """Derivative of order `n` in the order of the function `kind`: iv, kv or one of the loops jv, yv, ive and kve."""
-    function = dict(zip(("jv", "yv", "iv", "kv"), loops, strict=True))[kind[:2]]
+    """Derivative of order `n` in the order of the function `kind`, one of `KINDS`, of which `loops` are SciPy's."""
+    function = dict(zip(KINDS, loops, strict=True))[kind]
 
     def derivative(v: Array, x: Array) -> Array:
         starts = range(0, v.size, _AT_A_TIME)
@@ -53,10 +55,7 @@ def _part(function: Function, kind: str, n: int, v: Array, x: Array) -> Array:
         limits = tuple(limit[is_easy, None] for limit in (start, low, high, angle))
         found[is_easy] = _integral(kind, n, v[is_easy, None], x[is_easy, None], limits, rule)
     if not np.all(is_easy):
-        v, x = v[~is_easy], x[~is_easy]
-        slope = _interpolated(function, n, v, x)
-        scale = np.exp({"iv": x, "kv": -x}.get(kind, np.zeros_like(x)))
-        found[~is_easy] = np.where((slope == 0) | (scale == 0), 0.0, slope * scale)
+        found[~is_easy] = _interpolated(function, n, v[~is_easy], x[~is_easy])
     return found
 
 
