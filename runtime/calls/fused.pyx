@@ -20,7 +20,7 @@ from gradsmith.runtime.arrays.array cimport (
     release_array,
 )
 from gradsmith.runtime.batching.batch cimport living
-from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable, wants
+from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
@@ -48,17 +48,16 @@ cdef enum:
 
 
 cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **grads, PyObject **grad_inputs) except -1:
-    cdef uint32_t wanted = node.wanted
-    cdef int edge, last = -1
+    cdef uint32_t wanted = node.wanted      # a bit for each edge: kernels have few
+    cdef int edge = 0
     if grad_enabled() or (open_levels != 0 and meets_tangent(node, grads)):
         return False
-    for edge in range(node.n_edges):
-        if wants(wanted, edge):
-            last = edge
-    for edge in range(last + 1):
-        if wants(wanted, edge) and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], edge == last):
+    while wanted != 0:
+        if wanted & 1 and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], wanted == 1):
             drop_all(grad_inputs, edge)
             return False
+        wanted >>= 1
+        edge += 1
     return True
 
 
@@ -108,14 +107,13 @@ cdef bint apply_one(
             array = saved_array(node, kernel.inputs[i] & SOURCE_MASK)
         else:
             array = NULL if grads[kernel.inputs[i]] == NULL else (<TensorBase>grads[kernel.inputs[i]]).array
-        if array == NULL or (living and is_batched_array(array)):
+        if array == NULL:
             return False
         inputs[i] = array
-    for i in range(kernel.n_scalars):
-        scalar = unpack_number(node, kernel.scalars[i])
-        if type(scalar) is complex:
-            return False
-        scalars[i] = scalar
+    if living and any_batched(inputs, kernel.n_inputs):
+        return False
+    if kernel.n_scalars != 0 and not read_saved_scalars(node, kernel, scalars):
+        return False
     if last and is_owned(grad):
         reuse = (<TensorBase>grad).array
     array = fused(kernel, inputs, scalars, reuse)
@@ -133,6 +131,25 @@ cdef bint apply_one(
     Py_INCREF(result)
     grad_input[0] = <PyObject *>result
     return True
+
+
+cdef bint read_saved_scalars(Node node, const FusedKernel *kernel, double *numbers) except -1:
+    """False when a number is complex, which no kernel takes."""
+    cdef int i
+    for i in range(kernel.n_scalars):
+        scalar = unpack_number(node, kernel.scalars[i])
+        if type(scalar) is complex:
+            return False
+        numbers[i] = scalar
+    return True
+
+
+cdef bint any_batched(PyObject **arrays, int count) noexcept:
+    cdef int i
+    for i in range(count):
+        if is_batched_array(arrays[i]):
+            return True
+    return False
 
 
 cdef bint read_scalars(const FusedKernel *kernel, object scalars, double *numbers) except -1:

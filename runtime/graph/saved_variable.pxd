@@ -1,8 +1,8 @@
 from cpython.ref cimport PyObject
 from libc.stdint cimport uint32_t
 
-from gradsmith.runtime.graph.node cimport Node, SavedVariable
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.graph.node cimport SAVED_ARRAY, SAVED_INPUT, Node, SavedVariable
+from gradsmith.runtime.graph.tensor cimport TensorBase, version_owner
 
 
 # A saved Tensor[] argument, or one of any type with tensors in it; kept in a value slot.
@@ -35,8 +35,16 @@ cdef object unpack_object(Node node, int value_slot)
 cdef object unpack_number(Node node, int value_slot)                # one that is freed with the graph
 cdef object saved_attribute(Node node, int slot)
 cdef object saved_list_attribute(Node node, int value_slot)
-cdef PyObject *saved_array(Node node, int slot) except? NULL         # borrowed ndarray of a saved tensor, version checked;
-                                                                    # NULL when there is none, or only hooks give it
+cdef inline PyObject *saved_array(Node node, int slot) except? NULL:
+    """Borrowed ndarray of a saved tensor, version checked; NULL when there is none, or only hooks give it."""
+    cdef SavedVariable *saved = &node.saved[slot]
+    if saved.kind == SAVED_ARRAY and not saved.stale:
+        return saved.value
+    if saved.kind == SAVED_INPUT and (<TensorBase>version_owner(saved.value)).own_version == saved.version:
+        return (<TensorBase>saved.value).array
+    return saved_array_of_any_kind(node, slot)
+
+cdef PyObject *saved_array_of_any_kind(Node node, int slot) except? NULL
 cdef void detach_saved_output(PyObject *t) noexcept                 # t dies or changes history: hand its array over
 cdef int replace_array(TensorBase t, object array) except -1        # the nodes that borrow `t` keep the old one
 

@@ -441,10 +441,8 @@ cdef TensorBase revive(Node node, SavedVariable *saved):
     return t
 
 
-cdef PyObject *saved_array(Node node, int slot) except? NULL:
+cdef PyObject *saved_array_of_any_kind(Node node, int slot) except? NULL:
     cdef SavedVariable *saved = &node.saved[slot]
-    if saved.kind == SAVED_ARRAY and not saved.stale:
-        return saved.value
     if is_unchanged(saved):
         return (<TensorBase>saved.value).array
     if (saved.kind == SAVED_ARRAY or saved.kind == SAVED_DUAL) and not saved.stale:

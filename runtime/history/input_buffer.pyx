@@ -7,13 +7,12 @@ forbids it.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 
-from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, is_exclusive
+from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 
 from gradsmith.runtime.switches import upcalls
 
 cdef extern from "Python.h":
-    Py_ssize_t Py_REFCNT(PyObject *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
@@ -45,17 +44,6 @@ cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
     finally:
         Py_DECREF_pointer(grad)
     return 0
-
-
-cdef bint is_owned(PyObject *grad) noexcept:
-    """See Note [Who owns a gradient]."""
-    return (
-        Py_REFCNT(grad) == 1
-        and (<TensorBase>grad).base == NULL
-        and not (<TensorBase>grad).flags
-        and (<TensorBase>grad).meta is None
-        and is_exclusive((<TensorBase>grad).array)
-    )
 
 
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):
