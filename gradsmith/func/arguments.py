@@ -38,7 +38,28 @@ class Call:
         return pytree.flatten(tree)[0]
 
     def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
-        return kind(f"{self.transform}(f): {text} (f is {place_of(self.func)})")
+        return _error_of(self.transform, place_of(self.func), text, kind)
+
+    def ended(self) -> EndedCall:
+        return EndedCall(self.transform, place_of(self.func))
+
+
+class EndedCall:
+    """A call as errors name it after its end, without its function, whose closure may keep what keeps the call."""
+
+    def __init__(self, transform: str, place: str) -> None:
+        self.transform = transform
+        self.place = place
+
+    def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
+        return _error_of(self.transform, self.place, text, kind)
+
+    def ended(self) -> EndedCall:
+        return self
+
+
+def _error_of(transform: str, place: str, text: str, kind: type[Exception]) -> Exception:
+    return kind(f"{transform}(f): {text} (f is {place})")
 
 
 def place_of(func: Function) -> str:

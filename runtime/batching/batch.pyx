@@ -58,6 +58,10 @@ cdef class VmapLevel:
     def close(self):
         """Tensors still batched at this level may no longer be used."""
         self.is_open = False
+        if living:
+            # A function that keeps one of its tensors would be kept by it: a cycle through an array, which the
+            # collector does not see.
+            self.call = self.call.ended()
 
     def reopen(self):
         """Run a part of the call again."""

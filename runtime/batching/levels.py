@@ -91,6 +91,9 @@ class Caller:
     def error(self, text: str, kind: type[Exception] = RuntimeError) -> Exception:
         return kind(f"{self.name}: {text}")
 
+    def ended(self) -> Caller:
+        return self
+
 
 def at_once(
     call: Any,

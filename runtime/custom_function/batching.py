@@ -151,7 +151,7 @@ class Plan:
 
     def __init__(self, cls: Any, level: VmapLevel, dims: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.cls, self.kwargs, self.dims = cls, kwargs, dims
-        self.size, self.randomness, self.call = level.size, level.randomness, level.call
+        self.size, self.randomness, self.call = level.size, level.randomness, level.call.ended()
         self.out_dims: list[int | None] = []
         self.saved_dims: list[int | None] = []
         self.forward_dims: list[int | None] = []

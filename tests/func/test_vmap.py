@@ -1,7 +1,9 @@
 """What `vmap` takes and gives, and what it says where it cannot; answers are PyTorch's."""
 
 import copy
+import gc
 import threading
+import weakref
 
 import pytest
 
@@ -313,6 +315,21 @@ def test_a_tensor_kept_from_inside_is_named_when_it_is_used():
     vmap(lambda x: (kept.append(x * 2), x)[1])(numbers(3, 2))
     with pytest.raises(RuntimeError, match=r"vmap\(f\): a tensor of shape \[2\] is used after the call .*return it"):
         kept[0] + 1
+
+
+def test_a_function_that_keeps_its_tensors_is_freed_with_them():
+    class Function:
+        def __call__(self, x):
+            self.kept = x * 2
+            return x
+
+    for transform in (vmap, lambda f: vmap(grad(lambda x: f(x).sum())), jacfwd, lambda f: vmap(jacrev(f))):
+        f = Function()
+        transform(f)(numbers(3, 2))
+        ref = weakref.ref(f)
+        del f
+        gc.collect()
+        assert ref() is None
 
 
 @pytest.mark.parametrize("transform", [vmap, lambda f: vmap(grad(vmap(f))), lambda f: vmap(jacfwd(f)), hessian])
