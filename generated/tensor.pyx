@@ -122,6 +122,8 @@ cdef object lazy_pairs = LazyModule("gradsmith.generated.pairs")
 cdef object lazy_floats = LazyModule("gradsmith.generated.floats")
 cdef object lazy_complex_numbers = LazyModule("gradsmith.generated.complex_numbers")
 cdef object lazy_draws = LazyModule("gradsmith.generated.draws")
+cdef object lazy_rectifiers = LazyModule("gradsmith.generated.rectifiers")
+cdef object lazy_squashing = LazyModule("gradsmith.generated.squashing")
 cdef object lazy_stacking = LazyModule("gradsmith.generated.stacking")
 cdef object lazy_diagonals = LazyModule("gradsmith.generated.diagonals")
 cdef object lazy_rearranging = LazyModule("gradsmith.generated.rearranging")
@@ -1012,6 +1014,55 @@ cdef class Tensor(PlainMethods):
     def silu_(self):
         """In-place version of `silu`."""
         return call_silu_(self)
+
+    def relu6_(self):
+        """In-place version of `relu6`."""
+        return lazy_rectifiers.call_relu6_(self)
+
+    def hardtanh_(self, min_val=-1.0, max_val=1.0):
+        """In-place version of `hardtanh`."""
+        return lazy_rectifiers.call_hardtanh_(self, min_val, max_val)
+
+    def hardsigmoid_(self):
+        """In-place version of `hardsigmoid`."""
+        return lazy_rectifiers.call_hardsigmoid_(self)
+
+    def hardswish_(self):
+        """In-place version of `hardswish`."""
+        return lazy_rectifiers.call_hardswish_(self)
+
+    def elu_(self, alpha=1.0):
+        """In-place version of `elu`."""
+        return lazy_rectifiers.call_elu_(self, alpha)
+
+    def celu_(self, alpha=1.0):
+        """In-place version of `celu`."""
+        return lazy_rectifiers.call_celu_(self, alpha)
+
+    def selu_(self):
+        """In-place version of `selu`."""
+        return lazy_rectifiers.call_selu_(self)
+
+    def leaky_relu_(self, negative_slope=0.01):
+        """In-place version of `leaky_relu`."""
+        return lazy_rectifiers.call_leaky_relu_(self, negative_slope)
+
+    def prelu(self, weight):
+        """Each element, a negative one times its channel's element of `weight`; channels are along the second
+        dimension."""
+        return lazy_rectifiers.call_prelu(self, weight)
+
+    def threshold_(self, threshold, value):
+        """In-place version of `threshold`."""
+        return lazy_rectifiers.call_threshold_(self, threshold, value)
+
+    def mish_(self):
+        """In-place version of `mish`."""
+        return lazy_squashing.call_mish_(self)
+
+    def hardshrink(self, lambd=0.5):
+        """Each element, or zero where its magnitude is not greater than `lambd`."""
+        return lazy_squashing.call_hardshrink(self, lambd)
 
     def eq(self, other=None, *, x2=None):
         """Where the elements are equal."""

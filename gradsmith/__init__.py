@@ -32,6 +32,7 @@ from gradsmith.autograd.grad_mode import (
 )
 from gradsmith.generated import LAZY_NAMES as _lazy_ops
 from gradsmith.generated import __all__ as _ops
+from gradsmith.nn.in_place import celu_, relu_, selu_, threshold_
 from gradsmith.runtime.arrays.array import (
     empty_cache,
     get_cache_limit,
@@ -224,10 +225,10 @@ __all__ = [
     "is_floating_point", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_neg", "is_nonzero",
     "is_same_size", "is_signed", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
     "nn", "no_grad", "normal", "numel", "ones", "ones_like", "pi", "printoptions", "profiler", "promote_types", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "resolve_conj", "resolve_neg",
-    "result_type", "seed", "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled",
+    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "relu_", "resolve_conj", "resolve_neg",
+    "result_type", "seed", "selu_", "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled",
     "set_num_threads", "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8",
-    "utils", "value_and_grad", "vmap", "zeros", "zeros_like",
+    "celu_", "threshold_", "utils", "value_and_grad", "vmap", "zeros", "zeros_like",
     "fft", "linalg", "signal", "sparse", "special",
     *_windows, *_ops, *_lazy_ops, *_COUNTING, *_NUMPY,
 ]  # fmt: skip

@@ -35,6 +35,8 @@ FAMILIES = (
     "complex_numbers",
     "draws",
     "activation",
+    "rectifiers",
+    "squashing",
     "comparison",
     "reduce",
     "extremes",
@@ -85,7 +87,7 @@ FAMILIES = (
 # Families that are imported when one of their ops is first used, so that `import gradsmith` stays quick.
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
-    | {"counting", "replacing", "numpy_names"}
+    | {"counting", "replacing", "numpy_names", "rectifiers", "squashing"}
     | {
         "decompositions",
         "solvers",

@@ -1,5 +1,8 @@
 """The ops of networks under the names that PyTorch gives them: ``import gradsmith.nn.functional as F``."""
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from gradsmith.generated import (
     cross_entropy,
     gelu,
@@ -14,8 +17,45 @@ from gradsmith.generated import (
     softplus,
     tanh,
 )
+from gradsmith.nn.in_place import celu_, elu_, hardtanh_, leaky_relu_, relu_, selu_, threshold_
+
+if TYPE_CHECKING:
+    from gradsmith.generated import (
+        celu,
+        elu,
+        glu,
+        hardshrink,
+        hardsigmoid,
+        hardswish,
+        hardtanh,
+        leaky_relu,
+        logsigmoid,
+        mish,
+        prelu,
+        relu6,
+        selu,
+        softmin,
+        softshrink,
+        softsign,
+        tanhshrink,
+        threshold,
+    )
 
 __all__ = [
-    "cross_entropy", "gelu", "linear", "log_softmax", "mse_loss", "nll_loss", "relu", "sigmoid", "silu", "softmax",
-    "softplus", "tanh",
+    "celu", "celu_", "cross_entropy", "elu", "elu_", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish",
+    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid", "mish", "mse_loss",
+    "nll_loss", "prelu", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
+    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Import the family of an op when it is first used."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module("gradsmith.generated"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

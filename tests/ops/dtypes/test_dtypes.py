@@ -66,9 +66,12 @@ RULES = {
     ("float32", "float32", "=", "real"): "angle nanvar nanstd",
     ("float64", "float64", "float64", "complex128"): "float_power float_power.number",
     ("", "", "=", "="): "lerp addcmul addcdiv logaddexp",
-    ("", "=", "=", "-"): "relu",
-    ("", "", "=", "-"): "softplus gelu frac logaddexp2 hypot nextafter",
+    ("", "=", "=", "-"): "relu relu6",
+    ("", "", "=", "-"): """
+        softplus gelu frac logaddexp2 hypot nextafter hardsigmoid hardswish elu celu selu leaky_relu prelu
+        logsigmoid mish softshrink hardshrink glu""",
     ("", "", "=", ""): "silu sinc",
+    ("", "float32", "=", "="): "softsign tanhshrink",
     ("bool", "bool", "bool", "bool"): """
         isnan isinf isfinite isreal isclose eq ne logical_and logical_or logical_xor logical_not""",
     ("bool", "bool", "bool", "-"): "lt le gt ge signbit isposinf isneginf",
@@ -77,7 +80,7 @@ RULES = {
     ("-", "-", "=", "real"): """
         var var.all var.dim std std.all std.dim linalg_matrix_norm linalg_norm linalg_vector_norm norm dist""",
     ("", "int64", "int64", "-"): "argmax argmin",
-    ("-", "-", "=", "-"): "softmax log_softmax mse_loss round.decimals logcumsumexp cdist pdist",
+    ("-", "-", "=", "-"): "softmax log_softmax softmin mse_loss round.decimals logcumsumexp cdist pdist",
     ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
     ("-", "=", "-", "-"): "bitwise_left_shift bitwise_right_shift",
     ("=", "=", "=", "real"): "real",
@@ -115,7 +118,7 @@ ELSEWHERE = {
     "view_as_complex", "vsplit", "vsplit.indices",
     "atleast_1d.several", "atleast_2d.several", "atleast_3d.several", "bernoulli_.Tensor", "choose", "divmod",
     "float_power.base", "interp", "modf", "pad", "polar", "put_along_dim", "repeat_interleave.places",
-    "tensor_split.tensor",
+    "tensor_split.tensor", "hardtanh", "threshold",
 }  # fmt: skip
 
 
