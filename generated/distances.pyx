@@ -34,7 +34,7 @@ cdef TensorBase op_cdist(TensorBase x1, TensorBase x2, object p, object compute_
     cdef TensorBase result = op_lengths(differences_of_rows(x1, x2, p, compute_mode), p)
     return ended(depth, result)
 
-cdef object call_cdist(x1, x2, p, compute_mode):
+def call_cdist(x1, x2, p, compute_mode):
     x1 = check_tensor(x1, "cdist", "x1", 1)
     x2 = check_tensor(x2, "cdist", "x2", 2)
     p = as_float(p, "cdist", "p", 3)
@@ -66,7 +66,7 @@ cdef TensorBase op_pdist(TensorBase self, object p):
     cdef TensorBase result = op_lengths(differences_within(self, p), p)
     return ended(depth, result)
 
-cdef object call_pdist(self, p):
+def call_pdist(self, p):
     self = check_input(self, "pdist")
     p = as_float(p, "pdist", "p", 2)
     check_real(self, "pdist")
@@ -93,7 +93,7 @@ cdef TensorBase op_lengths(TensorBase self, object p):
     ) == 0 else op_greatest_magnitude(self) if p == float("inf") else op_p_norm(self, p, (-1,), False)
     return ended(depth, result)
 
-cdef object call_lengths(self, p):
+def call_lengths(self, p):
     self = check_input(self, "lengths")
     p = as_float(p, "lengths", "p", 2)
     check_real(self, "lengths")
@@ -168,7 +168,7 @@ cdef object packed_greatest_magnitude(tuple operands):
 cdef BatchRule batched_greatest_magnitude
 batched_greatest_magnitude = BatchRule(b"greatest_magnitude", of_cores, b"1", packed_greatest_magnitude, NULL)
 
-cdef object call_greatest_magnitude(self):
+def call_greatest_magnitude(self):
     self = check_input(self, "greatest_magnitude")
     check_real(self, "greatest_magnitude")
     return op_greatest_magnitude(<TensorBase>self)
@@ -200,7 +200,7 @@ cdef TensorBase inplace_renorm(TensorBase self, object p, object dim, object max
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("renorm_", self, shrunk_slices(original, p, dim, maxnorm))
 
-cdef object call_renorm(self, p, dim, maxnorm):
+def call_renorm(self, p, dim, maxnorm):
     return op_renorm(
         check_input(self, "renorm"),
         as_float(p, "renorm", "p", 2),
@@ -208,7 +208,7 @@ cdef object call_renorm(self, p, dim, maxnorm):
         as_float(maxnorm, "renorm", "maxnorm", 4),
     )
 
-cdef object call_renorm_(TensorBase self, p, dim, maxnorm):
+def call_renorm_(TensorBase self not None, p, dim, maxnorm):
     return inplace_renorm(
         self,
         as_float(p, "renorm_", "p", 2),
@@ -239,7 +239,7 @@ cdef TensorBase op_cov(TensorBase self, object correction, TensorBase fweights, 
     cdef TensorBase result = covariances(self, correction, fweights, aweights)
     return ended(depth, result)
 
-cdef object call_cov(self, correction, fweights, aweights):
+def call_cov(self, correction, fweights, aweights):
     return op_cov(
         check_input(self, "cov"),
         as_int(correction, "cov", "correction", 2),
@@ -270,7 +270,7 @@ cdef TensorBase op_corrcoef(TensorBase self):
     cdef TensorBase result = correlations(self)
     return ended(depth, result)
 
-cdef object call_corrcoef(self):
+def call_corrcoef(self):
     return op_corrcoef(check_input(self, "corrcoef"))
 
 def corrcoef(input):
@@ -293,7 +293,7 @@ cdef list op_grid_gradient(TensorBase self, object spacing, object dim, object e
         end_op(depth, result)
     return result
 
-cdef object call_grid_gradient(self, spacing, dim, edge_order):
+def call_grid_gradient(self, spacing, dim, edge_order):
     return tuple(
         op_grid_gradient(
             check_input(self, "grid_gradient"),

@@ -17,12 +17,3 @@ cdef TensorBase op_group_prod(TensorBase self, object dim, TensorBase index, Ten
 cdef TensorBase op_group_extreme(
     TensorBase self, object dim, TensorBase index, TensorBase src, object reduce, object op
 )
-
-cdef object call_scatter_reduce(self, dim, index, src, reduce, include_self)
-cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce, include_self)
-cdef object call_index_reduce(self, dim, index, source, reduce, include_self)
-cdef object call_index_reduce_(TensorBase self, dim, index, source, reduce, include_self)
-cdef object call_grouped(self, dim, index, src, reduce, include_self, op)
-cdef object call_group_sum(self, dim, index, src, op)
-cdef object call_group_prod(self, dim, index, src, op)
-cdef object call_group_extreme(self, dim, index, src, reduce, op)

@@ -66,7 +66,7 @@ cdef TensorBase inplace_scatter_reduce(
         ),
     )
 
-cdef object call_scatter_reduce(self, dim, index, src, reduce, include_self):
+def call_scatter_reduce(self, dim, index, src, reduce, include_self):
     return op_scatter_reduce(
         check_input(self, "scatter_reduce"),
         as_dim(dim, "scatter_reduce", "dim", 2, self),
@@ -76,7 +76,7 @@ cdef object call_scatter_reduce(self, dim, index, src, reduce, include_self):
         as_bool(include_self, "scatter_reduce", "include_self", 6),
     )
 
-cdef object call_scatter_reduce_(TensorBase self, dim, index, src, reduce, include_self):
+def call_scatter_reduce_(TensorBase self not None, dim, index, src, reduce, include_self):
     return inplace_scatter_reduce(
         self,
         as_dim(dim, "scatter_reduce_", "dim", 2, self),
@@ -153,7 +153,7 @@ cdef TensorBase inplace_index_reduce(
         ),
     )
 
-cdef object call_index_reduce(self, dim, index, source, reduce, include_self):
+def call_index_reduce(self, dim, index, source, reduce, include_self):
     self = check_input(self, "index_reduce")
     dim = as_dim(dim, "index_reduce", "dim", 2, self)
     index = check_tensor(index, "index_reduce", "index", 3)
@@ -165,7 +165,7 @@ cdef object call_index_reduce(self, dim, index, source, reduce, include_self):
     check_real(source, "index_reduce")
     return op_index_reduce(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, reduce, include_self)
 
-cdef object call_index_reduce_(TensorBase self, dim, index, source, reduce, include_self):
+def call_index_reduce_(TensorBase self not None, dim, index, source, reduce, include_self):
     dim = as_dim(dim, "index_reduce_", "dim", 2, self)
     index = check_tensor(index, "index_reduce_", "index", 3)
     source = check_tensor(source, "index_reduce_", "source", 4)
@@ -209,7 +209,7 @@ cdef TensorBase op_grouped(
     )
     return ended(depth, result)
 
-cdef object call_grouped(self, dim, index, src, reduce, include_self, op):
+def call_grouped(self, dim, index, src, reduce, include_self, op):
     return op_grouped(
         check_input(self, "grouped"),
         as_dim(dim, "grouped", "dim", 2, self),
@@ -298,7 +298,7 @@ cdef object packed_group_sum(tuple operands):
 cdef BatchRule batched_group_sum
 batched_group_sum = BatchRule(b"group_sum", along_slices, b"bdbb.", packed_group_sum, NULL)
 
-cdef object call_group_sum(self, dim, index, src, op):
+def call_group_sum(self, dim, index, src, op):
     return op_group_sum(
         check_input(self, "group_sum"),
         as_dim(dim, "group_sum", "dim", 2, self),
@@ -404,7 +404,7 @@ cdef object packed_group_prod(tuple operands):
 cdef BatchRule batched_group_prod
 batched_group_prod = BatchRule(b"group_prod", along_slices, b"bdbb.", packed_group_prod, NULL)
 
-cdef object call_group_prod(self, dim, index, src, op):
+def call_group_prod(self, dim, index, src, op):
     return op_group_prod(
         check_input(self, "group_prod"),
         as_dim(dim, "group_prod", "dim", 2, self),
@@ -505,7 +505,7 @@ cdef object packed_group_extreme(tuple operands):
 cdef BatchRule batched_group_extreme
 batched_group_extreme = BatchRule(b"group_extreme", along_slices, b"bdbb..", packed_group_extreme, NULL)
 
-cdef object call_group_extreme(self, dim, index, src, reduce, op):
+def call_group_extreme(self, dim, index, src, reduce, op):
     return op_group_extreme(
         check_input(self, "group_extreme"),
         as_dim(dim, "group_extreme", "dim", 2, self),

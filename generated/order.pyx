@@ -75,7 +75,7 @@ batched_sort = BatchRule(b"sort", along_slices, b"bd..", packed_sort, NULL)
 
 SortResult = return_type("sort", "SortResult", ("values", "indices"), __name__)
 
-cdef object call_sort(self, dim, descending, stable):
+def call_sort(self, dim, descending, stable):
     self = check_input(self, "sort")
     dim = as_dim(dim, "sort", "dim", 2, self)
     descending = as_bool(descending, "sort", "descending", 3)
@@ -125,7 +125,7 @@ cdef object packed_argsort(tuple operands):
 cdef BatchRule batched_argsort
 batched_argsort = BatchRule(b"argsort", along_slices, b"bd..", packed_argsort, NULL)
 
-cdef object call_argsort(self, dim, descending, stable):
+def call_argsort(self, dim, descending, stable):
     self = check_input(self, "argsort")
     dim = as_dim(dim, "argsort", "dim", 2, self)
     descending = as_bool(descending, "argsort", "descending", 3)
@@ -155,7 +155,7 @@ cdef TensorBase op_msort(TensorBase self):
     cdef TensorBase result = item_of(op_sort(self, 0, False, False), 0)
     return ended(depth, result)
 
-cdef object call_msort(self):
+def call_msort(self):
     self = check_input(self, "msort")
     check_real(self, "msort")
     return op_msort(<TensorBase>self)
@@ -225,7 +225,7 @@ batched_topk = BatchRule(b"topk", along_slices, b"b.d..", packed_topk, NULL)
 
 TopkResult = return_type("topk", "TopkResult", ("values", "indices"), __name__)
 
-cdef object call_topk(self, k, dim, largest, sorted):
+def call_topk(self, k, dim, largest, sorted):
     self = check_input(self, "topk")
     k = as_int(k, "topk", "k", 2)
     dim = as_dim(dim, "topk", "dim", 3, self)
@@ -316,7 +316,7 @@ batched_kthvalue = BatchRule(b"kthvalue", along_slices, b"b.d.", packed_kthvalue
 
 KthvalueResult = return_type("kthvalue", "KthvalueResult", ("values", "indices"), __name__)
 
-cdef object call_kthvalue(self, k, dim, keepdim):
+def call_kthvalue(self, k, dim, keepdim):
     self = check_input(self, "kthvalue")
     k = as_int(k, "kthvalue", "k", 2)
     dim = as_dim(dim, "kthvalue", "dim", 3, self)
@@ -451,12 +451,12 @@ batched_median_dim = BatchRule(b"median", along_slices, b"bd.", packed_median_di
 
 MedianDimResult = return_type("median", "MedianDimResult", ("values", "indices"), __name__)
 
-cdef object call_median(self):
+def call_median(self):
     self = check_input(self, "median")
     check_real(self, "median")
     return op_median(<TensorBase>self)
 
-cdef object call_median_dim(self, dim, keepdim):
+def call_median_dim(self, dim, keepdim):
     self = check_input(self, "median")
     dim = as_dim(dim, "median", "dim", 2, self)
     keepdim = as_bool(keepdim, "median", "keepdim", 3)
@@ -468,7 +468,7 @@ cdef Overloads MEDIAN_OVERLOADS = Overloads("median", (
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
-cdef object bind_median(tuple args, dict kwargs):
+def bind_median(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_median(args[0])
     if len(args) == 3 and not kwargs:
@@ -484,7 +484,7 @@ cdef Overloads MEDIAN_METHODS = Overloads("median", (
     Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
-cdef object method_bind_median(tuple args, dict kwargs):
+def method_bind_median(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_median(args[0])
     if len(args) == 3 and not kwargs:
@@ -622,12 +622,12 @@ batched_nanmedian_dim = BatchRule(b"nanmedian", along_slices, b"bd.", packed_nan
 
 NanmedianDimResult = return_type("nanmedian", "NanmedianDimResult", ("values", "indices"), __name__)
 
-cdef object call_nanmedian(self):
+def call_nanmedian(self):
     self = check_input(self, "nanmedian")
     check_real(self, "nanmedian")
     return op_nanmedian(<TensorBase>self)
 
-cdef object call_nanmedian_dim(self, dim, keepdim):
+def call_nanmedian_dim(self, dim, keepdim):
     self = check_input(self, "nanmedian")
     dim = as_dim(dim, "nanmedian", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmedian", "keepdim", 3)
@@ -639,7 +639,7 @@ cdef Overloads NANMEDIAN_OVERLOADS = Overloads("nanmedian", (
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
-cdef object bind_nanmedian(tuple args, dict kwargs):
+def bind_nanmedian(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_nanmedian(args[0])
     if len(args) == 3 and not kwargs:
@@ -655,7 +655,7 @@ cdef Overloads NANMEDIAN_METHODS = Overloads("nanmedian", (
     Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
-cdef object method_bind_nanmedian(tuple args, dict kwargs):
+def method_bind_nanmedian(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_nanmedian(args[0])
     if len(args) == 3 and not kwargs:
@@ -748,7 +748,7 @@ batched_mode = BatchRule(b"mode", along_slices, b"bd.", packed_mode, NULL)
 
 ModeResult = return_type("mode", "ModeResult", ("values", "indices"), __name__)
 
-cdef object call_mode(self, dim, keepdim):
+def call_mode(self, dim, keepdim):
     self = check_input(self, "mode")
     dim = as_dim(dim, "mode", "dim", 2, self)
     keepdim = as_bool(keepdim, "mode", "keepdim", 3)
@@ -787,7 +787,7 @@ cdef TensorBase op_quantile(TensorBase self, object q, object dim, bint keepdim,
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, False)
     return ended(depth, result)
 
-cdef object call_quantile(self, q, dim, keepdim, interpolation):
+def call_quantile(self, q, dim, keepdim, interpolation):
     self = check_input(self, "quantile")
     dim = as_dim_or_none(dim, "quantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "quantile", "keepdim", 4)
@@ -819,7 +819,7 @@ cdef TensorBase op_nanquantile(TensorBase self, object q, object dim, bint keepd
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, True)
     return ended(depth, result)
 
-cdef object call_nanquantile(self, q, dim, keepdim, interpolation):
+def call_nanquantile(self, q, dim, keepdim, interpolation):
     self = check_input(self, "nanquantile")
     dim = as_dim_or_none(dim, "nanquantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanquantile", "keepdim", 4)
@@ -887,7 +887,7 @@ cdef object packed_searchsorted_scalar(tuple operands):
 cdef BatchRule batched_searchsorted_scalar
 batched_searchsorted_scalar = BatchRule(b"searchsorted", slice_by_slice, b"......", packed_searchsorted_scalar, NULL)
 
-cdef object call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
+def call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     sorted_sequence = check_tensor(sorted_sequence, "searchsorted", "sorted_sequence", 1)
     self = as_operand(self, "searchsorted", "input", 2)
     out_int32 = as_bool(out_int32, "searchsorted", "out_int32", 3)
@@ -962,7 +962,7 @@ cdef object packed_bucketize_scalar(tuple operands):
 cdef BatchRule batched_bucketize_scalar
 batched_bucketize_scalar = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_scalar, NULL)
 
-cdef object call_bucketize(self, boundaries, out_int32, right):
+def call_bucketize(self, boundaries, out_int32, right):
     self = as_operand(self, "bucketize", "input", 1)
     boundaries = check_tensor(boundaries, "bucketize", "boundaries", 2)
     out_int32 = as_bool(out_int32, "bucketize", "out_int32", 3)

@@ -22,7 +22,7 @@ cdef TensorBase op_take(TensorBase self, TensorBase index):
     cdef TensorBase result = elements_at(self, index)
     return ended(depth, result)
 
-cdef object call_take(self, index):
+def call_take(self, index):
     return op_take(check_input(self, "take"), check_tensor(index, "take", "index", 2))
 
 def take(input, index, *, out=None):
@@ -47,7 +47,7 @@ cdef TensorBase op_take_along_dim(TensorBase self, TensorBase indices, object di
     cdef TensorBase result = elements_along(self, indices, dim)
     return ended(depth, result)
 
-cdef object call_take_along_dim(self, indices, dim):
+def call_take_along_dim(self, indices, dim):
     return op_take_along_dim(
         check_input(self, "take_along_dim"),
         check_tensor(indices, "take_along_dim", "indices", 2),
@@ -83,7 +83,7 @@ cdef TensorBase inplace_put(TensorBase self, TensorBase index, TensorBase source
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("put_", self, with_elements_at(original, index, source, accumulate))
 
-cdef object call_put(self, index, source, accumulate):
+def call_put(self, index, source, accumulate):
     return op_put(
         check_input(self, "put"),
         check_tensor(index, "put", "index", 2),
@@ -91,7 +91,7 @@ cdef object call_put(self, index, source, accumulate):
         as_bool(accumulate, "put", "accumulate", 4),
     )
 
-cdef object call_put_(TensorBase self, index, source, accumulate):
+def call_put_(TensorBase self not None, index, source, accumulate):
     return inplace_put(
         self,
         check_tensor(index, "put_", "index", 2),
@@ -137,7 +137,7 @@ cdef TensorBase inplace_index_fill_scalar(TensorBase self, object dim, TensorBas
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("index_fill_", self, filled_along(original, dim, index, value))
 
-cdef object call_index_fill(self, dim, index, value):
+def call_index_fill(self, dim, index, value):
     self = check_input(self, "index_fill")
     dim = as_dim(dim, "index_fill", "dim", 2, self)
     index = check_tensor(index, "index_fill", "index", 3)
@@ -146,7 +146,7 @@ cdef object call_index_fill(self, dim, index, value):
         return op_index_fill_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>value)
     return op_index_fill_scalar(<TensorBase>self, dim, <TensorBase>index, value)
 
-cdef object call_index_fill_(TensorBase self, dim, index, value):
+def call_index_fill_(TensorBase self not None, dim, index, value):
     dim = as_dim(dim, "index_fill_", "dim", 2, self)
     index = check_tensor(index, "index_fill_", "index", 3)
     value = as_operand(value, "index_fill_", "value", 4)
@@ -183,7 +183,7 @@ cdef TensorBase inplace_index_copy(TensorBase self, object dim, TensorBase index
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("index_copy_", self, copied_along(original, dim, index, source))
 
-cdef object call_index_copy(self, dim, index, source):
+def call_index_copy(self, dim, index, source):
     return op_index_copy(
         check_input(self, "index_copy"),
         as_dim(dim, "index_copy", "dim", 2, self),
@@ -191,7 +191,7 @@ cdef object call_index_copy(self, dim, index, source):
         check_tensor(source, "index_copy", "source", 4),
     )
 
-cdef object call_index_copy_(TensorBase self, dim, index, source):
+def call_index_copy_(TensorBase self not None, dim, index, source):
     return inplace_index_copy(
         self,
         as_dim(dim, "index_copy_", "dim", 2, self),
@@ -230,7 +230,7 @@ cdef object packed_nonzero_rows(tuple operands):
 cdef BatchRule batched_nonzero_rows
 batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzero_rows, NULL)
 
-cdef object call_nonzero_rows(self):
+def call_nonzero_rows(self):
     return op_nonzero_rows(check_input(self, "nonzero_rows"))
 
 def nonzero_rows(input):
@@ -257,7 +257,7 @@ cdef object packed_argwhere(tuple operands):
 cdef BatchRule batched_argwhere
 batched_argwhere = BatchRule(b"argwhere", by_values, b".", packed_argwhere, NULL)
 
-cdef object call_argwhere(self):
+def call_argwhere(self):
     return op_argwhere(check_input(self, "argwhere"))
 
 def argwhere(input):

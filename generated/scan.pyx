@@ -126,14 +126,14 @@ batched_cumprod = BatchRule(b"cumprod", along_slices, b"bd.", packed_cumprod, NU
 cdef BatchRule batched_inplace_cumprod
 batched_inplace_cumprod = BatchRule(b"cumprod_", along_slices, b"bd.", packed_inplace_cumprod, NULL)
 
-cdef object call_cumprod(self, dim, dtype):
+def call_cumprod(self, dim, dtype):
     self = check_input(self, "cumprod")
     dim = as_dim(dim, "cumprod", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumprod", "dtype", 3)
     dtype = prepare_own_dtype("cumprod", dtype, self)
     return op_cumprod(<TensorBase>self, dim, dtype)
 
-cdef object call_cumprod_(TensorBase self, dim, dtype):
+def call_cumprod_(TensorBase self not None, dim, dtype):
     dim = as_dim(dim, "cumprod_", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumprod_", "dtype", 3)
     dtype = prepare_own_dtype("cumprod_", dtype, self)
@@ -219,7 +219,7 @@ cdef object packed_recurrence(tuple operands):
 cdef BatchRule batched_recurrence
 batched_recurrence = BatchRule(b"recurrence", along_slices, b"bbd", packed_recurrence, NULL)
 
-cdef object call_recurrence(self, weight, dim):
+def call_recurrence(self, weight, dim):
     return op_recurrence(
         check_input(self, "recurrence"),
         check_tensor(weight, "recurrence", "weight", 2),
@@ -301,7 +301,7 @@ batched_cummax = BatchRule(b"cummax", along_slices, b"bd", packed_cummax, NULL)
 
 CummaxResult = return_type("cummax", "CummaxResult", ("values", "indices"), __name__)
 
-cdef object call_cummax(self, dim):
+def call_cummax(self, dim):
     self = check_input(self, "cummax")
     dim = as_dim(dim, "cummax", "dim", 2, self)
     check_real(self, "cummax")
@@ -383,7 +383,7 @@ batched_cummin = BatchRule(b"cummin", along_slices, b"bd", packed_cummin, NULL)
 
 CumminResult = return_type("cummin", "CumminResult", ("values", "indices"), __name__)
 
-cdef object call_cummin(self, dim):
+def call_cummin(self, dim):
     self = check_input(self, "cummin")
     dim = as_dim(dim, "cummin", "dim", 2, self)
     check_real(self, "cummin")
@@ -483,7 +483,7 @@ cdef object packed_logcumsumexp(tuple operands):
 cdef BatchRule batched_logcumsumexp
 batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL)
 
-cdef object call_logcumsumexp(self, dim):
+def call_logcumsumexp(self, dim):
     self = check_input(self, "logcumsumexp")
     dim = as_dim(dim, "logcumsumexp", "dim", 2, self)
     check_real(self, "logcumsumexp")
@@ -515,7 +515,7 @@ cdef TensorBase op_diff(TensorBase self, object n, object dim, TensorBase prepen
     cdef TensorBase result = differences(self, n, dim, prepend, append)
     return ended(depth, result)
 
-cdef object call_diff(self, n, dim, prepend, append):
+def call_diff(self, n, dim, prepend, append):
     return op_diff(
         check_input(self, "diff"),
         as_int(n, "diff", "n", 2),
@@ -564,14 +564,14 @@ cdef TensorBase op_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef TensorBase result = op_sum_dim(trapezoids(y, None, dx, dim), (dim,), False, None)
     return ended(depth, result)
 
-cdef object call_trapezoid(y, x, dim):
+def call_trapezoid(y, x, dim):
     return op_trapezoid(
         check_tensor(y, "trapezoid", "y", 1),
         check_tensor(x, "trapezoid", "x", 2),
         as_dim(dim, "trapezoid", "dim", 3, y),
     )
 
-cdef object call_trapezoid_dx(y, dx, dim):
+def call_trapezoid_dx(y, dx, dim):
     return op_trapezoid_dx(
         check_tensor(y, "trapezoid", "y", 1), as_number(dx, "trapezoid", "dx", 2), as_dim(dim, "trapezoid", "dim", 3, y)
     )
@@ -581,7 +581,7 @@ cdef Overloads TRAPEZOID_OVERLOADS = Overloads("trapezoid", (
     Overload("(Tensor y, *, Scalar dx=1, int dim=-1)", 1, -1),
 ))
 
-cdef object bind_trapezoid(tuple args, dict kwargs):
+def bind_trapezoid(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = TRAPEZOID_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -618,14 +618,14 @@ cdef TensorBase op_cumulative_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef TensorBase result = op_cumsum(trapezoids(y, None, dx, dim), dim, None)
     return ended(depth, result)
 
-cdef object call_cumulative_trapezoid(y, x, dim):
+def call_cumulative_trapezoid(y, x, dim):
     return op_cumulative_trapezoid(
         check_tensor(y, "cumulative_trapezoid", "y", 1),
         check_tensor(x, "cumulative_trapezoid", "x", 2),
         as_dim(dim, "cumulative_trapezoid", "dim", 3, y),
     )
 
-cdef object call_cumulative_trapezoid_dx(y, dx, dim):
+def call_cumulative_trapezoid_dx(y, dx, dim):
     return op_cumulative_trapezoid_dx(
         check_tensor(y, "cumulative_trapezoid", "y", 1),
         as_number(dx, "cumulative_trapezoid", "dx", 2),
@@ -637,7 +637,7 @@ cdef Overloads CUMULATIVE_TRAPEZOID_OVERLOADS = Overloads("cumulative_trapezoid"
     Overload("(Tensor y, *, Scalar dx=1, int dim=-1)", 1, -1),
 ))
 
-cdef object bind_cumulative_trapezoid(tuple args, dict kwargs):
+def bind_cumulative_trapezoid(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = CUMULATIVE_TRAPEZOID_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:

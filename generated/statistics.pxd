@@ -12,13 +12,3 @@ cdef tuple op_std_mean(TensorBase self, object dim, object correction, bint keep
 cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, object dtype)
 cdef TensorBase op_p_norm(TensorBase self, object p, object dim, bint keepdim)
 cdef TensorBase op_dist(TensorBase self, TensorBase other, object p)
-
-cdef object call_nansum(self, dim, keepdim, dtype)
-cdef object call_nanmean(self, dim, keepdim, dtype)
-cdef object call_count_nonzero(self, dim)
-cdef object call_aminmax(self, dim, keepdim)
-cdef object call_var_mean(self, dim, correction, keepdim)
-cdef object call_std_mean(self, dim, correction, keepdim)
-cdef object call_norm(self, p, dim, keepdim, dtype)
-cdef object call_p_norm(self, p, dim, keepdim)
-cdef object call_dist(self, other, p)

@@ -32,7 +32,7 @@ cdef TensorBase op_nansum(TensorBase self, object dim, bint keepdim, object dtyp
     cdef TensorBase result = op_sum_dim(op_masked_fill_scalar(self, op_isnan(self), 0), dim, keepdim, dtype)
     return ended(depth, result)
 
-cdef object call_nansum(self, dim, keepdim, dtype):
+def call_nansum(self, dim, keepdim, dtype):
     self = check_input(self, "nansum")
     dim = as_dim_tuple_or_none(dim, "nansum", "dim", 2, self)
     keepdim = as_bool(keepdim, "nansum", "keepdim", 3)
@@ -70,7 +70,7 @@ cdef TensorBase op_nanmean(TensorBase self, object dim, bint keepdim, object dty
     )
     return ended(depth, result)
 
-cdef object call_nanmean(self, dim, keepdim, dtype):
+def call_nanmean(self, dim, keepdim, dtype):
     return op_nanmean(
         check_input(self, "nanmean"),
         as_dim_tuple_or_none(dim, "nanmean", "dim", 2, self),
@@ -104,7 +104,7 @@ cdef TensorBase op_count_nonzero(TensorBase self, object dim):
     cdef TensorBase result = op_sum_dim(op_ne_scalar(self, 0), dim, False, None)
     return ended(depth, result)
 
-cdef object call_count_nonzero(self, dim):
+def call_count_nonzero(self, dim):
     return op_count_nonzero(
         check_input(self, "count_nonzero"), as_dim_tuple_or_none(dim, "count_nonzero", "dim", 2, self)
     )
@@ -135,7 +135,7 @@ cdef tuple op_aminmax(TensorBase self, object dim, bint keepdim):
 
 AminmaxResult = return_type("aminmax", "AminmaxResult", ("min", "max"), __name__)
 
-cdef object call_aminmax(self, dim, keepdim):
+def call_aminmax(self, dim, keepdim):
     self = check_input(self, "aminmax")
     dim = as_dim_or_none(dim, "aminmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "aminmax", "keepdim", 3)
@@ -172,7 +172,7 @@ cdef tuple op_var_mean(TensorBase self, object dim, object correction, bint keep
 
 VarMeanResult = return_type("var_mean", "VarMeanResult", ("var", "mean"), __name__)
 
-cdef object call_var_mean(self, dim, correction, keepdim):
+def call_var_mean(self, dim, correction, keepdim):
     return VarMeanResult._make(
         op_var_mean(
             check_input(self, "var_mean"),
@@ -213,7 +213,7 @@ cdef tuple op_std_mean(TensorBase self, object dim, object correction, bint keep
 
 StdMeanResult = return_type("std_mean", "StdMeanResult", ("std", "mean"), __name__)
 
-cdef object call_std_mean(self, dim, correction, keepdim):
+def call_std_mean(self, dim, correction, keepdim):
     return StdMeanResult._make(
         op_std_mean(
             check_input(self, "std_mean"),
@@ -250,7 +250,7 @@ cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, obj
     cdef TensorBase result = op_p_norm(norm_input(self, dtype), norm_order(p), dim, keepdim)
     return ended(depth, result)
 
-cdef object call_norm(self, p, dim, keepdim, dtype):
+def call_norm(self, p, dim, keepdim, dtype):
     return op_norm(
         check_input(self, "norm"),
         p,
@@ -327,7 +327,7 @@ cdef object packed_p_norm(tuple operands):
 cdef BatchRule batched_p_norm
 batched_p_norm = BatchRule(b"p_norm", along_slices, b"b.D.", packed_p_norm, NULL)
 
-cdef object call_p_norm(self, p, dim, keepdim):
+def call_p_norm(self, p, dim, keepdim):
     return op_p_norm(
         check_input(self, "p_norm"),
         as_float(p, "p_norm", "p", 2),
@@ -362,7 +362,7 @@ cdef TensorBase op_dist(TensorBase self, TensorBase other, object p):
     cdef TensorBase result = op_p_norm(norm_input(op_sub_tensor_tensor(self, other), None), p, None, False)
     return ended(depth, result)
 
-cdef object call_dist(self, other, p):
+def call_dist(self, other, p):
     return op_dist(check_input(self, "dist"), check_tensor(other, "dist", "other", 2), as_float(p, "dist", "p", 3))
 
 def dist(input, other, p=2):

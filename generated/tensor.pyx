@@ -65,19 +65,6 @@ from gradsmith.generated.extremes cimport (
     call_amax, call_amin, method_bind_max, method_bind_min, call_argmax, call_argmin, call_all, call_any,
 )
 
-from gradsmith.generated.order cimport (
-    call_sort, call_argsort, call_msort, call_topk, call_kthvalue, method_bind_median, method_bind_nanmedian, call_mode,
-    call_quantile, call_nanquantile,
-)
-
-from gradsmith.generated.scan cimport (
-    call_cumprod, call_cumprod_, call_cummax, call_cummin, call_logcumsumexp, call_diff,
-)
-
-from gradsmith.generated.statistics cimport (
-    call_nansum, call_nanmean, call_count_nonzero, call_aminmax, call_norm, call_dist,
-)
-
 from gradsmith.generated.probability cimport call_logsumexp, call_softmax, call_log_softmax
 
 from gradsmith.generated.shape cimport (
@@ -98,17 +85,6 @@ from gradsmith.generated.scatter cimport (
     call_index_add, call_index_add_, call_masked_fill, call_masked_fill_, call_masked_select,
 )
 
-from gradsmith.generated.places cimport (
-    call_take, call_take_along_dim, call_put, call_put_, call_index_fill, call_index_fill_, call_index_copy,
-    call_index_copy_, call_argwhere,
-)
-
-from gradsmith.generated.grouping cimport (
-    call_scatter_reduce, call_scatter_reduce_, call_index_reduce, call_index_reduce_,
-)
-
-from gradsmith.generated.distances cimport call_renorm, call_renorm_, call_cov, call_corrcoef
-
 from gradsmith.generated.linalg cimport call_matmul, call_mm, call_bmm, call_mv, call_dot, call_outer
 
 from gradsmith.generated.copy cimport (
@@ -124,11 +100,17 @@ cdef object lazy_complex_numbers = LazyModule("gradsmith.generated.complex_numbe
 cdef object lazy_draws = LazyModule("gradsmith.generated.draws")
 cdef object lazy_rectifiers = LazyModule("gradsmith.generated.rectifiers")
 cdef object lazy_squashing = LazyModule("gradsmith.generated.squashing")
+cdef object lazy_order = LazyModule("gradsmith.generated.order")
+cdef object lazy_scan = LazyModule("gradsmith.generated.scan")
+cdef object lazy_statistics = LazyModule("gradsmith.generated.statistics")
 cdef object lazy_stacking = LazyModule("gradsmith.generated.stacking")
 cdef object lazy_diagonals = LazyModule("gradsmith.generated.diagonals")
 cdef object lazy_rearranging = LazyModule("gradsmith.generated.rearranging")
+cdef object lazy_places = LazyModule("gradsmith.generated.places")
 cdef object lazy_counting = LazyModule("gradsmith.generated.counting")
 cdef object lazy_replacing = LazyModule("gradsmith.generated.replacing")
+cdef object lazy_grouping = LazyModule("gradsmith.generated.grouping")
+cdef object lazy_distances = LazyModule("gradsmith.generated.distances")
 cdef object lazy_numpy_names = LazyModule("gradsmith.generated.numpy_names")
 cdef object lazy_products = LazyModule("gradsmith.generated.products")
 cdef object lazy_decompositions = LazyModule("gradsmith.generated.decompositions")
@@ -1288,95 +1270,105 @@ cdef class Tensor(PlainMethods):
     def sort(self, dim=-1, descending=False, *, stable=False, axis=None):
         """Elements in ascending order along a dimension, and their places; equal ones keep their order, NaN comes
         last."""
-        return call_sort(self, dim if axis is None else axis, descending, stable)
+        return lazy_order.call_sort(self, dim if axis is None else axis, descending, stable)
 
     def argsort(self, dim=-1, descending=False, *, stable=False, axis=None):
         """Places of the elements in ascending order along a dimension; equal ones keep their order."""
-        return call_argsort(self, dim if axis is None else axis, descending, stable)
+        return lazy_order.call_argsort(self, dim if axis is None else axis, descending, stable)
 
     def msort(self):
         """Elements in ascending order along the first dimension."""
-        return call_msort(self)
+        return lazy_order.call_msort(self)
 
     def topk(self, k, dim=-1, largest=True, sorted=True, *, axis=None):
         """The k greatest or smallest elements along a dimension, in order, and their places."""
-        return call_topk(self, k, dim if axis is None else axis, largest, sorted)
+        return lazy_order.call_topk(self, k, dim if axis is None else axis, largest, sorted)
 
     def kthvalue(self, k, dim=-1, keepdim=False, *, axis=None, keepdims=None):
         """The k-th smallest element along a dimension, and its place."""
-        return call_kthvalue(self, k, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+        return lazy_order.call_kthvalue(
+            self, k, dim if axis is None else axis, keepdim if keepdims is None else keepdims
+        )
 
     def median(self, *args, **kwargs):
         """The middle one of all elements in order, the smaller one of two; NaN where one is."""
-        return method_bind_median((self, *args), kwargs)
+        return lazy_order.method_bind_median((self, *args), kwargs)
 
     def nanmedian(self, *args, **kwargs):
         """The middle one of all elements that are no NaN."""
-        return method_bind_nanmedian((self, *args), kwargs)
+        return lazy_order.method_bind_nanmedian((self, *args), kwargs)
 
     def mode(self, dim=-1, keepdim=False, *, axis=None, keepdims=None):
         """The most frequent element along a dimension, the smallest one of several, and its last place."""
-        return call_mode(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+        return lazy_order.call_mode(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
 
     def quantile(self, q, dim=None, keepdim=False, *, interpolation="linear", axis=None, keepdims=None):
         """The elements below which parts `q` of all lie, along a dimension; between two they are interpolated."""
-        return call_quantile(
+        return lazy_order.call_quantile(
             self, q, either(dim, axis, "quantile", "dim"), keepdim if keepdims is None else keepdims, interpolation
         )
 
     def nanquantile(self, q, dim=None, keepdim=False, *, interpolation="linear", axis=None, keepdims=None):
         """The same of the elements that are no NaN."""
-        return call_nanquantile(
+        return lazy_order.call_nanquantile(
             self, q, either(dim, axis, "nanquantile", "dim"), keepdim if keepdims is None else keepdims, interpolation
         )
 
     def cumprod(self, dim=None, *, dtype=None, axis=None):
         """Running product along a dimension."""
-        return call_cumprod(self, either(dim, axis, "cumprod", "dim"), dtype)
+        return lazy_scan.call_cumprod(self, either(dim, axis, "cumprod", "dim"), dtype)
 
     def cumprod_(self, dim=None, *, dtype=None, axis=None):
         """In-place version of `cumprod`."""
-        return call_cumprod_(self, either(dim, axis, "cumprod_", "dim"), dtype)
+        return lazy_scan.call_cumprod_(self, either(dim, axis, "cumprod_", "dim"), dtype)
 
     def cummax(self, dim=None, *, axis=None):
         """Running maximum along a dimension, and its place, the last one of equal elements."""
-        return call_cummax(self, either(dim, axis, "cummax", "dim"))
+        return lazy_scan.call_cummax(self, either(dim, axis, "cummax", "dim"))
 
     def cummin(self, dim=None, *, axis=None):
         """Running minimum along a dimension, and its place, the last one of equal elements."""
-        return call_cummin(self, either(dim, axis, "cummin", "dim"))
+        return lazy_scan.call_cummin(self, either(dim, axis, "cummin", "dim"))
 
     def logcumsumexp(self, dim=None, *, axis=None):
         """Logarithm of the running sum of exponentials along a dimension, without overflow."""
-        return call_logcumsumexp(self, either(dim, axis, "logcumsumexp", "dim"))
+        return lazy_scan.call_logcumsumexp(self, either(dim, axis, "logcumsumexp", "dim"))
 
     def diff(self, n=1, dim=-1, prepend=None, append=None, *, axis=None):
         """Differences of neighbours along a dimension, `n` times."""
-        return call_diff(self, n, dim if axis is None else axis, prepend, append)
+        return lazy_scan.call_diff(self, n, dim if axis is None else axis, prepend, append)
 
     def nansum(self, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
         """Sum along dimensions of the elements that are no NaN."""
-        return call_nansum(self, either(dim, axis, "nansum", "dim"), keepdim if keepdims is None else keepdims, dtype)
+        return lazy_statistics.call_nansum(
+            self, either(dim, axis, "nansum", "dim"), keepdim if keepdims is None else keepdims, dtype
+        )
 
     def nanmean(self, dim=None, keepdim=False, *, dtype=None, axis=None, keepdims=None):
         """Mean along dimensions of the elements that are no NaN."""
-        return call_nanmean(self, either(dim, axis, "nanmean", "dim"), keepdim if keepdims is None else keepdims, dtype)
+        return lazy_statistics.call_nanmean(
+            self, either(dim, axis, "nanmean", "dim"), keepdim if keepdims is None else keepdims, dtype
+        )
 
     def count_nonzero(self, dim=None, *, axis=None):
         """How many elements are not zero, along dimensions or altogether."""
-        return call_count_nonzero(self, either(dim, axis, "count_nonzero", "dim"))
+        return lazy_statistics.call_count_nonzero(self, either(dim, axis, "count_nonzero", "dim"))
 
     def aminmax(self, *, dim=None, keepdim=False, axis=None, keepdims=None):
         """Smallest and greatest element, along a dimension or altogether; equal ones share the gradient."""
-        return call_aminmax(self, either(dim, axis, "aminmax", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_statistics.call_aminmax(
+            self, either(dim, axis, "aminmax", "dim"), keepdim if keepdims is None else keepdims
+        )
 
     def norm(self, p="fro", dim=None, keepdim=False, dtype=None, *, axis=None, keepdims=None):
         """The p-norm of all elements, or along dimensions."""
-        return call_norm(self, p, either(dim, axis, "norm", "dim"), keepdim if keepdims is None else keepdims, dtype)
+        return lazy_statistics.call_norm(
+            self, p, either(dim, axis, "norm", "dim"), keepdim if keepdims is None else keepdims, dtype
+        )
 
     def dist(self, other=None, p=2, *, x2=None):
         """The p-norm of the difference of two tensors."""
-        return call_dist(self, either(other, x2, "dist", "other"), p)
+        return lazy_statistics.call_dist(self, either(other, x2, "dist", "other"), p)
 
     def logsumexp(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Logarithm of the sum of exponentials along dimensions, without overflow."""
@@ -1672,39 +1664,39 @@ cdef class Tensor(PlainMethods):
 
     def take(self, index):
         """Elements at places of the flattened tensor, in the shape of the index."""
-        return call_take(self, index)
+        return lazy_places.call_take(self, index)
 
     def take_along_dim(self, indices, dim=None, *, axis=None):
         """Elements along a dimension that an index names, which is broadcast along the others."""
-        return call_take_along_dim(self, indices, either(dim, axis, "take_along_dim", "dim"))
+        return lazy_places.call_take_along_dim(self, indices, either(dim, axis, "take_along_dim", "dim"))
 
     def put(self, index, source, accumulate=False):
         """Copy with elements at places of the flattened tensor replaced, or with `accumulate` increased."""
-        return call_put(self, index, source, accumulate)
+        return lazy_places.call_put(self, index, source, accumulate)
 
     def put_(self, index, source, accumulate=False):
         """In-place version of `put`."""
-        return call_put_(self, index, source, accumulate)
+        return lazy_places.call_put_(self, index, source, accumulate)
 
     def index_fill(self, dim=None, index=None, value=None, *, axis=None):
         """Copy in which slices along a dimension have one value."""
-        return call_index_fill(self, either(dim, axis, "index_fill", "dim"), index, value)
+        return lazy_places.call_index_fill(self, either(dim, axis, "index_fill", "dim"), index, value)
 
     def index_fill_(self, dim=None, index=None, value=None, *, axis=None):
         """In-place version of `index_fill`."""
-        return call_index_fill_(self, either(dim, axis, "index_fill_", "dim"), index, value)
+        return lazy_places.call_index_fill_(self, either(dim, axis, "index_fill_", "dim"), index, value)
 
     def index_copy(self, dim=None, index=None, source=None, *, axis=None):
         """Copy in which slices along a dimension are replaced, in the order of an index."""
-        return call_index_copy(self, either(dim, axis, "index_copy", "dim"), index, source)
+        return lazy_places.call_index_copy(self, either(dim, axis, "index_copy", "dim"), index, source)
 
     def index_copy_(self, dim=None, index=None, source=None, *, axis=None):
         """In-place version of `index_copy`."""
-        return call_index_copy_(self, either(dim, axis, "index_copy_", "dim"), index, source)
+        return lazy_places.call_index_copy_(self, either(dim, axis, "index_copy_", "dim"), index, source)
 
     def argwhere(self):
         """The places of the elements that are not zero, as rows."""
-        return call_argwhere(self)
+        return lazy_places.call_argwhere(self)
 
     def bincount(self, weights=None, minlength=0):
         """How often each number from zero on is among integers, or the sum of the weights of those that are equal."""
@@ -1739,36 +1731,44 @@ cdef class Tensor(PlainMethods):
     def scatter_reduce(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, axis=None):
         """Copy in which elements along a dimension are reduced together with those of `src` that an index tensor sends
         there, or replaced by what these are reduced to."""
-        return call_scatter_reduce(self, either(dim, axis, "scatter_reduce", "dim"), index, src, reduce, include_self)
+        return lazy_grouping.call_scatter_reduce(
+            self, either(dim, axis, "scatter_reduce", "dim"), index, src, reduce, include_self
+        )
 
     def scatter_reduce_(self, dim=None, index=None, src=None, reduce=None, *, include_self=True, axis=None):
         """In-place version of `scatter_reduce`."""
-        return call_scatter_reduce_(self, either(dim, axis, "scatter_reduce_", "dim"), index, src, reduce, include_self)
+        return lazy_grouping.call_scatter_reduce_(
+            self, either(dim, axis, "scatter_reduce_", "dim"), index, src, reduce, include_self
+        )
 
     def index_reduce(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, axis=None):
         """Copy in which slices along a dimension are reduced together with those of `source` that an index sends
         there."""
-        return call_index_reduce(self, either(dim, axis, "index_reduce", "dim"), index, source, reduce, include_self)
+        return lazy_grouping.call_index_reduce(
+            self, either(dim, axis, "index_reduce", "dim"), index, source, reduce, include_self
+        )
 
     def index_reduce_(self, dim=None, index=None, source=None, reduce=None, *, include_self=True, axis=None):
         """In-place version of `index_reduce`."""
-        return call_index_reduce_(self, either(dim, axis, "index_reduce_", "dim"), index, source, reduce, include_self)
+        return lazy_grouping.call_index_reduce_(
+            self, either(dim, axis, "index_reduce_", "dim"), index, source, reduce, include_self
+        )
 
     def renorm(self, p, dim=None, maxnorm=None, *, axis=None):
         """Slices along a dimension, those of a p-norm above `maxnorm` multiplied so that they have that norm."""
-        return call_renorm(self, p, either(dim, axis, "renorm", "dim"), maxnorm)
+        return lazy_distances.call_renorm(self, p, either(dim, axis, "renorm", "dim"), maxnorm)
 
     def renorm_(self, p, dim=None, maxnorm=None, *, axis=None):
         """In-place version of `renorm`."""
-        return call_renorm_(self, p, either(dim, axis, "renorm_", "dim"), maxnorm)
+        return lazy_distances.call_renorm_(self, p, either(dim, axis, "renorm_", "dim"), maxnorm)
 
     def cov(self, *, correction=1, fweights=None, aweights=None):
         """Covariances of the rows of a matrix, whose columns are observations."""
-        return call_cov(self, correction, fweights, aweights)
+        return lazy_distances.call_cov(self, correction, fweights, aweights)
 
     def corrcoef(self):
         """Correlation coefficients of the rows of a matrix, whose columns are observations."""
-        return call_corrcoef(self)
+        return lazy_distances.call_corrcoef(self)
 
     def put_along_dim(self, indices, values, dim=None, *, axis=None):
         """Copy with elements along a dimension replaced, which an index names that is broadcast along the others."""

@@ -26,7 +26,7 @@ cdef TensorBase op_nanmax(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, True)
     return ended(depth, result)
 
-cdef object call_nanmax(self, dim, keepdim):
+def call_nanmax(self, dim, keepdim):
     self = check_input(self, "nanmax")
     dim = as_dim_tuple_or_none(dim, "nanmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmax", "keepdim", 3)
@@ -55,7 +55,7 @@ cdef TensorBase op_nanmin(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, False)
     return ended(depth, result)
 
-cdef object call_nanmin(self, dim, keepdim):
+def call_nanmin(self, dim, keepdim):
     self = check_input(self, "nanmin")
     dim = as_dim_tuple_or_none(dim, "nanmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmin", "keepdim", 3)
@@ -84,7 +84,7 @@ cdef TensorBase op_nanprod(TensorBase self, object dim, bint keepdim):
     cdef TensorBase result = product_without_nan(self, dim, keepdim)
     return ended(depth, result)
 
-cdef object call_nanprod(self, dim, keepdim):
+def call_nanprod(self, dim, keepdim):
     return op_nanprod(
         check_input(self, "nanprod"),
         as_dim_tuple_or_none(dim, "nanprod", "dim", 2, self),
@@ -113,7 +113,7 @@ cdef TensorBase op_nanvar(TensorBase self, object dim, object ddof, bint keepdim
     cdef TensorBase result = variance_without_nan(self, dim, ddof, keepdim)
     return ended(depth, result)
 
-cdef object call_nanvar(self, dim, ddof, keepdim):
+def call_nanvar(self, dim, ddof, keepdim):
     return op_nanvar(
         check_input(self, "nanvar"),
         as_dim_tuple_or_none(dim, "nanvar", "dim", 2, self),
@@ -144,7 +144,7 @@ cdef TensorBase op_nanstd(TensorBase self, object dim, object ddof, bint keepdim
     cdef TensorBase result = deviation_without_nan(self, dim, ddof, keepdim)
     return ended(depth, result)
 
-cdef object call_nanstd(self, dim, ddof, keepdim):
+def call_nanstd(self, dim, ddof, keepdim):
     return op_nanstd(
         check_input(self, "nanstd"),
         as_dim_tuple_or_none(dim, "nanstd", "dim", 2, self),
@@ -177,7 +177,7 @@ cdef TensorBase op_nancumsum(TensorBase self, object dim):
     )
     return ended(depth, result)
 
-cdef object call_nancumsum(self, dim):
+def call_nancumsum(self, dim):
     return op_nancumsum(check_input(self, "nancumsum"), as_dim_or_none(dim, "nancumsum", "dim", 2, self))
 
 def nancumsum(input, dim=None):
@@ -202,7 +202,7 @@ cdef TensorBase op_nancumprod(TensorBase self, object dim):
     ) if dim is None else op_cumprod(without_nan(self, 1), dim, None)
     return ended(depth, result)
 
-cdef object call_nancumprod(self, dim):
+def call_nancumprod(self, dim):
     return op_nancumprod(check_input(self, "nancumprod"), as_dim_or_none(dim, "nancumprod", "dim", 2, self))
 
 def nancumprod(input, dim=None):
@@ -225,7 +225,7 @@ cdef TensorBase op_percentile(TensorBase self, object q, object dim, bint keepdi
     cdef TensorBase result = op_quantile(self, percentages(q), dim, keepdim, method)
     return ended(depth, result)
 
-cdef object call_percentile(self, q, dim, keepdim, method):
+def call_percentile(self, q, dim, keepdim, method):
     self = check_input(self, "percentile")
     dim = as_dim_or_none(dim, "percentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "percentile", "keepdim", 4)
@@ -257,7 +257,7 @@ cdef TensorBase op_nanpercentile(TensorBase self, object q, object dim, bint kee
     cdef TensorBase result = op_nanquantile(self, percentages(q), dim, keepdim, method)
     return ended(depth, result)
 
-cdef object call_nanpercentile(self, q, dim, keepdim, method):
+def call_nanpercentile(self, q, dim, keepdim, method):
     self = check_input(self, "nanpercentile")
     dim = as_dim_or_none(dim, "nanpercentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanpercentile", "keepdim", 4)
@@ -289,7 +289,7 @@ cdef TensorBase op_average(TensorBase self, object dim, TensorBase weights, bint
     cdef TensorBase result = averages(self, dim, weights, keepdim)
     return ended(depth, result)
 
-cdef object call_average(self, dim, weights, keepdim):
+def call_average(self, dim, weights, keepdim):
     return op_average(
         check_input(self, "average"),
         as_dim_tuple_or_none(dim, "average", "dim", 2, self),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import string
 from collections.abc import Sequence
 from typing import Any
 
 from gradsmith.generated import linalg
 from gradsmith.generated.tensor import Tensor
 
-_LETTERS = string.ascii_uppercase + string.ascii_lowercase  # in the order of an output that is left out
+# In the order of an output that is left out. Importing `string` for them would compile its templates.
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 
 def einsum(*args: Any) -> Tensor:

@@ -87,7 +87,8 @@ FAMILIES = (
 # Families that are imported when one of their ops is first used, so that `import gradsmith` stays quick.
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
-    | {"counting", "replacing", "numpy_names", "rectifiers", "squashing"}
+    | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
+    | {"without_missing", "rectifiers", "squashing"}
     | {
         "decompositions",
         "solvers",

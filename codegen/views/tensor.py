@@ -29,6 +29,10 @@ class PackageView:
     lazy_names: tuple[str, ...]
     upcalls: tuple[tuple[str, str], ...]  # (copy_, Tensor.copy_)
 
+    @property
+    def has_lazy_upcalls(self) -> bool:
+        return any(_ON_FIRST_USE.format(name) == function for name, function in self.upcalls)
+
 
 @dataclass(frozen=True)
 class NamespaceView:
@@ -48,6 +52,8 @@ UPCALLS = (
     "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_", "cat",
     "permute", "reshape", "select", "squeeze", "stack", "unsqueeze", "bucketize",
 )  # fmt: skip
+
+_ON_FIRST_USE = '_on_first_use("{}")'
 
 
 def all_faces(table: Table) -> list[Face]:
@@ -80,8 +86,9 @@ def package_view(table: Table) -> PackageView:
     eager = {base: of_base for base, of_base in functions.items() if base not in lazy}
     lazy_names = {name for of_base in lazy.values() for name in of_base}
     methods = {method.name for face in faces for method in face.methods}
+    sources = dict.fromkeys(names, "{}") | dict.fromkeys(lazy_names, _ON_FIRST_USE)
     upcalls = tuple(
-        (name, name if name in names else f"Tensor.{name}") for name in UPCALLS if name in names or name in methods
+        (name, sources.get(name, "Tensor.{}").format(name)) for name in UPCALLS if name in names or name in methods
     )
     return PackageView(
         imports=_imports(table, eager),

@@ -37,7 +37,7 @@ def sort_of(a: Array, dim: int, descending: bool, stable: bool) -> tuple[Array, 
         return pair_without_data(a.shape, a.dtype)
     if a.ndim == 0:
         return a.copy(), np.zeros((), np.int64)
-    rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
+    rows = np.ascontiguousarray(as_rows(a, axis))
     values, places = sorted_rows(rows, descending)
     return put_back(values, axis), put_back(places, axis)
 
@@ -46,8 +46,18 @@ def argsort_of(a: Array, dim: int, descending: bool, stable: bool) -> Array:
     return sort_of(a, dim, descending, stable)[1]
 
 
+def as_rows(a: Array, axis: int) -> Array:
+    """A view with a dimension in the last one's place. `swapaxes` costs a tenth of `moveaxis`."""
+    return a.swapaxes(axis, -1)
+
+
 def put_back(rows: Array, axis: int) -> Array:
-    return np.ascontiguousarray(np.moveaxis(rows, -1, axis))
+    return np.ascontiguousarray(rows.swapaxes(axis, -1))
+
+
+def picked(rows: Array, places: Array) -> Array:
+    """Elements of each row at places of its own."""
+    return rows[places] if rows.ndim == 1 else np.take_along_axis(rows, places, -1)
 
 
 def sorted_rows(rows: Array, descending: bool) -> tuple[Array, Array]:
@@ -62,9 +72,9 @@ def sorted_rows(rows: Array, descending: bool) -> tuple[Array, Array]:
 def ascending(rows: Array) -> tuple[Array, Array]:
     if rows.shape[-1] < _LONG or rows.dtype.itemsize < 4:
         places = np.argsort(rows, axis=-1, kind="stable")
-        return np.take_along_axis(rows, places, -1), places
+        return picked(rows, places), places
     places = np.argsort(rows, axis=-1)
-    values = rows[places] if rows.ndim == 1 else np.take_along_axis(rows, places, -1)
+    values = picked(rows, places)
     return values, ties_in_order(rows, values, places)
 
 
@@ -102,17 +112,19 @@ def topk_of(a: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Ar
         return pair_without_data(shape, a.dtype)
     if a.ndim == 0:
         return a.copy(), np.zeros((), np.int64)
-    rows = np.ascontiguousarray(np.moveaxis(a, axis, -1))
-    places = places_of_extremes(rows, k, largest)
-    values, order = sorted_rows(np.take_along_axis(rows, places, -1), largest)
-    return put_back(values, axis), put_back(np.take_along_axis(places, order, -1), axis)
+    rows = np.ascontiguousarray(as_rows(a, axis))
+    if length < _LONG:
+        values, places = (found[..., :k] for found in sorted_rows(rows, largest))
+    else:
+        places = places_of_extremes(rows, k, largest)
+        values, order = sorted_rows(picked(rows, places), largest)
+        places = picked(places, order)
+    return put_back(values, axis), put_back(places, axis)
 
 
 def places_of_extremes(rows: Array, k: int, largest: bool) -> Array:
     """Places of the k greatest or smallest elements, in no particular order."""
     length = rows.shape[-1]
-    if length < _LONG:
-        return sorted_rows(rows, largest)[1][..., :k]
     if k == length or k == 0:
         return np.broadcast_to(np.arange(k), (*rows.shape[:-1], k))
     if largest:
@@ -146,10 +158,10 @@ def selected(op: str, a: Array, axis: int, keepdim: bool, find: Any) -> tuple[Ar
         return a.copy(), np.zeros((), np.int64)
     if a.shape[axis] == 0:
         raise IndexError(f"{op}(): Expected reduction dim {axis} to have non-zero size.")
-    rows = np.moveaxis(a, axis, -1)
-    places = find(rows)
-    values = np.take_along_axis(rows, places[..., None], -1)[..., 0]
-    return values.reshape(shape), places.reshape(shape)
+    rows = as_rows(a, axis)
+    places = find(rows)[..., None]
+    values = picked(rows, places)
+    return put_back(values, axis).reshape(shape), put_back(places, axis).reshape(shape)
 
 
 # ---- medians
