@@ -16,8 +16,8 @@ from gradsmith.generated.runtime cimport (
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
 from gradsmith.generated.bounds cimport op_clamp_max_scalar, op_maximum_scalar, op_minimum_scalar
 from gradsmith.generated.comparison cimport (
-    op_bitwise_and_tensor, op_ge_scalar, op_gt_scalar, op_le_scalar, op_lt_scalar, op_where_scalar_tensor,
-    op_where_tensor_scalar, op_where_tensor_tensor,
+    op_bitwise_and_tensor, op_bitwise_or_tensor, op_ge_scalar, op_gt_scalar, op_le_scalar, op_lt_scalar,
+    op_where_scalar_tensor, op_where_tensor_scalar, op_where_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.generated.exponential cimport op_exp, op_expm1
@@ -63,7 +63,7 @@ cdef class Relu6Backward0(Node):
         set_grad_input(
             grad_inputs,
             0,
-            op_where_tensor_scalar(op_bitwise_and_tensor(op_gt_scalar(self_, 0), op_lt_scalar(self_, 6)), grad, 0),
+            op_where_scalar_tensor(op_bitwise_or_tensor(op_le_scalar(self_, 0), op_ge_scalar(self_, 6)), 0, grad),
         )
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -71,7 +71,7 @@ cdef class Relu6Backward0(Node):
 cdef object tangents_relu6(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, = given
-    return op_where_tensor_scalar(op_bitwise_and_tensor(op_gt_scalar(self, 0), op_lt_scalar(self, 6)), self_t, 0)
+    return op_where_scalar_tensor(op_bitwise_or_tensor(op_le_scalar(self, 0), op_ge_scalar(self, 6)), 0, self_t)
 
 cdef object relu6_by_ops(tuple given):
     self, = given
@@ -147,7 +147,7 @@ def relu6(input, inplace=False):
         Write the result into the input.
 
     Gradients:
-        input: where((self > 0) & (self < 6), grad, 0)
+        input: where((self <= 0) | (self >= 6), 0, grad)
         result: auto_element_wise
     """
     if inplace:
@@ -171,8 +171,8 @@ cdef class HardtanhBackward0(Node):
         set_grad_input(
             grad_inputs,
             0,
-            op_where_tensor_scalar(
-                op_bitwise_and_tensor(op_gt_scalar(self_, min_val), op_lt_scalar(self_, max_val)), grad, 0
+            op_where_scalar_tensor(
+                op_bitwise_or_tensor(op_le_scalar(self_, min_val), op_ge_scalar(self_, max_val)), 0, grad
             ),
         )
 
@@ -183,8 +183,8 @@ cdef class HardtanhBackward0(Node):
 cdef object tangents_hardtanh(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, min_val, max_val = given
-    return op_where_tensor_scalar(
-        op_bitwise_and_tensor(op_gt_scalar(self, min_val), op_lt_scalar(self, max_val)), self_t, 0
+    return op_where_scalar_tensor(
+        op_bitwise_or_tensor(op_le_scalar(self, min_val), op_ge_scalar(self, max_val)), 0, self_t
     )
 
 cdef object hardtanh_by_ops(tuple given):
@@ -286,7 +286,7 @@ def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: where((self > min_val) & (self < max_val), grad, 0)
+        input: where((self <= min_val) | (self >= max_val), 0, grad)
         result: auto_element_wise
     """
     if inplace:

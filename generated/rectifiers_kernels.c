@@ -4,7 +4,7 @@
 /* ---- RELU6_BACKWARD */
 /* derivatives.yaml: relu6 */
 
-/* self: where((self > 0) & (self < 6), grad, 0) */
+/* self: where((self <= 0) | (self >= 6), 0, grad) */
 GS_CLONES static void relu6_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -13,7 +13,7 @@ GS_CLONES static void relu6_backward_self_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > 0.0f && self[i] < 6.0f ? grad[i] : 0.0f;
+        out[i] = self[i] <= 0.0f || self[i] >= 6.0f ? 0.0f : grad[i];
     }
 }
 
@@ -25,7 +25,7 @@ GS_CLONES static void relu6_backward_self_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > 0.0 && self[i] < 6.0 ? grad[i] : 0.0;
+        out[i] = self[i] <= 0.0 || self[i] >= 6.0 ? 0.0 : grad[i];
     }
 }
 
@@ -45,7 +45,7 @@ const gs_fused_kernel *const RELU6_BACKWARD[1] = {
 /* ---- HARDTANH_BACKWARD */
 /* derivatives.yaml: hardtanh */
 
-/* self: where((self > min_val) & (self < max_val), grad, 0) */
+/* self: where((self <= min_val) | (self >= max_val), 0, grad) */
 GS_CLONES static void hardtanh_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -55,7 +55,7 @@ GS_CLONES static void hardtanh_backward_self_f(char **args, const double *scalar
     const float max_val = (float)scalars[1];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > min_val && self[i] < max_val ? grad[i] : 0.0f;
+        out[i] = self[i] <= min_val || self[i] >= max_val ? 0.0f : grad[i];
     }
 }
 
@@ -68,7 +68,7 @@ GS_CLONES static void hardtanh_backward_self_d(char **args, const double *scalar
     const double max_val = (double)scalars[1];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > min_val && self[i] < max_val ? grad[i] : 0.0;
+        out[i] = self[i] <= min_val || self[i] >= max_val ? 0.0 : grad[i];
     }
 }
 

@@ -20,8 +20,8 @@ from gradsmith.generated.arithmetic cimport (
 )
 from gradsmith.generated.bounds cimport op_minimum_scalar
 from gradsmith.generated.comparison cimport (
-    op_bitwise_and_tensor, op_bitwise_or_tensor, op_ge_scalar, op_gt_scalar, op_le_scalar, op_lt_scalar,
-    op_where_scalar_tensor, op_where_tensor_scalar, op_where_tensor_tensor,
+    op_bitwise_and_tensor, op_ge_scalar, op_gt_scalar, op_le_scalar, op_lt_scalar, op_where_scalar_tensor,
+    op_where_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp, op_log1p
@@ -446,8 +446,8 @@ cdef class SoftshrinkBackward0(Node):
         set_grad_input(
             grad_inputs,
             0,
-            op_where_tensor_scalar(
-                op_bitwise_or_tensor(op_gt_scalar(self_, lambd), op_lt_scalar(self_, -lambd)), grad, 0
+            op_where_scalar_tensor(
+                op_bitwise_and_tensor(op_ge_scalar(self_, -lambd), op_le_scalar(self_, lambd)), 0, grad
             ),
         )
 
@@ -457,8 +457,8 @@ cdef class SoftshrinkBackward0(Node):
 cdef object tangents_softshrink(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, lambd = given
-    return op_where_tensor_scalar(
-        op_bitwise_or_tensor(op_gt_scalar(self, lambd), op_lt_scalar(self, -lambd)), self_t, 0
+    return op_where_scalar_tensor(
+        op_bitwise_and_tensor(op_ge_scalar(self, -lambd), op_le_scalar(self, lambd)), 0, self_t
     )
 
 cdef object softshrink_by_ops(tuple given):
@@ -515,7 +515,7 @@ def softshrink(input, lambd=0.5, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: where((self > lambd) | (self < -lambd), grad, 0)
+        input: where((self >= -lambd) & (self <= lambd), 0, grad)
         result: auto_element_wise
     """
     return give_out("softshrink", out, call_softshrink(input, lambd))
@@ -536,8 +536,8 @@ cdef class HardshrinkBackward0(Node):
         set_grad_input(
             grad_inputs,
             0,
-            op_where_tensor_scalar(
-                op_bitwise_or_tensor(op_gt_scalar(self_, lambd), op_lt_scalar(self_, -lambd)), grad, 0
+            op_where_scalar_tensor(
+                op_bitwise_and_tensor(op_ge_scalar(self_, -lambd), op_le_scalar(self_, lambd)), 0, grad
             ),
         )
 
@@ -547,8 +547,8 @@ cdef class HardshrinkBackward0(Node):
 cdef object tangents_hardshrink(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, lambd = given
-    return op_where_tensor_scalar(
-        op_bitwise_or_tensor(op_gt_scalar(self, lambd), op_lt_scalar(self, -lambd)), self_t, 0
+    return op_where_scalar_tensor(
+        op_bitwise_and_tensor(op_ge_scalar(self, -lambd), op_le_scalar(self, lambd)), 0, self_t
     )
 
 cdef object hardshrink_by_ops(tuple given):
@@ -599,7 +599,7 @@ def hardshrink(input, lambd=0.5, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: where((self > lambd) | (self < -lambd), grad, 0)
+        input: where((self >= -lambd) & (self <= lambd), 0, grad)
         result: auto_element_wise
     """
     return give_out("hardshrink", out, call_hardshrink(input, lambd))

@@ -141,7 +141,7 @@ const gs_fused_kernel *const TANHSHRINK_REAL_BACKWARD[1] = {
 /* ---- SOFTSHRINK_BACKWARD */
 /* derivatives.yaml: softshrink */
 
-/* self: where((self > lambd) | (self < -lambd), grad, 0) */
+/* self: where((self >= -lambd) & (self <= lambd), 0, grad) */
 GS_CLONES static void softshrink_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -150,7 +150,7 @@ GS_CLONES static void softshrink_backward_self_f(char **args, const double *scal
     const float lambd = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > lambd || self[i] < -lambd ? grad[i] : 0.0f;
+        out[i] = self[i] >= -lambd && self[i] <= lambd ? 0.0f : grad[i];
     }
 }
 
@@ -162,7 +162,7 @@ GS_CLONES static void softshrink_backward_self_d(char **args, const double *scal
     const double lambd = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > lambd || self[i] < -lambd ? grad[i] : 0.0;
+        out[i] = self[i] >= -lambd && self[i] <= lambd ? 0.0 : grad[i];
     }
 }
 
@@ -183,7 +183,7 @@ const gs_fused_kernel *const SOFTSHRINK_BACKWARD[1] = {
 /* ---- HARDSHRINK_BACKWARD */
 /* derivatives.yaml: hardshrink */
 
-/* self: where((self > lambd) | (self < -lambd), grad, 0) */
+/* self: where((self >= -lambd) & (self <= lambd), 0, grad) */
 GS_CLONES static void hardshrink_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -192,7 +192,7 @@ GS_CLONES static void hardshrink_backward_self_f(char **args, const double *scal
     const float lambd = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > lambd || self[i] < -lambd ? grad[i] : 0.0f;
+        out[i] = self[i] >= -lambd && self[i] <= lambd ? 0.0f : grad[i];
     }
 }
 
@@ -204,7 +204,7 @@ GS_CLONES static void hardshrink_backward_self_d(char **args, const double *scal
     const double lambd = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] > lambd || self[i] < -lambd ? grad[i] : 0.0;
+        out[i] = self[i] >= -lambd && self[i] <= lambd ? 0.0 : grad[i];
     }
 }
 
