@@ -74,6 +74,7 @@ FAMILIES = (
     "sparse",
     "copy",
     "loss",
+    "elementwise_losses",
     "gamma_functions",
     "error_functions",
     "information",
@@ -88,7 +89,7 @@ FAMILIES = (
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
-    | {"without_missing", "rectifiers", "squashing"}
+    | {"without_missing", "rectifiers", "squashing", "elementwise_losses"}
     | {
         "decompositions",
         "solvers",
@@ -168,7 +169,7 @@ INTRINSICS = """
 
 # Rooms of runtime/formulas, "" for itself -> modules of the helpers that formulas may call; see `helpers.py`.
 _HELPER_ROOMS = {
-    "": "formulas numbers parts arrangement ranks selection replaced matrices builtins",
+    "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
 }

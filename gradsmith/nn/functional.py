@@ -21,6 +21,7 @@ from gradsmith.nn.in_place import celu_, elu_, hardtanh_, leaky_relu_, relu_, se
 
 if TYPE_CHECKING:
     from gradsmith.generated import (
+        binary_cross_entropy_with_logits,
         celu,
         elu,
         glu,
@@ -28,12 +29,17 @@ if TYPE_CHECKING:
         hardsigmoid,
         hardswish,
         hardtanh,
+        hinge_embedding_loss,
+        huber_loss,
+        l1_loss,
         leaky_relu,
         logsigmoid,
         mish,
         prelu,
         relu6,
         selu,
+        smooth_l1_loss,
+        soft_margin_loss,
         softmin,
         softshrink,
         softsign,
@@ -42,6 +48,8 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "binary_cross_entropy_with_logits", "hinge_embedding_loss", "huber_loss", "l1_loss", "smooth_l1_loss",
+    "soft_margin_loss",
     "celu", "celu_", "cross_entropy", "elu", "elu_", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish",
     "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid", "mish", "mse_loss",
     "nll_loss", "prelu", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",

@@ -69,9 +69,11 @@ RULES = {
     ("", "=", "=", "-"): "relu relu6",
     ("", "", "=", "-"): """
         softplus gelu frac logaddexp2 hypot nextafter hardsigmoid hardswish elu celu selu leaky_relu prelu
+        smooth_l1_loss huber_loss soft_margin_loss binary_cross_entropy_with_logits
         logsigmoid mish softshrink hardshrink glu""",
     ("", "", "=", ""): "silu sinc",
     ("", "float32", "=", "="): "softsign tanhshrink",
+    ("", "float32", "=", "-"): "hinge_embedding_loss",
     ("bool", "bool", "bool", "bool"): """
         isnan isinf isfinite isreal isclose eq ne logical_and logical_or logical_xor logical_not""",
     ("bool", "bool", "bool", "-"): "lt le gt ge signbit isposinf isneginf",
@@ -80,7 +82,8 @@ RULES = {
     ("-", "-", "=", "real"): """
         var var.all var.dim std std.all std.dim linalg_matrix_norm linalg_norm linalg_vector_norm norm dist""",
     ("", "int64", "int64", "-"): "argmax argmin",
-    ("-", "-", "=", "-"): "softmax log_softmax softmin mse_loss round.decimals logcumsumexp cdist pdist",
+    ("-", "-", "=", "-"): """
+        softmax log_softmax softmin mse_loss l1_loss round.decimals logcumsumexp cdist pdist""",
     ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
     ("-", "=", "-", "-"): "bitwise_left_shift bitwise_right_shift",
     ("=", "=", "=", "real"): "real",

@@ -1,0 +1,34 @@
+"""Helpers of losses that become a mean or a sum; the types that formulas may call them with are in the .pxd."""
+
+
+cpdef object reduced_loss(object self, object reduction):
+    """The losses themselves, their mean or their sum."""
+    if reduction == "mean":
+        return self.mean()
+    if reduction == "sum":
+        return self.sum()
+    if reduction == "none":
+        return self
+    raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
+
+
+cpdef object weighted_loss(object self, object weight, object reduction):
+    """The same of losses that have weights; their mean is divided by the number of losses."""
+    return reduced_loss(self if weight is None else self * weight, reduction)
+
+
+cpdef object weighted_mean_loss(object self, object weight, object reduction):
+    """The same, but for the mean, which is divided by the sum of the weights."""
+    if weight is None or reduction != "mean":
+        return weighted_loss(self, weight, reduction)
+    weighted = self * weight
+    return weighted.sum() / weight.expand(weighted.shape).sum()
+
+
+cpdef object target_of_size(object target, object shape):
+    """The target of a loss that does not broadcast."""
+    if tuple(target.shape) != tuple(shape):
+        raise ValueError(
+            f"the target must have the size of the input, {list(shape)}, but has size {list(target.shape)}"
+        )
+    return target
