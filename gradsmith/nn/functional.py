@@ -48,12 +48,11 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "hinge_embedding_loss", "huber_loss", "l1_loss", "smooth_l1_loss",
-    "soft_margin_loss",
-    "celu", "celu_", "cross_entropy", "elu", "elu_", "gelu", "glu", "hardshrink", "hardsigmoid", "hardswish",
-    "hardtanh", "hardtanh_", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid", "mish", "mse_loss",
-    "nll_loss", "prelu", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "softmax", "softmin",
-    "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+    "binary_cross_entropy_with_logits", "celu", "celu_", "cross_entropy", "elu", "elu_", "gelu", "glu",
+    "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss", "huber_loss",
+    "l1_loss", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid", "mish", "mse_loss", "nll_loss",
+    "prelu", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
+    "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
 ]  # fmt: skip
 
 
