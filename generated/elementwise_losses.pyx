@@ -12,6 +12,7 @@ from gradsmith.generated.arithmetic cimport (
 )
 from gradsmith.generated.bounds cimport op_clamp_max_scalar, op_clamp_min_scalar
 from gradsmith.generated.comparison cimport op_ne_scalar, op_where_tensor_scalar
+from gradsmith.generated.copy cimport op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.reduction cimport reduced_loss, target_of_size, weighted_loss, weighted_mean_loss
 from gradsmith.generated.squashing cimport op_logsigmoid
@@ -190,7 +191,13 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
         (
             op_sub_tensor_tensor(
                 op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
-                op_logsigmoid(self),
+                op_logsigmoid(
+                    op_to_other(
+                        self,
+                        op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                        False,
+                    ),
+                ),
             ) if pos_weight is None else op_sub_tensor_tensor(
                 op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
                 op_mul_tensor(
@@ -198,13 +205,25 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
                         op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))),
                         op_mul_tensor(pos_weight, target_of_size(target, shape_of(self))),
                     ),
-                    op_logsigmoid(self),
+                    op_logsigmoid(
+                        op_to_other(
+                            self,
+                            op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                            False,
+                        ),
+                    ),
                 ),
             )
         ) if weight is None else op_mul_tensor(
             op_sub_tensor_tensor(
                 op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
-                op_logsigmoid(self),
+                op_logsigmoid(
+                    op_to_other(
+                        self,
+                        op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                        False,
+                    ),
+                ),
             ) if pos_weight is None else op_sub_tensor_tensor(
                 op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
                 op_mul_tensor(
@@ -212,7 +231,13 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
                         op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))),
                         op_mul_tensor(pos_weight, target_of_size(target, shape_of(self))),
                     ),
-                    op_logsigmoid(self),
+                    op_logsigmoid(
+                        op_to_other(
+                            self,
+                            op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                            False,
+                        ),
+                    ),
                 ),
             ),
             weight,
