@@ -118,8 +118,11 @@ batched_sigmoid = BatchRule(b"sigmoid", elementwise, b"e", packed_sigmoid, NULL)
 cdef BatchRule batched_inplace_sigmoid
 batched_inplace_sigmoid = BatchRule(b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL)
 
-cdef object call_sigmoid(self):
+def call_sigmoid(self):
     return op_sigmoid(check_input(self, "sigmoid"))
+
+def call_sigmoid_(TensorBase self not None):
+    return inplace_sigmoid(self)
 
 def sigmoid(input, *, out=None):
     """Logistic function of each element.
@@ -211,13 +214,13 @@ batched_relu = BatchRule(b"relu", elementwise, b"e", packed_relu, NULL)
 cdef BatchRule batched_inplace_relu
 batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL)
 
-cdef object call_relu(self):
+def call_relu(self):
     self = check_input(self, "relu")
     check_real(self, "relu")
     self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
 
-cdef object call_relu_(self):
+def call_relu_(self):
     self = check_input(self, "relu_")
     check_real(self, "relu_")
     self = prepare_numeric("relu_", self)
@@ -304,7 +307,7 @@ cdef object packed_threshold_backward(tuple operands):
 cdef BatchRule batched_threshold_backward
 batched_threshold_backward = BatchRule(b"threshold_backward", elementwise, b"ee", packed_threshold_backward, NULL)
 
-cdef object call_threshold_backward(self, output):
+def call_threshold_backward(self, output):
     self = check_input(self, "threshold_backward")
     output = check_tensor(output, "threshold_backward", "output", 2)
     check_real(self, "threshold_backward")
@@ -402,7 +405,7 @@ cdef object packed_softplus(tuple operands):
 cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
-cdef object call_softplus(self, beta, threshold):
+def call_softplus(self, beta, threshold):
     self = check_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
@@ -435,7 +438,7 @@ cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
     return ended(depth, result)
 
-cdef object call_gelu(self, approximate):
+def call_gelu(self, approximate):
     self = check_input(self, "gelu")
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
@@ -524,7 +527,7 @@ cdef object packed_gelu_erf(tuple operands):
 cdef BatchRule batched_gelu_erf
 batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL)
 
-cdef object call_gelu_erf(self):
+def call_gelu_erf(self):
     self = check_input(self, "gelu_erf")
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
@@ -663,7 +666,7 @@ cdef object packed_gelu_tanh(tuple operands):
 cdef BatchRule batched_gelu_tanh
 batched_gelu_tanh = BatchRule(b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL)
 
-cdef object call_gelu_tanh(self):
+def call_gelu_tanh(self):
     self = check_input(self, "gelu_tanh")
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
@@ -776,12 +779,12 @@ batched_silu = BatchRule(b"silu", elementwise, b"e", packed_silu, NULL)
 cdef BatchRule batched_inplace_silu
 batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL)
 
-cdef object call_silu(self):
+def call_silu(self):
     self = check_input(self, "silu")
     self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 
-cdef object call_silu_(self):
+def call_silu_(self):
     self = check_input(self, "silu_")
     self = prepare_floating("silu_", self)
     return inplace_silu(<TensorBase>self)

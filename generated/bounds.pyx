@@ -186,7 +186,7 @@ cdef object packed_maximum_scalar(tuple operands):
 cdef BatchRule batched_maximum_scalar
 batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL)
 
-cdef object call_maximum(self, other):
+def call_maximum(self, other):
     self = check_input(self, "maximum")
     other = as_operand(other, "maximum", "other", 2)
     check_real(self, "maximum")
@@ -355,7 +355,7 @@ cdef object packed_minimum_scalar(tuple operands):
 cdef BatchRule batched_minimum_scalar
 batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL)
 
-cdef object call_minimum(self, other):
+def call_minimum(self, other):
     self = check_input(self, "minimum")
     other = as_operand(other, "minimum", "other", 2)
     check_real(self, "minimum")
@@ -875,7 +875,7 @@ cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
     return copy_into("clamp_", self, clamp_open(original, min, max))
 
-cdef object call_clamp(self, min, max):
+def call_clamp(self, min, max):
     self = check_input(self, "clamp")
     min = as_operand(min, "clamp", "min", 2)
     max = as_operand(max, "clamp", "max", 3)
@@ -891,13 +891,13 @@ cdef object call_clamp(self, min, max):
         return op_clamp_scalar_tensor(<TensorBase>self, min, <TensorBase>max)
     return op_clamp_scalar_scalar(<TensorBase>self, min, max)
 
-cdef object call_clamp_open(self, min, max):
+def call_clamp_open(self, min, max):
     self = check_input(self, "clamp")
     check_real(self, "clamp")
     self = prepare_clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
-cdef object call_clamp_(TensorBase self, min, max):
+def call_clamp_(TensorBase self not None, min, max):
     min = as_operand(min, "clamp_", "min", 2)
     max = as_operand(max, "clamp_", "max", 3)
     check_real(self, "clamp_")
@@ -912,7 +912,7 @@ cdef object call_clamp_(TensorBase self, min, max):
         return inplace_clamp_scalar_tensor(self, min, <TensorBase>max)
     return inplace_clamp_scalar_scalar(self, min, max)
 
-cdef object call_clamp_open_(TensorBase self, min, max):
+def call_clamp_open_(TensorBase self not None, min, max):
     check_real(self, "clamp_")
     self = prepare_clampable("clamp_", self, min, max)
     return inplace_clamp_open(self, min, max)
@@ -922,7 +922,7 @@ cdef Overloads CLAMP_OVERLOADS = Overloads("clamp", (
     Overload("(Tensor input, object min=None, object max=None, *, Tensor? out=None)", None, None, None),
 ))
 
-cdef object bind_clamp(tuple args, dict kwargs):
+def bind_clamp(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = CLAMP_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -934,7 +934,7 @@ cdef Overloads CLAMP_METHODS = Overloads("clamp", (
     Overload("(Tensor input, object min=None, object max=None)", None, None),
 ))
 
-cdef object method_bind_clamp(tuple args, dict kwargs):
+def method_bind_clamp(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = CLAMP_METHODS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -946,7 +946,7 @@ cdef Overloads CLAMP__OVERLOADS = Overloads("clamp_", (
     Overload("(Tensor input, object min=None, object max=None)", None, None),
 ))
 
-cdef object bind_clamp_(tuple args, dict kwargs):
+def bind_clamp_(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = CLAMP__OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -1124,7 +1124,7 @@ batched_clamp_min_scalar = BatchRule(b"clamp_min", elementwise, b"e.", packed_cl
 cdef BatchRule batched_inplace_clamp_min_scalar
 batched_inplace_clamp_min_scalar = BatchRule(b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL)
 
-cdef object call_clamp_min(self, min):
+def call_clamp_min(self, min):
     self = check_input(self, "clamp_min")
     min = as_operand(min, "clamp_min", "min", 2)
     check_real(self, "clamp_min")
@@ -1134,7 +1134,7 @@ cdef object call_clamp_min(self, min):
         return op_clamp_min_tensor(<TensorBase>self, <TensorBase>min)
     return op_clamp_min_scalar(<TensorBase>self, min)
 
-cdef object call_clamp_min_(TensorBase self, min):
+def call_clamp_min_(TensorBase self not None, min):
     min = as_operand(min, "clamp_min_", "min", 2)
     check_real(self, "clamp_min_")
     check_real(min, "clamp_min_")
@@ -1312,7 +1312,7 @@ batched_clamp_max_scalar = BatchRule(b"clamp_max", elementwise, b"e.", packed_cl
 cdef BatchRule batched_inplace_clamp_max_scalar
 batched_inplace_clamp_max_scalar = BatchRule(b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL)
 
-cdef object call_clamp_max(self, max):
+def call_clamp_max(self, max):
     self = check_input(self, "clamp_max")
     max = as_operand(max, "clamp_max", "max", 2)
     check_real(self, "clamp_max")
@@ -1322,7 +1322,7 @@ cdef object call_clamp_max(self, max):
         return op_clamp_max_tensor(<TensorBase>self, <TensorBase>max)
     return op_clamp_max_scalar(<TensorBase>self, max)
 
-cdef object call_clamp_max_(TensorBase self, max):
+def call_clamp_max_(TensorBase self not None, max):
     max = as_operand(max, "clamp_max_", "max", 2)
     check_real(self, "clamp_max_")
     check_real(max, "clamp_max_")

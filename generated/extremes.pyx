@@ -70,7 +70,7 @@ cdef object packed_amax(tuple operands):
 cdef BatchRule batched_amax
 batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL)
 
-cdef object call_amax(self, dim, keepdim):
+def call_amax(self, dim, keepdim):
     self = check_input(self, "amax")
     dim = as_dim_tuple(dim, "amax", "dim", 2, self)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
@@ -145,7 +145,7 @@ cdef object packed_amin(tuple operands):
 cdef BatchRule batched_amin
 batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL)
 
-cdef object call_amin(self, dim, keepdim):
+def call_amin(self, dim, keepdim):
     self = check_input(self, "amin")
     dim = as_dim_tuple(dim, "amin", "dim", 2, self)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
@@ -283,19 +283,19 @@ batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL)
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
-cdef object call_max(self):
+def call_max(self):
     self = check_input(self, "max")
     check_real(self, "max")
     return op_max(<TensorBase>self)
 
-cdef object call_max_other(self, other):
+def call_max_other(self, other):
     self = check_input(self, "max")
     other = check_tensor(other, "max", "other", 2)
     check_real(self, "max")
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
-cdef object call_max_dim(self, dim, keepdim):
+def call_max_dim(self, dim, keepdim):
     self = check_input(self, "max")
     dim = as_dim(dim, "max", "dim", 2, self)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
@@ -308,7 +308,7 @@ cdef Overloads MAX_OVERLOADS = Overloads("max", (
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
-cdef object bind_max(tuple args, dict kwargs):
+def bind_max(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_max(args[0])
     if len(args) == 3 and not kwargs:
@@ -327,7 +327,7 @@ cdef Overloads MAX_METHODS = Overloads("max", (
     Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
-cdef object method_bind_max(tuple args, dict kwargs):
+def method_bind_max(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_max(args[0])
     if len(args) == 3 and not kwargs:
@@ -481,19 +481,19 @@ batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL)
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
-cdef object call_min(self):
+def call_min(self):
     self = check_input(self, "min")
     check_real(self, "min")
     return op_min(<TensorBase>self)
 
-cdef object call_min_other(self, other):
+def call_min_other(self, other):
     self = check_input(self, "min")
     other = check_tensor(other, "min", "other", 2)
     check_real(self, "min")
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
-cdef object call_min_dim(self, dim, keepdim):
+def call_min_dim(self, dim, keepdim):
     self = check_input(self, "min")
     dim = as_dim(dim, "min", "dim", 2, self)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
@@ -506,7 +506,7 @@ cdef Overloads MIN_OVERLOADS = Overloads("min", (
     Overload("(Tensor input, int dim, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
 ))
 
-cdef object bind_min(tuple args, dict kwargs):
+def bind_min(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_min(args[0])
     if len(args) == 3 and not kwargs:
@@ -525,7 +525,7 @@ cdef Overloads MIN_METHODS = Overloads("min", (
     Overload("(Tensor input, int dim, bool keepdim=False)", False),
 ))
 
-cdef object method_bind_min(tuple args, dict kwargs):
+def method_bind_min(tuple args not None, dict kwargs not None):
     if len(args) == 1 and not kwargs:
         return call_min(args[0])
     if len(args) == 3 and not kwargs:
@@ -583,7 +583,7 @@ cdef object packed_argmax(tuple operands):
 cdef BatchRule batched_argmax
 batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL)
 
-cdef object call_argmax(self, dim, keepdim):
+def call_argmax(self, dim, keepdim):
     self = check_input(self, "argmax")
     dim = as_dim_or_none(dim, "argmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
@@ -622,7 +622,7 @@ cdef object packed_argmin(tuple operands):
 cdef BatchRule batched_argmin
 batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL)
 
-cdef object call_argmin(self, dim, keepdim):
+def call_argmin(self, dim, keepdim):
     self = check_input(self, "argmin")
     dim = as_dim_or_none(dim, "argmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
@@ -661,7 +661,7 @@ cdef object packed_all(tuple operands):
 cdef BatchRule batched_all
 batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL)
 
-cdef object call_all(self, dim, keepdim):
+def call_all(self, dim, keepdim):
     return op_all(
         check_input(self, "all"),
         as_dim_tuple_or_none(dim, "all", "dim", 2, self),
@@ -699,7 +699,7 @@ cdef object packed_any(tuple operands):
 cdef BatchRule batched_any
 batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL)
 
-cdef object call_any(self, dim, keepdim):
+def call_any(self, dim, keepdim):
     return op_any(
         check_input(self, "any"),
         as_dim_tuple_or_none(dim, "any", "dim", 2, self),

@@ -108,8 +108,11 @@ batched_exp2 = BatchRule(b"exp2", elementwise, b"e", packed_exp2, NULL)
 cdef BatchRule batched_inplace_exp2
 batched_inplace_exp2 = BatchRule(b"exp2_", elementwise, b"w", packed_inplace_exp2, NULL)
 
-cdef object call_exp2(self):
+def call_exp2(self):
     return op_exp2(check_input(self, "exp2"))
+
+def call_exp2_(TensorBase self not None):
+    return inplace_exp2(self)
 
 def exp2(input, *, out=None):
     """Two to the power of each element.
@@ -189,8 +192,11 @@ batched_log2 = BatchRule(b"log2", elementwise, b"e", packed_log2, NULL)
 cdef BatchRule batched_inplace_log2
 batched_inplace_log2 = BatchRule(b"log2_", elementwise, b"w", packed_inplace_log2, NULL)
 
-cdef object call_log2(self):
+def call_log2(self):
     return op_log2(check_input(self, "log2"))
+
+def call_log2_(TensorBase self not None):
+    return inplace_log2(self)
 
 def log2(input, *, out=None):
     """Logarithm to base 2 of each element.
@@ -268,8 +274,11 @@ batched_log10 = BatchRule(b"log10", elementwise, b"e", packed_log10, NULL)
 cdef BatchRule batched_inplace_log10
 batched_inplace_log10 = BatchRule(b"log10_", elementwise, b"w", packed_inplace_log10, NULL)
 
-cdef object call_log10(self):
+def call_log10(self):
     return op_log10(check_input(self, "log10"))
+
+def call_log10_(TensorBase self not None):
+    return inplace_log10(self)
 
 def log10(input, *, out=None):
     """Logarithm to base 10 of each element.
@@ -307,10 +316,10 @@ cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
         ),
     )
 
-cdef object call_logaddexp(self, other):
+def call_logaddexp(self, other):
     return op_logaddexp(check_input(self, "logaddexp"), check_tensor(other, "logaddexp", "other", 2))
 
-cdef object call_logaddexp_(TensorBase self, other):
+def call_logaddexp_(TensorBase self not None, other):
     return inplace_logaddexp(self, check_tensor(other, "logaddexp_", "other", 2))
 
 def logaddexp(input, other, *, out=None):
@@ -392,7 +401,7 @@ cdef object packed_logaddexp_real(tuple operands):
 cdef BatchRule batched_logaddexp_real
 batched_logaddexp_real = BatchRule(b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL)
 
-cdef object call_logaddexp_real(self, other):
+def call_logaddexp_real(self, other):
     self = check_input(self, "logaddexp_real")
     other = check_tensor(other, "logaddexp_real", "other", 2)
     check_real(self, "logaddexp_real")
@@ -486,7 +495,7 @@ cdef object packed_logaddexp_complex(tuple operands):
 cdef BatchRule batched_logaddexp_complex
 batched_logaddexp_complex = BatchRule(b"logaddexp_complex", elementwise, b"ee", packed_logaddexp_complex, NULL)
 
-cdef object call_logaddexp_complex(self, other):
+def call_logaddexp_complex(self, other):
     return op_logaddexp_complex(
         check_input(self, "logaddexp_complex"), check_tensor(other, "logaddexp_complex", "other", 2)
     )
@@ -600,14 +609,14 @@ batched_logaddexp2 = BatchRule(b"logaddexp2", elementwise, b"ee", packed_logadde
 cdef BatchRule batched_inplace_logaddexp2
 batched_inplace_logaddexp2 = BatchRule(b"logaddexp2_", elementwise, b"we", packed_inplace_logaddexp2, NULL)
 
-cdef object call_logaddexp2(self, other):
+def call_logaddexp2(self, other):
     self = check_input(self, "logaddexp2")
     other = check_tensor(other, "logaddexp2", "other", 2)
     check_real(self, "logaddexp2")
     check_real(other, "logaddexp2")
     return op_logaddexp2(<TensorBase>self, <TensorBase>other)
 
-cdef object call_logaddexp2_(TensorBase self, other):
+def call_logaddexp2_(TensorBase self not None, other):
     other = check_tensor(other, "logaddexp2_", "other", 2)
     check_real(self, "logaddexp2_")
     check_real(other, "logaddexp2_")
@@ -651,13 +660,13 @@ cdef TensorBase inplace_logit(TensorBase self, object eps):
         op_logit_inside(original) if eps is None else op_logit_inside(op_clamp_scalar_scalar(original, eps, 1 - eps)),
     )
 
-cdef object call_logit(self, eps):
+def call_logit(self, eps):
     self = check_input(self, "logit")
     eps = as_float_or_none(eps, "logit", "eps", 2)
     check_real(self, "logit")
     return op_logit(<TensorBase>self, eps)
 
-cdef object call_logit_(TensorBase self, eps):
+def call_logit_(TensorBase self not None, eps):
     eps = as_float_or_none(eps, "logit_", "eps", 2)
     check_real(self, "logit_")
     return inplace_logit(self, eps)
@@ -737,7 +746,7 @@ cdef object packed_logit_inside(tuple operands):
 cdef BatchRule batched_logit_inside
 batched_logit_inside = BatchRule(b"logit_inside", elementwise, b"e", packed_logit_inside, NULL)
 
-cdef object call_logit_inside(self):
+def call_logit_inside(self):
     self = check_input(self, "logit_inside")
     check_real(self, "logit_inside")
     return op_logit_inside(<TensorBase>self)
@@ -941,7 +950,7 @@ cdef TensorBase inplace_xlogy_number(TensorBase self, object other):
         "xlogy_", self, op_xlogy_tensor(original, op_mul_scalar(op_add_scalar(zeros_like(original), 1), other))
     )
 
-cdef object call_xlogy(self, other):
+def call_xlogy(self, other):
     self = as_operand(self, "xlogy", "input", 1)
     other = check_tensor(other, "xlogy", "other", 2)
     check_real(self, "xlogy")
@@ -950,19 +959,19 @@ cdef object call_xlogy(self, other):
         return op_xlogy_tensor(<TensorBase>self, <TensorBase>other)
     return op_xlogy_scalar(self, <TensorBase>other)
 
-cdef object call_xlogy_number(self, other):
+def call_xlogy_number(self, other):
     self = check_input(self, "xlogy")
     other = as_number(other, "xlogy", "other", 2)
     check_real(self, "xlogy")
     return op_xlogy_number(<TensorBase>self, other)
 
-cdef object call_xlogy_(TensorBase self, other):
+def call_xlogy_(TensorBase self not None, other):
     other = check_tensor(other, "xlogy_", "other", 2)
     check_real(self, "xlogy_")
     check_real(other, "xlogy_")
     return inplace_xlogy_tensor(self, <TensorBase>other)
 
-cdef object call_xlogy_number_(TensorBase self, other):
+def call_xlogy_number_(TensorBase self not None, other):
     other = as_number(other, "xlogy_", "other", 2)
     check_real(self, "xlogy_")
     return inplace_xlogy_number(self, other)
@@ -972,7 +981,7 @@ cdef Overloads XLOGY_OVERLOADS = Overloads("xlogy", (
     Overload("(Tensor input, Scalar other, *, Tensor? out=None)", None),
 ))
 
-cdef object bind_xlogy(tuple args, dict kwargs):
+def bind_xlogy(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = XLOGY_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -984,7 +993,7 @@ cdef Overloads XLOGY_METHODS = Overloads("xlogy", (
     Overload("(Tensor input, Scalar other)"),
 ))
 
-cdef object method_bind_xlogy(tuple args, dict kwargs):
+def method_bind_xlogy(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = XLOGY_METHODS.bind(args, kwargs, &choice)
     if choice == 0:
@@ -996,7 +1005,7 @@ cdef Overloads XLOGY__OVERLOADS = Overloads("xlogy_", (
     Overload("(Tensor input, Scalar other)"),
 ))
 
-cdef object bind_xlogy_(tuple args, dict kwargs):
+def bind_xlogy_(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = XLOGY__OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:

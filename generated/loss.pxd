@@ -14,9 +14,3 @@ cdef TensorBase op_nll_loss_backward(
 cdef TensorBase op_cross_entropy(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
 )
-
-cdef object call_mse_loss(self, target, reduction)
-cdef object call_mse_loss_backward(self, one, other, scale)
-cdef object call_nll_loss(self, target, weight, ignore_index, reduction)
-cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction)
-cdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing)

@@ -113,7 +113,7 @@ cdef object parts_of_mse_loss(tuple operands):
 cdef BatchRule batched_mse_loss
 batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss)
 
-cdef object call_mse_loss(self, target, reduction):
+def call_mse_loss(self, target, reduction):
     self = check_input(self, "mse_loss")
     target = check_tensor(target, "mse_loss", "target", 2)
     reduction = as_str(reduction, "mse_loss", "reduction", 3)
@@ -228,7 +228,7 @@ cdef object packed_mse_loss_backward(tuple operands):
 cdef BatchRule batched_mse_loss_backward
 batched_mse_loss_backward = BatchRule(b"mse_loss_backward", elementwise, b"eee.", packed_mse_loss_backward, NULL)
 
-cdef object call_mse_loss_backward(self, one, other, scale):
+def call_mse_loss_backward(self, one, other, scale):
     self = check_input(self, "mse_loss_backward")
     one = check_tensor(one, "mse_loss_backward", "one", 2)
     other = check_tensor(other, "mse_loss_backward", "other", 3)
@@ -339,7 +339,7 @@ cdef object parts_of_nll_loss(tuple operands):
 cdef BatchRule batched_nll_loss
 batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss)
 
-cdef object call_nll_loss(self, target, weight, ignore_index, reduction):
+def call_nll_loss(self, target, weight, ignore_index, reduction):
     self = check_input(self, "nll_loss")
     target = check_tensor(target, "nll_loss", "target", 2)
     weight = check_tensor_or_none(weight, "nll_loss", "weight", 3)
@@ -491,7 +491,7 @@ batched_nll_loss_backward = BatchRule(
     b"nll_loss_backward", by_parts, b"......", packed_nll_loss_backward, parts_of_nll_loss_backward
 )
 
-cdef object call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
+def call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
     self = check_input(self, "nll_loss_backward")
     log_probs = check_tensor(log_probs, "nll_loss_backward", "log_probs", 2)
     target = check_tensor(target, "nll_loss_backward", "target", 3)
@@ -546,7 +546,7 @@ cdef TensorBase op_cross_entropy(
     )
     return ended(depth, result)
 
-cdef object call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
+def call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
     self = check_input(self, "cross_entropy")
     target = check_tensor(target, "cross_entropy", "target", 2)
     weight = check_tensor_or_none(weight, "cross_entropy", "weight", 3)

@@ -81,12 +81,12 @@ batched_floor = BatchRule(b"floor", elementwise, b"e", packed_floor, NULL)
 cdef BatchRule batched_inplace_floor
 batched_inplace_floor = BatchRule(b"floor_", elementwise, b"w", packed_inplace_floor, NULL)
 
-cdef object call_floor(self):
+def call_floor(self):
     self = check_input(self, "floor")
     check_real(self, "floor")
     return op_floor(<TensorBase>self)
 
-cdef object call_floor_(TensorBase self):
+def call_floor_(TensorBase self not None):
     check_real(self, "floor_")
     return inplace_floor(self)
 
@@ -157,12 +157,12 @@ batched_ceil = BatchRule(b"ceil", elementwise, b"e", packed_ceil, NULL)
 cdef BatchRule batched_inplace_ceil
 batched_inplace_ceil = BatchRule(b"ceil_", elementwise, b"w", packed_inplace_ceil, NULL)
 
-cdef object call_ceil(self):
+def call_ceil(self):
     self = check_input(self, "ceil")
     check_real(self, "ceil")
     return op_ceil(<TensorBase>self)
 
-cdef object call_ceil_(TensorBase self):
+def call_ceil_(TensorBase self not None):
     check_real(self, "ceil_")
     return inplace_ceil(self)
 
@@ -233,12 +233,12 @@ batched_trunc = BatchRule(b"trunc", elementwise, b"e", packed_trunc, NULL)
 cdef BatchRule batched_inplace_trunc
 batched_inplace_trunc = BatchRule(b"trunc_", elementwise, b"w", packed_inplace_trunc, NULL)
 
-cdef object call_trunc(self):
+def call_trunc(self):
     self = check_input(self, "trunc")
     check_real(self, "trunc")
     return op_trunc(<TensorBase>self)
 
-cdef object call_trunc_(TensorBase self):
+def call_trunc_(TensorBase self not None):
     check_real(self, "trunc_")
     return inplace_trunc(self)
 
@@ -322,12 +322,12 @@ batched_frac = BatchRule(b"frac", elementwise, b"e", packed_frac, NULL)
 cdef BatchRule batched_inplace_frac
 batched_inplace_frac = BatchRule(b"frac_", elementwise, b"w", packed_inplace_frac, NULL)
 
-cdef object call_frac(self):
+def call_frac(self):
     self = check_input(self, "frac")
     check_real(self, "frac")
     return op_frac(<TensorBase>self)
 
-cdef object call_frac_(TensorBase self):
+def call_frac_(TensorBase self not None):
     check_real(self, "frac_")
     return inplace_frac(self)
 
@@ -452,22 +452,22 @@ batched_round_decimals = BatchRule(b"round", elementwise, b"c.", packed_round_de
 cdef BatchRule batched_inplace_round_decimals
 batched_inplace_round_decimals = BatchRule(b"round_", elementwise, b"w.", packed_inplace_round_decimals, NULL)
 
-cdef object call_round(self):
+def call_round(self):
     self = check_input(self, "round")
     check_real(self, "round")
     return op_round(<TensorBase>self)
 
-cdef object call_round_decimals(self, decimals):
+def call_round_decimals(self, decimals):
     self = check_input(self, "round")
     decimals = as_int(decimals, "round", "decimals", 2)
     check_real(self, "round")
     return op_round_decimals(<TensorBase>self, decimals)
 
-cdef object call_round_(TensorBase self):
+def call_round_(TensorBase self not None):
     check_real(self, "round_")
     return inplace_round(self)
 
-cdef object call_round_decimals_(TensorBase self, decimals):
+def call_round_decimals_(TensorBase self not None, decimals):
     decimals = as_int(decimals, "round_", "decimals", 2)
     check_real(self, "round_")
     return inplace_round_decimals(self, decimals)
@@ -697,8 +697,11 @@ batched_sinc = BatchRule(b"sinc", elementwise, b"e", packed_sinc, NULL)
 cdef BatchRule batched_inplace_sinc
 batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL)
 
-cdef object call_sinc(self):
+def call_sinc(self):
     return op_sinc(check_input(self, "sinc"))
+
+def call_sinc_(TensorBase self not None):
+    return inplace_sinc(self)
 
 def sinc(input, *, out=None):
     """sin(pi x) / (pi x) of each element, one at zero; near zero the derivative is its Taylor polynomial.

@@ -20,32 +20,10 @@ from gradsmith.generated.division cimport (
     call_remainder_, call_pow, call_pow_, method_bind_float_power, bind_float_power_,
 )
 
-from gradsmith.generated.bounds cimport (
-    call_maximum, call_minimum, method_bind_clamp, bind_clamp_, call_clamp_min, call_clamp_min_, call_clamp_max,
-    call_clamp_max_,
-)
-
 from gradsmith.generated.exponential cimport (
     call_exp, inplace_exp, call_expm1, inplace_expm1, call_log, inplace_log, call_log1p, inplace_log1p, call_sqrt,
     inplace_sqrt, call_rsqrt, inplace_rsqrt, call_erf, call_erf_, call_erfinv, call_erfinv_,
 )
-
-from gradsmith.generated.trigonometric cimport (
-    call_sin, inplace_sin, call_cos, inplace_cos, call_tan, inplace_tan, call_sinh, inplace_sinh, call_cosh,
-    inplace_cosh, call_tanh, inplace_tanh,
-)
-
-from gradsmith.generated.rounding cimport (
-    call_floor, call_floor_, call_ceil, call_ceil_, call_trunc, call_trunc_, call_frac, call_frac_, call_round,
-    call_round_, call_round_decimals, call_round_decimals_, call_sinc, inplace_sinc,
-)
-
-from gradsmith.generated.logarithms cimport (
-    call_exp2, inplace_exp2, call_log2, inplace_log2, call_log10, inplace_log10, call_logaddexp, call_logaddexp_,
-    call_logaddexp2, call_logaddexp2_, call_logit, call_logit_, method_bind_xlogy, bind_xlogy_,
-)
-
-from gradsmith.generated.activation cimport call_sigmoid, inplace_sigmoid, call_relu, call_relu_, call_silu_
 
 from gradsmith.generated.comparison cimport (
     call_eq, call_eq_, call_ne, call_ne_, call_lt, call_lt_, call_le, call_le_, call_gt, call_gt_, call_ge, call_ge_,
@@ -60,12 +38,6 @@ from gradsmith.generated.reduce cimport (
     call_sum, call_sum_dim, call_mean, call_mean_dim, call_prod, call_prod_dim, method_bind_var, method_bind_std,
     call_cumsum, call_cumsum_, call_sum_to_size,
 )
-
-from gradsmith.generated.extremes cimport (
-    call_amax, call_amin, method_bind_max, method_bind_min, call_argmax, call_argmin, call_all, call_any,
-)
-
-from gradsmith.generated.probability cimport call_logsumexp, call_softmax, call_log_softmax
 
 from gradsmith.generated.shape cimport (
     call_reshape, call_view, call_view_as, call_reshape_as, call_flatten, call_ravel, call_transpose, call_transpose_,
@@ -93,16 +65,23 @@ from gradsmith.generated.copy cimport (
 
 from gradsmith.runtime.graph.tensor import set_tensor_type
 from gradsmith.runtime.switches.lazy_modules import LazyModule
+cdef object lazy_bounds = LazyModule("gradsmith.generated.bounds")
+cdef object lazy_trigonometric = LazyModule("gradsmith.generated.trigonometric")
+cdef object lazy_rounding = LazyModule("gradsmith.generated.rounding")
 cdef object lazy_angles = LazyModule("gradsmith.generated.angles")
+cdef object lazy_logarithms = LazyModule("gradsmith.generated.logarithms")
 cdef object lazy_pairs = LazyModule("gradsmith.generated.pairs")
 cdef object lazy_floats = LazyModule("gradsmith.generated.floats")
 cdef object lazy_complex_numbers = LazyModule("gradsmith.generated.complex_numbers")
 cdef object lazy_draws = LazyModule("gradsmith.generated.draws")
+cdef object lazy_activation = LazyModule("gradsmith.generated.activation")
 cdef object lazy_rectifiers = LazyModule("gradsmith.generated.rectifiers")
 cdef object lazy_squashing = LazyModule("gradsmith.generated.squashing")
+cdef object lazy_extremes = LazyModule("gradsmith.generated.extremes")
 cdef object lazy_order = LazyModule("gradsmith.generated.order")
 cdef object lazy_scan = LazyModule("gradsmith.generated.scan")
 cdef object lazy_statistics = LazyModule("gradsmith.generated.statistics")
+cdef object lazy_probability = LazyModule("gradsmith.generated.probability")
 cdef object lazy_stacking = LazyModule("gradsmith.generated.stacking")
 cdef object lazy_diagonals = LazyModule("gradsmith.generated.diagonals")
 cdef object lazy_rearranging = LazyModule("gradsmith.generated.rearranging")
@@ -475,35 +454,35 @@ cdef class Tensor(PlainMethods):
 
     def maximum(self, other=None, *, x2=None):
         """The greater of two elements; equal ones share the gradient. NaN wins."""
-        return call_maximum(self, either(other, x2, "maximum", "other"))
+        return lazy_bounds.call_maximum(self, either(other, x2, "maximum", "other"))
 
     def minimum(self, other=None, *, x2=None):
         """The smaller of two elements; equal ones share the gradient. NaN wins."""
-        return call_minimum(self, either(other, x2, "minimum", "other"))
+        return lazy_bounds.call_minimum(self, either(other, x2, "minimum", "other"))
 
     def clamp(self, *args, **kwargs):
         """Each element, but no smaller than `min` and no greater than `max`. At a bound the gradient passes."""
-        return method_bind_clamp((self, *args), kwargs)
+        return lazy_bounds.method_bind_clamp((self, *args), kwargs)
 
     def clamp_(self, *args, **kwargs):
         """In-place version of `clamp`."""
-        return bind_clamp_((self, *args), kwargs)
+        return lazy_bounds.bind_clamp_((self, *args), kwargs)
 
     def clamp_min(self, min):
         """Each element, but no smaller than `min`."""
-        return call_clamp_min(self, min)
+        return lazy_bounds.call_clamp_min(self, min)
 
     def clamp_min_(self, min):
         """In-place version of `clamp_min`."""
-        return call_clamp_min_(self, min)
+        return lazy_bounds.call_clamp_min_(self, min)
 
     def clamp_max(self, max):
         """Each element, but no greater than `max`."""
-        return call_clamp_max(self, max)
+        return lazy_bounds.call_clamp_max(self, max)
 
     def clamp_max_(self, max):
         """In-place version of `clamp_max`."""
-        return call_clamp_max_(self, max)
+        return lazy_bounds.call_clamp_max_(self, max)
 
     def exp(self):
         """e to the power of each element."""
@@ -571,103 +550,103 @@ cdef class Tensor(PlainMethods):
 
     def sin(self):
         """Sine of each element, in radians."""
-        return call_sin(self)
+        return lazy_trigonometric.call_sin(self)
 
     def sin_(self):
         """In-place version of `sin`."""
-        return inplace_sin(self)
+        return lazy_trigonometric.call_sin_(self)
 
     def cos(self):
         """Cosine of each element, in radians."""
-        return call_cos(self)
+        return lazy_trigonometric.call_cos(self)
 
     def cos_(self):
         """In-place version of `cos`."""
-        return inplace_cos(self)
+        return lazy_trigonometric.call_cos_(self)
 
     def tan(self):
         """Tangent of each element, in radians."""
-        return call_tan(self)
+        return lazy_trigonometric.call_tan(self)
 
     def tan_(self):
         """In-place version of `tan`."""
-        return inplace_tan(self)
+        return lazy_trigonometric.call_tan_(self)
 
     def sinh(self):
         """Hyperbolic sine of each element."""
-        return call_sinh(self)
+        return lazy_trigonometric.call_sinh(self)
 
     def sinh_(self):
         """In-place version of `sinh`."""
-        return inplace_sinh(self)
+        return lazy_trigonometric.call_sinh_(self)
 
     def cosh(self):
         """Hyperbolic cosine of each element."""
-        return call_cosh(self)
+        return lazy_trigonometric.call_cosh(self)
 
     def cosh_(self):
         """In-place version of `cosh`."""
-        return inplace_cosh(self)
+        return lazy_trigonometric.call_cosh_(self)
 
     def tanh(self):
         """Hyperbolic tangent of each element."""
-        return call_tanh(self)
+        return lazy_trigonometric.call_tanh(self)
 
     def tanh_(self):
         """In-place version of `tanh`."""
-        return inplace_tanh(self)
+        return lazy_trigonometric.call_tanh_(self)
 
     def floor(self):
         """The greatest integer that is not above each element."""
-        return call_floor(self)
+        return lazy_rounding.call_floor(self)
 
     def floor_(self):
         """In-place version of `floor`."""
-        return call_floor_(self)
+        return lazy_rounding.call_floor_(self)
 
     def ceil(self):
         """The smallest integer that is not below each element."""
-        return call_ceil(self)
+        return lazy_rounding.call_ceil(self)
 
     def ceil_(self):
         """In-place version of `ceil`."""
-        return call_ceil_(self)
+        return lazy_rounding.call_ceil_(self)
 
     def trunc(self):
         """Each element rounded towards zero."""
-        return call_trunc(self)
+        return lazy_rounding.call_trunc(self)
 
     def trunc_(self):
         """In-place version of `trunc`."""
-        return call_trunc_(self)
+        return lazy_rounding.call_trunc_(self)
 
     def frac(self):
         """What comes after the point of each element, with its sign."""
-        return call_frac(self)
+        return lazy_rounding.call_frac(self)
 
     def frac_(self):
         """In-place version of `frac`."""
-        return call_frac_(self)
+        return lazy_rounding.call_frac_(self)
 
     def round(self, *, decimals=None):
         """The nearest integer of each element; of two that are equally near, the even one."""
         if decimals is not None:
-            return call_round_decimals(self, decimals)
-        return call_round(self)
+            return lazy_rounding.call_round_decimals(self, decimals)
+        return lazy_rounding.call_round(self)
 
     def round_(self, *, decimals=None):
         """In-place version of `round`."""
         if decimals is not None:
-            return call_round_decimals_(self, decimals)
-        return call_round_(self)
+            return lazy_rounding.call_round_decimals_(self, decimals)
+        return lazy_rounding.call_round_(self)
 
     def sinc(self):
         """sin(pi x) / (pi x) of each element, one at zero; near zero the derivative is its Taylor polynomial."""
-        return call_sinc(self)
+        return lazy_rounding.call_sinc(self)
 
     def sinc_(self):
         """In-place version of `sinc`."""
-        return inplace_sinc(self)
+        return lazy_rounding.call_sinc_(self)
 
     def asin(self):
         """Inverse sine of each element, in radians."""
@@ -743,60 +722,60 @@ cdef class Tensor(PlainMethods):
 
     def exp2(self):
         """Two to the power of each element."""
-        return call_exp2(self)
+        return lazy_logarithms.call_exp2(self)
 
     def exp2_(self):
         """In-place version of `exp2`."""
-        return inplace_exp2(self)
+        return lazy_logarithms.call_exp2_(self)
 
     def log2(self):
         """Logarithm to base 2 of each element."""
-        return call_log2(self)
+        return lazy_logarithms.call_log2(self)
 
     def log2_(self):
         """In-place version of `log2`."""
-        return inplace_log2(self)
+        return lazy_logarithms.call_log2_(self)
 
     def log10(self):
         """Logarithm to base 10 of each element."""
-        return call_log10(self)
+        return lazy_logarithms.call_log10(self)
 
     def log10_(self):
         """In-place version of `log10`."""
-        return inplace_log10(self)
+        return lazy_logarithms.call_log10_(self)
 
     def logaddexp(self, other=None, *, x2=None):
         """Logarithm of the sum of the exponentials of two elements; of complex ones that with the angle of the sum."""
-        return call_logaddexp(self, either(other, x2, "logaddexp", "other"))
+        return lazy_logarithms.call_logaddexp(self, either(other, x2, "logaddexp", "other"))
 
     def logaddexp_(self, other=None, *, x2=None):
         """In-place version of `logaddexp`."""
-        return call_logaddexp_(self, either(other, x2, "logaddexp_", "other"))
+        return lazy_logarithms.call_logaddexp_(self, either(other, x2, "logaddexp_", "other"))
 
     def logaddexp2(self, other=None, *, x2=None):
         """Logarithm to base 2 of the sum of the powers of 2 of two elements."""
-        return call_logaddexp2(self, either(other, x2, "logaddexp2", "other"))
+        return lazy_logarithms.call_logaddexp2(self, either(other, x2, "logaddexp2", "other"))
 
     def logaddexp2_(self, other=None, *, x2=None):
         """In-place version of `logaddexp2`."""
-        return call_logaddexp2_(self, either(other, x2, "logaddexp2_", "other"))
+        return lazy_logarithms.call_logaddexp2_(self, either(other, x2, "logaddexp2_", "other"))
 
     def logit(self, eps=None):
         """Inverse of the logistic function. With `eps` elements are clamped to the range from `eps` to 1 - `eps`
         first."""
-        return call_logit(self, eps)
+        return lazy_logarithms.call_logit(self, eps)
 
     def logit_(self, eps=None):
         """In-place version of `logit`."""
-        return call_logit_(self, eps)
+        return lazy_logarithms.call_logit_(self, eps)
 
     def xlogy(self, *args, **kwargs):
         """Each element times the logarithm of another one, and zero where the first is zero."""
-        return method_bind_xlogy((self, *args), kwargs)
+        return lazy_logarithms.method_bind_xlogy((self, *args), kwargs)
 
     def xlogy_(self, *args, **kwargs):
         """In-place version of `xlogy`."""
-        return bind_xlogy_((self, *args), kwargs)
+        return lazy_logarithms.bind_xlogy_((self, *args), kwargs)
 
     def hypot(self, other=None, *, x2=None):
         """Length of the hypotenuse of right-angled triangles."""
@@ -979,23 +958,23 @@ cdef class Tensor(PlainMethods):
 
     def sigmoid(self):
         """Logistic function of each element."""
-        return call_sigmoid(self)
+        return lazy_activation.call_sigmoid(self)
 
     def sigmoid_(self):
         """In-place version of `sigmoid`."""
-        return inplace_sigmoid(self)
+        return lazy_activation.call_sigmoid_(self)
 
     def relu(self):
         """Each element, zero instead of a negative one. The gradient at zero is zero."""
-        return call_relu(self)
+        return lazy_activation.call_relu(self)
 
     def relu_(self):
         """In-place version of `relu`."""
-        return call_relu_(self)
+        return lazy_activation.call_relu_(self)
 
     def silu_(self):
         """In-place version of `silu`."""
-        return call_silu_(self)
+        return lazy_activation.call_silu_(self)
 
     def relu6_(self):
         """In-place version of `relu6`."""
@@ -1237,35 +1216,39 @@ cdef class Tensor(PlainMethods):
 
     def amax(self, dim=(), keepdim=False, *, axis=None, keepdims=None):
         """Greatest element along dimensions; equal ones share the gradient."""
-        return call_amax(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_amax(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
 
     def amin(self, dim=(), keepdim=False, *, axis=None, keepdims=None):
         """Smallest element along dimensions; equal ones share the gradient."""
-        return call_amin(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_amin(self, dim if axis is None else axis, keepdim if keepdims is None else keepdims)
 
     def max(self, *args, **kwargs):
         """Greatest of all elements; equal ones share the gradient."""
-        return method_bind_max((self, *args), kwargs)
+        return lazy_extremes.method_bind_max((self, *args), kwargs)
 
     def min(self, *args, **kwargs):
         """Smallest of all elements; equal ones share the gradient."""
-        return method_bind_min((self, *args), kwargs)
+        return lazy_extremes.method_bind_min((self, *args), kwargs)
 
     def argmax(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Index of the greatest element, of the flattened tensor or along a dimension."""
-        return call_argmax(self, either(dim, axis, "argmax", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_argmax(
+            self, either(dim, axis, "argmax", "dim"), keepdim if keepdims is None else keepdims
+        )
 
     def argmin(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Index of the smallest element, of the flattened tensor or along a dimension."""
-        return call_argmin(self, either(dim, axis, "argmin", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_argmin(
+            self, either(dim, axis, "argmin", "dim"), keepdim if keepdims is None else keepdims
+        )
 
     def all(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Whether all elements are true, along dimensions or altogether."""
-        return call_all(self, either(dim, axis, "all", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_all(self, either(dim, axis, "all", "dim"), keepdim if keepdims is None else keepdims)
 
     def any(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Whether any element is true, along dimensions or altogether."""
-        return call_any(self, either(dim, axis, "any", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_extremes.call_any(self, either(dim, axis, "any", "dim"), keepdim if keepdims is None else keepdims)
 
     def sort(self, dim=-1, descending=False, *, stable=False, axis=None):
         """Elements in ascending order along a dimension, and their places; equal ones keep their order, NaN comes
@@ -1372,15 +1355,17 @@ cdef class Tensor(PlainMethods):
 
     def logsumexp(self, dim=None, keepdim=False, *, axis=None, keepdims=None):
         """Logarithm of the sum of exponentials along dimensions, without overflow."""
-        return call_logsumexp(self, either(dim, axis, "logsumexp", "dim"), keepdim if keepdims is None else keepdims)
+        return lazy_probability.call_logsumexp(
+            self, either(dim, axis, "logsumexp", "dim"), keepdim if keepdims is None else keepdims
+        )
 
     def softmax(self, dim=None, dtype=None, *, axis=None):
         """Exponentials divided by their sum along a dimension."""
-        return call_softmax(self, either(dim, axis, "softmax", "dim"), dtype)
+        return lazy_probability.call_softmax(self, either(dim, axis, "softmax", "dim"), dtype)
 
     def log_softmax(self, dim=None, dtype=None, *, axis=None):
         """Logarithm of the softmax along a dimension, without overflow."""
-        return call_log_softmax(self, either(dim, axis, "log_softmax", "dim"), dtype)
+        return lazy_probability.call_log_softmax(self, either(dim, axis, "log_softmax", "dim"), dtype)
 
     def reshape(self, *args, shape=None):
         """The same elements in another shape; a view when the memory allows it, else a copy."""

@@ -87,8 +87,11 @@ batched_sin = BatchRule(b"sin", elementwise, b"e", packed_sin, NULL)
 cdef BatchRule batched_inplace_sin
 batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL)
 
-cdef object call_sin(self):
+def call_sin(self):
     return op_sin(check_input(self, "sin"))
+
+def call_sin_(TensorBase self not None):
+    return inplace_sin(self)
 
 def sin(input, *, out=None):
     """Sine of each element, in radians.
@@ -166,8 +169,11 @@ batched_cos = BatchRule(b"cos", elementwise, b"e", packed_cos, NULL)
 cdef BatchRule batched_inplace_cos
 batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL)
 
-cdef object call_cos(self):
+def call_cos(self):
     return op_cos(check_input(self, "cos"))
+
+def call_cos_(TensorBase self not None):
+    return inplace_cos(self)
 
 def cos(input, *, out=None):
     """Cosine of each element, in radians.
@@ -246,8 +252,11 @@ batched_tan = BatchRule(b"tan", elementwise, b"e", packed_tan, NULL)
 cdef BatchRule batched_inplace_tan
 batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL)
 
-cdef object call_tan(self):
+def call_tan(self):
     return op_tan(check_input(self, "tan"))
+
+def call_tan_(TensorBase self not None):
+    return inplace_tan(self)
 
 def tan(input, *, out=None):
     """Tangent of each element, in radians.
@@ -325,8 +334,11 @@ batched_sinh = BatchRule(b"sinh", elementwise, b"e", packed_sinh, NULL)
 cdef BatchRule batched_inplace_sinh
 batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL)
 
-cdef object call_sinh(self):
+def call_sinh(self):
     return op_sinh(check_input(self, "sinh"))
+
+def call_sinh_(TensorBase self not None):
+    return inplace_sinh(self)
 
 def sinh(input, *, out=None):
     """Hyperbolic sine of each element.
@@ -404,8 +416,11 @@ batched_cosh = BatchRule(b"cosh", elementwise, b"e", packed_cosh, NULL)
 cdef BatchRule batched_inplace_cosh
 batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL)
 
-cdef object call_cosh(self):
+def call_cosh(self):
     return op_cosh(check_input(self, "cosh"))
+
+def call_cosh_(TensorBase self not None):
+    return inplace_cosh(self)
 
 def cosh(input, *, out=None):
     """Hyperbolic cosine of each element.
@@ -486,8 +501,11 @@ batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
 cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
-cdef object call_tanh(self):
+def call_tanh(self):
     return op_tanh(check_input(self, "tanh"))
+
+def call_tanh_(TensorBase self not None):
+    return inplace_tanh(self)
 
 def tanh(input, *, out=None):
     """Hyperbolic tangent of each element.

@@ -15,7 +15,7 @@ from gradsmith import collector as _collector
 
 try:
     with _collector.paused():
-        from gradsmith import autograd, generated, nn, utils
+        from gradsmith import autograd, generated
         from gradsmith.generated import *  # noqa: F403
 except ModuleNotFoundError as error:
     from gradsmith.unbuilt import unbuilt_error
@@ -32,7 +32,6 @@ from gradsmith.autograd.grad_mode import (
 )
 from gradsmith.generated import LAZY_NAMES as _lazy_ops
 from gradsmith.generated import __all__ as _ops
-from gradsmith.nn.in_place import celu_, relu_, selu_, threshold_
 from gradsmith.runtime.arrays.array import (
     empty_cache,
     get_cache_limit,
@@ -66,8 +65,9 @@ from gradsmith.runtime.arrays.dtypes import (
     uint32,
     uint64,
 )
-from gradsmith.runtime.graph.printing import get_printoptions, printoptions, set_printoptions
+from gradsmith.runtime.graph.node import Node as _Node
 from gradsmith.runtime.graph.tensor import set_public_name
+from gradsmith.runtime.history.saved_hooks import SavedTensor as _SavedTensor
 from gradsmith.runtime.tensors.factories.creation import (
     arange,
     as_tensor,
@@ -86,38 +86,6 @@ from gradsmith.runtime.tensors.factories.creation import (
     zeros,
     zeros_like,
 )
-from gradsmith.runtime.tensors.factories.random import (
-    Generator,
-    bernoulli,
-    default_generator,
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    normal,
-    rand,
-    rand_like,
-    randint,
-    randint_like,
-    randn,
-    randn_like,
-    randperm,
-    seed,
-    set_rng_state,
-)
-from gradsmith.runtime.tensors.queries import (
-    allclose,
-    equal,
-    is_conj,
-    is_inference,
-    is_neg,
-    is_nonzero,
-    is_same_size,
-    is_signed,
-    is_tensor,
-    numel,
-    resolve_conj,
-    resolve_neg,
-)
 from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  # takes lists of subscripts too
 from gradsmith.version import __version__
 
@@ -125,10 +93,12 @@ if TYPE_CHECKING:
     from gradsmith import fft as fft
     from gradsmith import func as func
     from gradsmith import linalg as linalg
+    from gradsmith import nn as nn
     from gradsmith import profiler as profiler
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
     from gradsmith import special as special
+    from gradsmith import utils as utils
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
     from gradsmith.counting import histogram as histogram
     from gradsmith.counting import histogramdd as histogramdd
@@ -145,6 +115,10 @@ if TYPE_CHECKING:
     from gradsmith.func import vmap as vmap
     from gradsmith.generated.complex_numbers import complex_of_parts as complex
     from gradsmith.generated.distances import grid_gradient as gradient
+    from gradsmith.nn.in_place import celu_ as celu_
+    from gradsmith.nn.in_place import relu_ as relu_
+    from gradsmith.nn.in_place import selu_ as selu_
+    from gradsmith.nn.in_place import threshold_ as threshold_
     from gradsmith.numpy_functions import astype as astype
     from gradsmith.numpy_functions import broadcast_arrays as broadcast_arrays
     from gradsmith.numpy_functions import compress as compress
@@ -171,19 +145,69 @@ if TYPE_CHECKING:
     from gradsmith.numpy_functions import tri as tri
     from gradsmith.numpy_functions import tril_indices_from as tril_indices_from
     from gradsmith.numpy_functions import triu_indices_from as triu_indices_from
+    from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
+    from gradsmith.runtime.graph.printing import printoptions as printoptions
+    from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
+    from gradsmith.runtime.tensors.factories.random import Generator as Generator
+    from gradsmith.runtime.tensors.factories.random import bernoulli as bernoulli
+    from gradsmith.runtime.tensors.factories.random import default_generator as default_generator
+    from gradsmith.runtime.tensors.factories.random import get_rng_state as get_rng_state
+    from gradsmith.runtime.tensors.factories.random import initial_seed as initial_seed
+    from gradsmith.runtime.tensors.factories.random import manual_seed as manual_seed
+    from gradsmith.runtime.tensors.factories.random import normal as normal
+    from gradsmith.runtime.tensors.factories.random import rand as rand
+    from gradsmith.runtime.tensors.factories.random import rand_like as rand_like
+    from gradsmith.runtime.tensors.factories.random import randint as randint
+    from gradsmith.runtime.tensors.factories.random import randint_like as randint_like
+    from gradsmith.runtime.tensors.factories.random import randn as randn
+    from gradsmith.runtime.tensors.factories.random import randn_like as randn_like
+    from gradsmith.runtime.tensors.factories.random import randperm as randperm
+    from gradsmith.runtime.tensors.factories.random import seed as seed
+    from gradsmith.runtime.tensors.factories.random import set_rng_state as set_rng_state
+    from gradsmith.runtime.tensors.queries import allclose as allclose
+    from gradsmith.runtime.tensors.queries import equal as equal
+    from gradsmith.runtime.tensors.queries import is_conj as is_conj
+    from gradsmith.runtime.tensors.queries import is_inference as is_inference
+    from gradsmith.runtime.tensors.queries import is_neg as is_neg
+    from gradsmith.runtime.tensors.queries import is_nonzero as is_nonzero
+    from gradsmith.runtime.tensors.queries import is_same_size as is_same_size
+    from gradsmith.runtime.tensors.queries import is_signed as is_signed
+    from gradsmith.runtime.tensors.queries import is_tensor as is_tensor
+    from gradsmith.runtime.tensors.queries import numel as numel
+    from gradsmith.runtime.tensors.queries import resolve_conj as resolve_conj
+    from gradsmith.runtime.tensors.queries import resolve_neg as resolve_neg
 
-# Functions beside the ops, of a module that is imported when one of them is first used.
-_COUNTING = (
-    "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",
-    "unique_consecutive", "unravel_index",
-)  # fmt: skip
-
-# The same of functions that NumPy has and PyTorch has not, or has under another name.
-_NUMPY = (
-    "astype", "broadcast_arrays", "compress", "copy", "copyto", "diag_indices", "diag_indices_from", "digitize",
-    "extract", "fill_diagonal", "flatnonzero", "geomspace", "identity", "indices", "iscomplex", "ix_", "ndim", "place",
-    "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from", "triu_indices_from",
-)  # fmt: skip
+# What is beside the ops, by the module that is imported when one of it is first used.
+_ELSEWHERE = {
+    "gradsmith.counting": (
+        "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",
+        "unique_consecutive", "unravel_index",
+    ),
+    "gradsmith.extension.loading": ("load",),
+    "gradsmith.func": ("grad", "value_and_grad", "vmap"),
+    "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
+    # Functions that NumPy has and PyTorch has not, or has under another name.
+    "gradsmith.numpy_functions": (
+        "astype", "broadcast_arrays", "compress", "copy", "copyto", "diag_indices", "diag_indices_from", "digitize",
+        "extract", "fill_diagonal", "flatnonzero", "geomspace", "identity", "indices", "iscomplex", "ix_", "ndim",
+        "place", "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from",
+        "triu_indices_from",
+    ),
+    "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
+    "gradsmith.runtime.tensors.factories.random": (
+        "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
+        "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
+    ),
+    "gradsmith.runtime.tensors.queries": (
+        "allclose", "equal", "is_conj", "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
+        "is_tensor", "numel", "resolve_conj", "resolve_neg",
+    ),
+    "gradsmith.signal.top_level": (
+        "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window",
+        "hanning", "kaiser", "kaiser_window",
+    ),
+}  # fmt: skip
+_MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in names}
 
 # Ops whose public names mean something else in generated code.
 _RENAMED = {"complex": ("complex_numbers", "complex_of_parts"), "gradient": ("distances", "grid_gradient")}
@@ -191,10 +215,9 @@ _RENAMED = {"complex": ("complex_numbers", "complex_of_parts"), "gradient": ("di
 # Classes are shown and pickled by the names that users have for them.
 for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
     set_public_name(_mode, f"gradsmith.{_mode.__name__}".encode())
-set_public_name(autograd.SavedTensor, b"gradsmith.autograd.SavedTensor")
-set_public_name(autograd.graph.Node, b"gradsmith.autograd.graph.Node")
-for _plain_class in (device, Generator):
-    _plain_class.__module__ = __name__
+set_public_name(_SavedTensor, b"gradsmith.autograd.SavedTensor")
+set_public_name(_Node, b"gradsmith.autograd.graph.Node")
+device.__module__ = __name__
 
 # Indexes like None: a dimension of size one.
 newaxis = None
@@ -210,33 +233,24 @@ float = float32
 int = int32
 bool = bool_
 
-_windows = (
-    "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window", "hanning",
-    "kaiser", "kaiser_window",
-)  # fmt: skip
-
 __all__ = [
-    "Generator", "__version__", "allclose", "arange", "as_tensor", "asarray", "autograd", "bernoulli", "bool", "bool_",
-    "can_cast", "cdouble", "cfloat", "complex", "complex128", "complex64", "default_generator", "device", "double",
-    "e", "empty", "empty_cache", "empty_like", "enable_grad", "equal", "eye", "finfo", "float", "float16", "float32",
-    "float64", "from_numpy", "full", "full_like", "func", "get_cache_limit", "get_default_device", "get_default_dtype",
-    "get_num_threads", "get_printoptions", "get_rng_state", "grad", "gradient", "half", "iinfo", "inf",
-    "inference_mode", "initial_seed", "int", "int16", "int32", "int64", "int8", "is_complex", "is_conj",
-    "is_floating_point", "is_grad_enabled", "is_inference", "is_inference_mode_enabled", "is_neg", "is_nonzero",
-    "is_same_size", "is_signed", "is_tensor", "linspace", "load", "logspace", "long", "manual_seed", "nan", "newaxis",
-    "nn", "no_grad", "normal", "numel", "ones", "ones_like", "pi", "printoptions", "profiler", "promote_types", "rand",
-    "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "relu_", "resolve_conj", "resolve_neg",
-    "result_type", "seed", "selu_", "set_cache_limit", "set_default_device", "set_default_dtype", "set_grad_enabled",
-    "set_num_threads", "set_printoptions", "set_rng_state", "short", "tensor", "uint16", "uint32", "uint64", "uint8",
-    "celu_", "threshold_", "utils", "value_and_grad", "vmap", "zeros", "zeros_like",
+    "__version__", "arange", "as_tensor", "asarray", "autograd", "bool", "bool_", "can_cast", "cdouble", "cfloat",
+    "complex", "complex128", "complex64", "device", "double", "e", "empty", "empty_cache", "empty_like",
+    "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
+    "func", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
+    "iinfo", "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
+    "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis", "nn",
+    "no_grad", "ones", "ones_like", "pi", "profiler", "promote_types", "result_type", "set_cache_limit",
+    "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
+    "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
     "fft", "linalg", "signal", "sparse", "special",
-    *_windows, *_ops, *_lazy_ops, *_COUNTING, *_NUMPY,
+    *_ops, *_lazy_ops, *_MODULE_OF,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name in ("func", "profiler", "fft", "linalg", "signal", "sparse", "special"):
+    if name in ("func", "profiler", "fft", "linalg", "nn", "signal", "sparse", "special", "utils"):
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
         family, op = _RENAMED[name]
@@ -244,16 +258,9 @@ def __getattr__(name: str) -> Any:
     if name in _lazy_ops:
         value = globals()[name] = getattr(generated, name)
         return value
-    if name in _COUNTING:
-        return getattr(importlib.import_module("gradsmith.counting"), name)
-    if name in _NUMPY:
-        return getattr(importlib.import_module("gradsmith.numpy_functions"), name)
-    if name in _windows:
-        return getattr(importlib.import_module("gradsmith.signal.top_level"), name)
-    if name in ("grad", "value_and_grad", "vmap"):
-        return getattr(importlib.import_module("gradsmith.func"), name)
-    if name == "load":
-        return importlib.import_module("gradsmith.extension.loading").load
+    if name in _MODULE_OF:
+        value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

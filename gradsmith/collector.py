@@ -18,4 +18,15 @@ def paused() -> Iterator[None]:
         yield
     finally:
         if was_enabled:
+            if not gc.get_freeze_count():  # otherwise they would be unfrozen, which are not ours
+                _count_as_old()
             gc.enable()
+
+
+def _count_as_old() -> None:
+    """Have the collector take all objects for old ones, and begin to count new ones.
+
+    Otherwise the next object would have it search what the imports have made, which stays.
+    """
+    gc.freeze()
+    gc.unfreeze()

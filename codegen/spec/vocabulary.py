@@ -85,11 +85,14 @@ FAMILIES = (
     "incomplete",
 )
 
-# Families that are imported when one of their ops is first used, so that `import gradsmith` stays quick.
+# Families that are imported when one of their ops is first used, so that `import gradsmith` stays quick. Methods of
+# their ops are called by way of Python, which is why those of the most frequent ops are not among them. None has the
+# name of an op: once imported, the module would hide it.
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses"}
+    | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
         "solvers",

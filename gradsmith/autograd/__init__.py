@@ -5,9 +5,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.autograd import engine, graph
-from gradsmith.autograd.anomaly_mode import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
-from gradsmith.autograd.function import Function
 from gradsmith.autograd.grad_mode import (
     _unsafe_preserve_version_counter,
     enable_grad,
@@ -20,17 +17,39 @@ from gradsmith.autograd.grad_mode import (
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck
-from gradsmith.autograd.gradients import backward, grad
-from gradsmith.autograd.variable import Variable
+from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck  # now: its package has the name of the function
 from gradsmith.runtime.history.saved_hooks import SavedTensor
+from gradsmith.runtime.tensors.entry_points import run_backward as _run_backward  # noqa: F401  # takes its place
 
 if TYPE_CHECKING:
+    from gradsmith.autograd import anomaly_mode as anomaly_mode
+    from gradsmith.autograd import engine as engine
     from gradsmith.autograd import forward_ad as forward_ad
+    from gradsmith.autograd import function as function
     from gradsmith.autograd import functional as functional
+    from gradsmith.autograd import gradients as gradients
+    from gradsmith.autograd import graph as graph
     from gradsmith.autograd import profiler as profiler
-    from gradsmith.autograd.nan_safety import is_nan_safe_enabled as is_nan_safe_enabled
-    from gradsmith.autograd.nan_safety import nan_safe as nan_safe
+    from gradsmith.autograd import variable as variable
+    from gradsmith.autograd.anomaly_mode import detect_anomaly, is_anomaly_enabled, set_detect_anomaly
+    from gradsmith.autograd.function import Function
+    from gradsmith.autograd.gradients import backward, grad
+    from gradsmith.autograd.nan_safety import is_nan_safe_enabled, nan_safe
+    from gradsmith.autograd.variable import Variable
+
+# Modules that are imported when they are first used, and what of each is found here.
+_ON_FIRST_USE = {
+    "anomaly_mode": ("detect_anomaly", "is_anomaly_enabled", "set_detect_anomaly"),
+    "engine": (),
+    "forward_ad": (),
+    "function": ("Function",),
+    "functional": (),
+    "gradients": ("backward", "grad"),
+    "graph": (),
+    "nan_safety": ("is_nan_safe_enabled", "nan_safe"),
+    "profiler": (),
+    "variable": ("Variable",),
+}
 
 __all__ = [
     "Function",
@@ -64,9 +83,14 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Modules that are imported when they are first used."""
-    if name in ("forward_ad", "functional", "profiler"):
-        return importlib.import_module(f"{__name__}.{name}")
-    if name in ("is_nan_safe_enabled", "nan_safe"):
-        return getattr(importlib.import_module(f"{__name__}.nan_safety"), name)
+    for module, names in _ON_FIRST_USE.items():
+        if name == module:
+            return importlib.import_module(f"{__name__}.{module}")
+        if name in names:
+            value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{module}"), name)
+            return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any
 
-from gradsmith.runtime.calls import inplace
+from gradsmith.runtime.calls.inplace import set_version
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced, put_grad_layout_enforced
 from gradsmith.runtime.switches.grad_mode import (
@@ -48,7 +48,7 @@ class _unsafe_preserve_version_counter:
     ) -> None:
         for tensor, version in zip(self.tensors, self.versions):
             if version is not None:
-                inplace.set_version(tensor, version)
+                set_version(tensor, version)
 
 
 class enforce_grad_layout_policy(ThreadSwitch):

@@ -3,27 +3,15 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.generated import (
-    cross_entropy,
-    gelu,
-    linear,
-    log_softmax,
-    mse_loss,
-    nll_loss,
-    relu,
-    sigmoid,
-    silu,
-    softmax,
-    softplus,
-    tanh,
-)
 from gradsmith.nn.in_place import celu_, elu_, hardtanh_, leaky_relu_, relu_, selu_, threshold_
 
 if TYPE_CHECKING:
     from gradsmith.generated import (
         binary_cross_entropy_with_logits,
         celu,
+        cross_entropy,
         elu,
+        gelu,
         glu,
         hardshrink,
         hardsigmoid,
@@ -33,16 +21,26 @@ if TYPE_CHECKING:
         huber_loss,
         l1_loss,
         leaky_relu,
+        linear,
+        log_softmax,
         logsigmoid,
         mish,
+        mse_loss,
+        nll_loss,
         prelu,
+        relu,
         relu6,
         selu,
+        sigmoid,
+        silu,
         smooth_l1_loss,
         soft_margin_loss,
+        softmax,
         softmin,
+        softplus,
         softshrink,
         softsign,
+        tanh,
         tanhshrink,
         threshold,
     )

@@ -42,8 +42,11 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
-from gradsmith.runtime.batching import fallback, indexing
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object fallback = LazyModule("gradsmith.runtime.batching.fallback")
+cdef object indexing = LazyModule("gradsmith.runtime.batching.indexing")
 
 cnp.import_array()
 

@@ -50,11 +50,13 @@ import weakref
 import numpy as np
 
 from gradsmith.runtime.arrays import write_guard
-from gradsmith.runtime.arrays.complex_casts import real_where_kept
-from gradsmith.runtime.arrays.functions.view_geometry import add_differences, differing, overlaps_itself
 from gradsmith.runtime.graph import changes
 from gradsmith.runtime.graph.tensor_api import strides_of
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object view_geometry = LazyModule("gradsmith.runtime.arrays.functions.view_geometry")
+cdef object complex_casts = LazyModule("gradsmith.runtime.arrays.complex_casts")
 
 cnp.import_array()
 
@@ -325,7 +327,7 @@ cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1:
     """Does `op` leave elements alone that may lie in one place with others, which it writes?"""
     if not may_overlap_itself(<cnp.ndarray>self.array) or op not in WRITES_SOME or is_meta(self.array):
         return False
-    return overlaps_itself(<object>self.array)
+    return view_geometry.overlaps_itself(<object>self.array)
 
 
 cdef object history_of_some_error(str op, TensorBase self):
@@ -358,9 +360,9 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
         )
     if writes_some_of_overlapping(op, self):
         if op in ADDS:
-            add_differences(target, array)
+            view_geometry.add_differences(target, array)
         else:
-            np.copyto(target, array, where=differing(target, array))
+            np.copyto(target, array, where=view_geometry.differing(target, array))
         return 0
     return store_values(target, array)
 
@@ -372,7 +374,7 @@ cdef int store_values(object target, object values) except -1:
     elif is_meta(<PyObject *>values):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
     else:
-        np.copyto(target, converted(real_where_kept(values, target.dtype), target.dtype))
+        np.copyto(target, converted(complex_casts.real_where_kept(values, target.dtype), target.dtype))
     return 0
 
 

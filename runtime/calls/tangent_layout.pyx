@@ -18,8 +18,10 @@ import numpy as np
 from numpy.lib.array_utils import byte_bounds
 
 from gradsmith.runtime.arrays.array import array_without_data
-from gradsmith.runtime.arrays.functions.view_geometry import overlaps_itself as array_overlaps_itself
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object view_geometry = LazyModule("gradsmith.runtime.arrays.functions.view_geometry")
 
 cnp.import_array()
 
@@ -123,7 +125,7 @@ cdef object zeros_in_layout(object array, tuple sizes):
     if cnp.PyArray_IS_C_CONTIGUOUS(<cnp.ndarray>array):
         return np.zeros((*sizes, *array.shape), array.dtype)
     compact = np.zeros_like(array)
-    if same_strides(<PyObject *>compact, <PyObject *>array) or array_overlaps_itself(array):
+    if same_strides(<PyObject *>compact, <PyObject *>array) or view_geometry.overlaps_itself(array):
         array = compact
         if not sizes:
             return compact
@@ -146,4 +148,4 @@ cdef bint overlaps_itself(TensorBase t) except -1:
     if is_meta(data_of(t).array):
         return False
     shown = slice_of_array(<object>t.array)
-    return may_overlap_itself(<cnp.ndarray>shown) and array_overlaps_itself(shown)
+    return may_overlap_itself(<cnp.ndarray>shown) and view_geometry.overlaps_itself(shown)

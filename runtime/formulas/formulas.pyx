@@ -14,7 +14,6 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
-from gradsmith.runtime.arrays.strided import common_places, geometry_of_strides
 from gradsmith.runtime.batching.batch import is_batched_tensor, layout_of, physical
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
@@ -24,6 +23,7 @@ from gradsmith.runtime.tensors.factories.creation import zeros_like as zeros_of_
 
 cross_entropy = LazyModule("gradsmith.runtime.formulas.cross_entropy")
 einsum = LazyModule("gradsmith.runtime.formulas.einsum")
+strided = LazyModule("gradsmith.runtime.arrays.strided")
 
 FLOAT32 = np.dtype(np.float32)
 FLOAT64 = np.dtype(np.float64)
@@ -346,7 +346,7 @@ cpdef object masked_select_backward(object gradient, object shape, object mask):
 
 cpdef object strided_geometry(object self, object size, object stride, object storage_offset):
     array = layout_of(self) if is_batched_tensor(self) else values_of(self)
-    return geometry_of_strides(array, size, stride, storage_offset)
+    return strided.geometry_of_strides(array, size, stride, storage_offset)
 
 
 cpdef object strided_view_backward(object gradient, object geometry):
@@ -356,7 +356,7 @@ cpdef object strided_view_backward(object gradient, object geometry):
     """
     if gradient.is_meta:
         return zeros_beside(gradient, geometry.from_size) + gradient.sum()
-    source, target, sharers = common_places(geometry)
+    source, target, sharers = strided.common_places(geometry)
     memory = zeros_beside(gradient, sharers.size)
     memory = memory.index_add(0, placed_beside(gradient, target), gradient.reshape(-1))
     if sharers.max(initial=0) > 1:

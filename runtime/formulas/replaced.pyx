@@ -8,10 +8,12 @@ from gradsmith.runtime.formulas.numbers cimport wrapped
 
 import numpy as np
 
-from gradsmith.runtime.arrays.strided import common_places
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.factories.creation import full, tensor
+
+cdef object strided = LazyModule("gradsmith.runtime.arrays.strided")
 
 
 # ---- replaced
@@ -78,7 +80,7 @@ cpdef object with_strided(object self, object src, object size, object stride, o
         raise RuntimeError(
             f"as_strided_scatter(): expected src to have the size of the view, {list(size)}, but it is {list(src.shape)}"
         )
-    source, target, sharers = common_places(geometry)
+    source, target, sharers = strided.common_places(geometry)
     last = np.full(sharers.size, -1)
     last[target] = np.arange(target.size)
     chosen = last[source].reshape(geometry.from_size)

@@ -23,17 +23,10 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
-from gradsmith.runtime.arrays.functions.view_geometry import (
-    check_covered,
-    geometry_of,
-    mask_of,
-    overlaps_itself,
-    replaced_values,
-    scatter_values,
-    slice_values,
-    winners_of,
-)
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object view_geometry = LazyModule("gradsmith.runtime.arrays.functions.view_geometry")
 
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
@@ -93,7 +86,7 @@ cdef class CopySlices(Node):
 cdef TensorBase slice_of(TensorBase grad, object geometry):
     if grad_enabled() or has_tangent_1(grad) or is_batched(grad):
         return upcalls.geometry_slice(grad, geometry)
-    return wrap(slice_values(<object>grad.array, geometry))
+    return wrap(view_geometry.slice_values(<object>grad.array, geometry))
 
 
 cdef uint32_t wanted_inside(uint32_t wanted_outside, Node function, int written) noexcept:
@@ -144,7 +137,7 @@ cdef TensorBase merge(TensorBase grad, TensorBase inside, object geometry):
     """`grad` with the overwritten places replaced by `inside` (zeros when the operation passes nothing on)."""
     if not (grad_enabled() or has_tangent_2(grad, inside) or is_batched(grad) or is_batched(inside)):
         values = 0 if inside is None else <object>inside.array
-        return wrap(replaced_values(<object>grad.array, values, geometry))
+        return wrap(view_geometry.replaced_values(<object>grad.array, values, geometry))
     outer = outside_of(grad, geometry)
     return outer if inside is None else upcalls.add(outer, upcalls.geometry_scatter(inside, geometry))
 
@@ -159,9 +152,9 @@ cdef TensorBase of_winners(TensorBase inside, object winners):
 cdef object outside_of(TensorBase grad, object geometry):
     """`grad` with zeros at the overwritten places; of complex numbers these may be one of two parts."""
     if geometry.in_parts:
-        inside = of_winners(upcalls.geometry_slice(grad, geometry), winners_of(geometry))
+        inside = of_winners(upcalls.geometry_slice(grad, geometry), view_geometry.winners_of(geometry))
         return upcalls.add(grad, upcalls.geometry_scatter(-inside, geometry))
-    mask = array_without_data(grad.shape, np.bool_) if is_on_meta(grad.array) else mask_of(geometry)
+    mask = array_without_data(grad.shape, np.bool_) if is_on_meta(grad.array) else view_geometry.mask_of(geometry)
     return upcalls.where(wrap(mask), wrap(np.zeros((), grad.dtype)), grad)
 
 
@@ -185,7 +178,7 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
     set_value(node, 0, function)
     set_value(node, 1, covered_geometry(base, view))
     set_value(node, 2, written)
-    set_value(node, 3, winners_of(value_of(node, 1)) if overlaps(view.array) else None)
+    set_value(node, 3, view_geometry.winners_of(value_of(node, 1)) if overlaps(view.array) else None)
     set_metadata(&node.metadata, base.array)
     if function.flags & NODE_TRACKED:
         track(node)
@@ -195,7 +188,7 @@ cdef CopySlices make_copy_slices(TensorBase base, TensorBase view, Node function
 cdef bint overlaps(PyObject *array) except -1:
     """Do several elements of an array that has data lie in one place?"""
     shown = slice_of_array(<object>array)
-    return not is_on_meta(array) and may_overlap_itself(<cnp.ndarray>shown) and overlaps_itself(shown)
+    return not is_on_meta(array) and may_overlap_itself(<cnp.ndarray>shown) and view_geometry.overlaps_itself(shown)
 
 
 cdef class AsStridedBackward0(Node):
@@ -209,7 +202,7 @@ cdef class AsStridedBackward0(Node):
         if grad_enabled() or has_tangent_1(grad) or is_batched(grad):
             set_grad_input(grad_inputs, 0, upcalls.geometry_scatter(grad, geometry))
         else:
-            set_grad_input(grad_inputs, 0, wrap(scatter_values(<object>grad.array, geometry)))
+            set_grad_input(grad_inputs, 0, wrap(view_geometry.scatter_values(<object>grad.array, geometry)))
         return 0
 
     cdef void release_saved(self) noexcept:
@@ -231,5 +224,5 @@ cdef AsStridedBackward0 make_view_node(TensorBase base, TensorBase view):
 
 
 cdef object covered_geometry(TensorBase base, TensorBase view):
-    geometry = geometry_of(slice_of_array(<object>base.array), slice_of_array(<object>view.array))
-    return geometry if is_on_meta(base.array) else check_covered(geometry)
+    geometry = view_geometry.geometry_of(slice_of_array(<object>base.array), slice_of_array(<object>view.array))
+    return geometry if is_on_meta(base.array) else view_geometry.check_covered(geometry)

@@ -33,9 +33,11 @@ from gradsmith.runtime.history.copy_slices cimport make_view_node
 from gradsmith.runtime.history.history cimport requires_grad, set_grad_fn
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
-from gradsmith.runtime.arrays.functions.view_geometry import geometry_of, is_inside
 from gradsmith.runtime.arrays.memory import array_over
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object view_geometry = LazyModule("gradsmith.runtime.arrays.functions.view_geometry")
 
 cnp.import_array()
 
@@ -97,9 +99,9 @@ cdef list as_view_list(TensorBase base, object arrays):
 cdef TensorBase view_at(TensorBase other, TensorBase base, TensorBase view):
     """The view of `other`, laid out like `base`, that shows of it what `view` shows of `base`."""
     cdef object shown = slice_of_array(<object>view.array)
-    cdef object geometry = geometry_of(slice_of_array(<object>base.array), shown)
+    cdef object geometry = view_geometry.geometry_of(slice_of_array(<object>base.array), shown)
     cdef TensorBase result
-    if not is_inside(geometry):
+    if not view_geometry.is_inside(geometry):
         raise RuntimeError("a view that reaches beyond its base has no tangent; clone() it")
     return view_over(other, shown.dtype, shown.shape, shown.strides, geometry.offset)
 
@@ -145,7 +147,7 @@ def view_of_all(TensorBase data not None, TensorBase part not None, TensorBase v
     """The view of `data` that shows of each slice what `view` shows of `part`, the first slice."""
     shown = slice_of_array(<object>view.array)
     slices = slice_of_array(<object>data.array)
-    geometry = geometry_of(slice_of_array(<object>part.array), shown)
+    geometry = view_geometry.geometry_of(slice_of_array(<object>part.array), shown)
     shape, strides = (slices.shape[0], *shown.shape), (slices.strides[0], *shown.strides)
     return view_over(data, shown.dtype, shape, strides, geometry.offset)
 

@@ -4,6 +4,7 @@ from typing import Any
 _Function = Callable[..., Any]
 
 NAMES: tuple[str, ...]
+ON_FIRST_USE: dict[str, str]
 add: _Function
 backward: _Function
 basic_index: _Function

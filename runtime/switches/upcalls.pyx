@@ -4,7 +4,11 @@
 *differentiably* when the graph of the gradient is wanted, and indexing, copying and cloning are ops of the table. The
 runtime cannot import the generated modules, which are built on it; they, and the rooms that come later, fill these names
 when they are imported. Functions called per node or per leaf are C functions, in `c_upcalls`.
+
+What is rarely needed is filled by a module that nothing else imports; the first one who asks does.
 """
+import importlib
+
 
 
 def missing(*args):
@@ -12,17 +16,32 @@ def missing(*args):
 
 
 NAMES = (
-    "add", "backward", "basic_index", "basic_index_backward", "bucketize", "call_node", "cat", "clone", "clone_by_rows", "copy_",
-    "expand", "fill_", "function_type", "generator_behind", "generator_type", "geometry_scatter", "geometry_slice", "grad",
-    "index", "index_put_", "one_slice", "permute", "real", "reshape", "select", "squeeze", "stack", "sum_to", "to", "unbind", "unsqueeze",
-    "view_of_all", "where",
+    "add", "basic_index", "basic_index_backward", "bucketize", "cat", "clone", "clone_by_rows", "copy_", "expand",
+    "fill_", "geometry_scatter", "geometry_slice", "index", "index_put_", "one_slice", "permute", "real", "reshape",
+    "select", "squeeze", "stack", "sum_to", "to", "unbind", "unsqueeze", "view_of_all", "where",
 )
+ON_FIRST_USE = {
+    "backward": "gradsmith.autograd.gradients",
+    "grad": "gradsmith.autograd.gradients",
+    "call_node": "gradsmith.autograd.graph",
+    "function_type": "gradsmith.autograd.function",
+    "generator_behind": "gradsmith.runtime.tensors.factories.random",
+    "generator_type": "gradsmith.runtime.tensors.factories.random",
+}
 globals().update(dict.fromkeys(NAMES, missing))
+
+
+def __getattr__(name):
+    """Import the module that fills a name."""
+    if name not in ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    importlib.import_module(ON_FIRST_USE[name])
+    return globals()[name]
 
 
 def fill(**functions):
     """Set the functions; an unknown name is an error."""
     for name, function in functions.items():
-        if name not in NAMES:
+        if name not in NAMES and name not in ON_FIRST_USE:
             raise TypeError(f"the runtime does not ask for {name!r}")
         globals()[name] = function

@@ -19,8 +19,12 @@ from gradsmith.runtime.arrays.dtypes import (
     int64,
     uint8,
 )
-from gradsmith.runtime.tensors import queries
-from gradsmith.runtime.tensors.factories import creation, new, random
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+from gradsmith.runtime.tensors.factories import creation
+
+cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
+cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
+cdef object random = LazyModule("gradsmith.runtime.tensors.factories.random")
 
 
 cdef object counting_functions():

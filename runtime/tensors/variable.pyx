@@ -45,7 +45,9 @@ import numpy as np
 
 from gradsmith.runtime.graph.gc_tracking import track_everything
 from gradsmith.runtime.switches import upcalls
-from gradsmith.runtime.tensors.indexing import getitem, setitem
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object indexing = LazyModule("gradsmith.runtime.tensors.indexing")
 
 cnp.import_array()
 
@@ -335,10 +337,10 @@ cdef class Variable(TensorBase):
         return self
 
     def __getitem__(self, key):
-        return getitem(self, key)
+        return indexing.getitem(self, key)
 
     def __setitem__(self, key, value):
-        setitem(self, key, value)
+        indexing.setitem(self, key, value)
 
     def __iter__(self):
         if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0:

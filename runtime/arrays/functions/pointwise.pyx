@@ -24,10 +24,12 @@ from gradsmith.runtime.arrays.functions.ownership cimport take
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, element_of, wrapped_element
-from gradsmith.runtime.arrays.complex_casts import real_where_kept
 from gradsmith.runtime.arrays.device import META
 from gradsmith.runtime.arrays.dtypes import get_default_dtype, result_type
-from gradsmith.runtime.arrays.masks import as_mask
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+cdef object complex_casts = LazyModule("gradsmith.runtime.arrays.complex_casts")
+cdef object masks = LazyModule("gradsmith.runtime.arrays.masks")
 
 cnp.import_array()
 
@@ -57,7 +59,7 @@ cpdef object floating_of(object function, object a):
 
 cpdef object where_of(object condition, object a, object b):
     if cnp.PyArray_TYPE(condition) != cnp.NPY_BOOL:
-        condition = as_mask("where", condition)
+        condition = masks.as_mask("where", condition)
     if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)):
         a, b = promoted(a, b, storable)
     check_broadcast("where", condition, a, b)
@@ -186,7 +188,8 @@ cpdef object to_copy_of(object a, object dtype):
     if cnp.PyArray_TYPE(a) == dtype.num:
         return take(clone(<PyObject *>a))
     if a.dtype.kind == "c" and dtype.kind in "biuf":
-        return real_where_kept(a, dtype).astype(dtype)      # a copy, also where the parts have the dtype already
+        # A copy, also where the parts have the dtype already.
+        return complex_casts.real_where_kept(a, dtype).astype(dtype)
     return take(cast(<PyObject *>a, dtype.num))
 
 

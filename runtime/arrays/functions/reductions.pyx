@@ -43,7 +43,10 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport add_along, gather
 
 import numpy as np
 
-from gradsmith.runtime.arrays.complex_casts import real_where_kept
+from gradsmith.runtime.switches.lazy_modules import LazyModule
+
+
+cdef object complex_casts = LazyModule("gradsmith.runtime.arrays.complex_casts")
 
 cnp.import_array()
 
@@ -83,7 +86,7 @@ cdef object addable(object a, object dtype):
 
 cdef object as_asked(object a, object dtype):
     """The elements in the dtype that was asked for."""
-    return as_type(real_where_kept(a, dtype), dtype.num)
+    return as_type(complex_casts.real_where_kept(a, dtype), dtype.num)
 
 
 cdef object in_dtype(object result, object dtype):

@@ -52,6 +52,7 @@ class Generator:
         Only ``"cpu"``.
     """
 
+    __module__ = "gradsmith"  # where users find it
     device = CPU
 
     def __init__(self, device: DeviceLike = "cpu") -> None:

@@ -74,7 +74,7 @@ cdef object packed_gated(tuple operands):
 cdef BatchRule batched_gated
 batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL)
 
-cdef object call_gated(self, other):
+def call_gated(self, other):
     return op_gated(check_input(self, "gated"), check_tensor(other, "gated", "other", 2))
 
 def gated(input, other):

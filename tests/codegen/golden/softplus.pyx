@@ -72,7 +72,7 @@ cdef object packed_softplus(tuple operands):
 cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
-cdef object call_softplus(self, beta, threshold):
+def call_softplus(self, beta, threshold):
     self = check_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)

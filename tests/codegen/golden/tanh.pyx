@@ -61,8 +61,11 @@ batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
 cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
-cdef object call_tanh(self):
+def call_tanh(self):
     return op_tanh(check_input(self, "tanh"))
+
+def call_tanh_(TensorBase self not None):
+    return inplace_tanh(self)
 
 def tanh(input, *, out=None):
     """Hyperbolic tangent of each element.
