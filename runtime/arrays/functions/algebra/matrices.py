@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination, singular_values
 
 Array: TypeAlias = NDArray[Any]
 
@@ -121,7 +121,7 @@ def slogdet_of(a: Array) -> tuple[Array, Array]:
 
 def adjugate_of(a: Array) -> Array:
     """The adjugate, for singular matrices too: products of all singular values but one."""
-    u, s, vh = converged("linalg.det", np.linalg.svd, readable(a))
+    u, s, vh = converged("linalg.det", singular_values.svd, readable(a), True)
     others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
     np.einsum("...ii->...i", others)[...] = 1
     phase = elimination.det(u) * elimination.det(vh)
@@ -277,7 +277,7 @@ def whole_svd_of(a: Array) -> tuple[Array, Array, Array]:
 
 def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
     check_matrix("linalg.svd", a)
-    u, s, vh = converged("linalg.svd", np.linalg.svd, readable(a), full_matrices)
+    u, s, vh = converged("linalg.svd", singular_values.svd, readable(a), full_matrices)
     count = s.shape[-1]
     phases = _phases(u[..., :count])
     if phases.ndim:
@@ -289,7 +289,7 @@ def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
 
 def linalg_svdvals_of(a: Array) -> Array:
     check_matrix("linalg.svdvals", a)
-    return np.asarray(converged("linalg.svdvals", np.linalg.svdvals, readable(a)))
+    return np.asarray(converged("linalg.svdvals", singular_values.svdvals, readable(a)))
 
 
 def linalg_qr_of(a: Array, mode: str) -> tuple[Array, Array]:
@@ -310,7 +310,7 @@ def pseudo_inverse_of(a: Array, atol: Any, rtol: Any, op: str) -> Array:
     a = readable(a)
     if not a.size:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
-    u, s, vh = converged(op, np.linalg.svd, a, False)
+    u, s, vh = converged(op, singular_values.svd, a, False)
     kept = s > threshold(a, s, atol, rtol)
     inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
     return np.asarray(np.matmul(_adjoint(vh) * inverted[..., None, :], _adjoint(u)))
@@ -325,7 +325,7 @@ def linalg_matrix_rank_of(a: Array, tol: Any, hermitian: bool, atol: Any, rtol: 
     a = readable(a)
     if not a.size:
         return np.zeros(a.shape[:-2], np.int64)
-    s = np.abs(converged(op, np.linalg.eigvalsh, a)) if hermitian else converged(op, np.linalg.svdvals, a)
+    s = np.abs(converged(op, np.linalg.eigvalsh, a)) if hermitian else converged(op, singular_values.svdvals, a)
     return np.asarray((s > threshold(a, s, atol, rtol)).sum(-1))
 
 

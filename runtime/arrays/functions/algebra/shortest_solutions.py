@@ -21,7 +21,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     readable,
     threshold,
 )
-from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination, singular_values
 from gradsmith.runtime.arrays.functions.algebra.triangular_systems import triangular_solution_of
 
 Array: TypeAlias = NDArray[Any]
@@ -42,7 +42,7 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
         return array_without_data((*batch, n, k), a.dtype), rank, values
     if not a.size:
         return np.zeros((*batch, n, k), a.dtype), np.zeros(batch, np.int64), np.zeros((*batch, min(m, n)), real)
-    u, s, vh = converged(op, np.linalg.svd, a, False)
+    u, s, vh = converged(op, singular_values.svd, a, False)
     kept = s > threshold(a, s, None, rcond)
     inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
     solution = vh.conj().mT @ (inverted[..., None] * (u.conj().mT @ b))

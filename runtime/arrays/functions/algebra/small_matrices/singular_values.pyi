@@ -1,0 +1,6 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+def svd(a: NDArray[Any], full_matrices: bool) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+def svdvals(a: NDArray[Any]) -> NDArray[Any]: ...
