@@ -549,7 +549,7 @@ def call_cholesky_factor(self):
     return op_cholesky_factor(check_input(self, "cholesky_factor"))
 
 def cholesky_factor(input):
-    """Triangular factor of a positive definite matrix.
+    """Triangular factor of a positive definite matrix, of which the lower triangle is read.
 
     ``cholesky_factor(Tensor self) -> Tensor``
 
@@ -572,7 +572,7 @@ cdef TensorBase op_linalg_cholesky(TensorBase self, bint upper):
     cdef int depth = begin_op("linalg.cholesky", (self, upper), NULL) if watching else 0
     cdef TensorBase result = op_mT(
         op_conj(op_cholesky_factor(op_hermitian_part(self, "U", "linalg.cholesky")))
-    ) if upper else op_cholesky_factor(op_hermitian_part(self, "L", "linalg.cholesky"))
+    ) if upper else op_cholesky_factor(self)
     return ended(depth, result)
 
 def call_linalg_cholesky(self, upper):

@@ -204,9 +204,12 @@ def mean_of_both(a: Array) -> Array:
 
 
 def cholesky_factor_of(a: Array) -> Array:
+    """Only the lower triangle is read; the gradient, which is Hermitian, is that of the mean of both."""
     op = "linalg.cholesky"
+    check_square(op, a)
+    a = readable(a)
     try:
-        return elimination.cholesky(mean_of_both(a))
+        return elimination.cholesky(a)
     except np.linalg.LinAlgError:
         raise LinAlgError(
             f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
