@@ -736,6 +736,12 @@ if TYPE_CHECKING:
         hinge_embedding_loss,
     )
 if TYPE_CHECKING:
+    from gradsmith.generated.embeddings import (
+        embedding,
+        embedded,
+        rows_summed,
+    )
+if TYPE_CHECKING:
     from gradsmith.generated.gamma_functions import (
         lgamma,
         special_gammaln,
@@ -1449,6 +1455,9 @@ LAZY = {
     "soft_margin_loss": "gradsmith.generated.elementwise_losses",
     "binary_cross_entropy_with_logits": "gradsmith.generated.elementwise_losses",
     "hinge_embedding_loss": "gradsmith.generated.elementwise_losses",
+    "embedding": "gradsmith.generated.embeddings",
+    "embedded": "gradsmith.generated.embeddings",
+    "rows_summed": "gradsmith.generated.embeddings",
     "lgamma": "gradsmith.generated.gamma_functions",
     "special_gammaln": "gradsmith.generated.gamma_functions",
     "lgamma_loop": "gradsmith.generated.gamma_functions",
@@ -1835,6 +1844,7 @@ LAZY_NAMES = [
     "soft_margin_loss",
     "binary_cross_entropy_with_logits",
     "hinge_embedding_loss",
+    "embedding",
     "lgamma",
     "digamma",
     "polygamma",
@@ -2105,6 +2115,7 @@ if TYPE_CHECKING:
         "soft_margin_loss",
         "binary_cross_entropy_with_logits",
         "hinge_embedding_loss",
+        "embedding",
         "lgamma",
         "digamma",
         "polygamma",

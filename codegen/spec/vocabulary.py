@@ -75,6 +75,7 @@ FAMILIES = (
     "copy",
     "loss",
     "elementwise_losses",
+    "embeddings",
     "gamma_functions",
     "error_functions",
     "information",
@@ -91,7 +92,7 @@ FAMILIES = (
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
-    | {"without_missing", "rectifiers", "squashing", "elementwise_losses"}
+    | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -175,6 +176,7 @@ _HELPER_ROOMS = {
     "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
+    "networks": "lookups",
 }
 HELPER_MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -297,7 +299,7 @@ REFERENCE_FUNCTIONS = words(
     cross_entropy div_mode expand fill_ flatten floor_divide gather gelu geometry_scatter geometry_slice grid index_add
     index_backward index_put index_select linear log_softmax log_softmax_backward mT masked_fill masked_select
     max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
-    polynomial_derivative put reduced remainder restore_dims
+    polynomial_derivative put reduced remainder restore_dims row_shares
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft

@@ -44,9 +44,10 @@ if TYPE_CHECKING:
         tanhshrink,
         threshold,
     )
+    from gradsmith.nn.tables import embedding
 
 __all__ = [
-    "binary_cross_entropy_with_logits", "celu", "celu_", "cross_entropy", "elu", "elu_", "gelu", "glu",
+    "binary_cross_entropy_with_logits", "celu", "celu_", "cross_entropy", "elu", "elu_", "embedding", "gelu", "glu",
     "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss", "huber_loss",
     "l1_loss", "leaky_relu", "leaky_relu_", "linear", "log_softmax", "logsigmoid", "mish", "mse_loss", "nll_loss",
     "prelu", "relu", "relu6", "relu_", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss",
@@ -54,11 +55,16 @@ __all__ = [
 ]  # fmt: skip
 
 
+# Functions whose arguments are not those of an op -> their modules.
+_HANDWRITTEN = {"embedding": "gradsmith.nn.tables"}
+
+
 def __getattr__(name: str) -> Any:
-    """Import the family of an op when it is first used."""
+    """Import what has a function when it is first used."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module("gradsmith.generated"), name)
+    module = _HANDWRITTEN.get(name, "gradsmith.generated")
+    value = globals()[name] = getattr(importlib.import_module(module), name)
     return value
 
 

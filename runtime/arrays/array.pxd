@@ -151,6 +151,9 @@ cdef PyObject *meta_array(int type_num, int ndim, const npy_intp *dims) except N
 # The same with `batch` for its base: the array of a batched tensor; see runtime/batching.
 cdef PyObject *batched_array(int type_num, int ndim, const npy_intp *dims, object batch) except NULL
 cdef bint is_batched_array(PyObject *a) noexcept
+# The same with `rows` for its base: that of an indexed gradient; see runtime/graph/indexed_rows.pyx.
+cdef PyObject *indexed_array(int type_num, int ndim, const npy_intp *dims, object rows) except NULL
+cdef bint is_indexed_array(PyObject *a) noexcept
 cdef bint is_on_meta(PyObject *a) noexcept                 # of a tensor on the meta device, which has data nowhere
 # A copy in the same type for those who only read it: of an array without data that is another one.
 cdef object readable_copy(object a)

@@ -45,6 +45,8 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_meta_is_stand_in(PyObject *array) noexcept
     PyObject *gs_batched_new(int type, int nd, const npy_intp *dims, PyObject *batch) except NULL
     int gs_batched_of_array(PyObject *array) noexcept
+    PyObject *gs_indexed_new(int type, int nd, const npy_intp *dims, PyObject *rows) except NULL
+    int gs_indexed_of_array(PyObject *array) noexcept
 
     int gs_default_float
     int gs_promote_types(int a, int b) except -1
@@ -241,7 +243,15 @@ cdef bint is_batched_array(PyObject *a) noexcept:
 
 
 cdef bint is_on_meta(PyObject *a) noexcept:
-    return gs_meta_of_array(a) and not gs_batched_of_array(a)
+    return gs_meta_of_array(a) and not gs_batched_of_array(a) and not gs_indexed_of_array(a)
+
+
+cdef PyObject *indexed_array(int type_num, int ndim, const npy_intp *dims, object rows) except NULL:
+    return gs_indexed_new(type_num, ndim, dims, <PyObject *>rows)
+
+
+cdef bint is_indexed_array(PyObject *a) noexcept:
+    return gs_indexed_of_array(a)
 
 
 cdef void report_meta_to(meta_listener listener) noexcept:

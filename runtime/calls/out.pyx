@@ -9,6 +9,7 @@ cimport numpy as cnp
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.batching.batch cimport VmapLevel, innermost_level
 from gradsmith.runtime.calls.inplace cimport check_inplace, check_result_dtype
+from gradsmith.runtime.graph.indexed_rows cimport fill, is_indexed
 from gradsmith.runtime.graph.saved_variable cimport replace_array
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, array_of, bump_version
@@ -67,7 +68,7 @@ cdef object write_out(str op, object out, object array):
 
 def store(str op, out, array):
     """`write_out` for the creation functions, which are Python."""
-    if isinstance(out, TensorBase) and is_meta((<TensorBase>out).array):
+    if isinstance(out, TensorBase) and is_meta((<TensorBase>out).array) and not is_indexed(<TensorBase>out):
         array = array_without_data(array.shape, array.dtype)
     return write_out(op, out, array)
 
@@ -118,6 +119,8 @@ cdef int check_fits(str op, str name, object out, object array) except -1:
     if not isinstance(out, TensorBase):
         raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(out).__name__}")
     target = out
+    if is_indexed(target):
+        fill(target)
     if requires_grad_1(target):
         raise RuntimeError(
             f"{op}(): functions with out=... arguments don't support automatic differentiation, but the {name} tensor "

@@ -104,6 +104,8 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def tensor_repr(tensor: Any) -> str:
     """The text that ``repr`` gives for a tensor."""
+    if tensor.is_sparse:
+        return _indexed_repr(tensor)
     prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
     if has_no_data(array_behind(tensor)) and not tensor.is_meta:
         return _batched_repr(tensor, prefix)
@@ -112,6 +114,13 @@ def tensor_repr(tensor: Any) -> str:
     array = tensor.numpy(force=True)
     values = _array_text(array, len(prefix)) if array.size else "[]"
     return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
+
+
+def _indexed_repr(tensor: Any) -> str:
+    """The rows that an indexed gradient has, and their indices."""
+    parts = (("indices", tensor._indices()), ("values", tensor._values()))
+    shown = [f"{name}={_array_text(part.numpy(), len(name) + 8)}" for name, part in parts]
+    return ",\n       ".join((f"tensor({shown[0]}", shown[1], f"size={tensor.shape}, nnz={tensor._nnz()})"))
 
 
 def _batched_repr(tensor: Any, prefix: str) -> str:

@@ -6,7 +6,7 @@ known through `set_tensor_type`, and every tensor the package makes is of that c
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport is_batched_array, is_meta, is_on_meta, release_array
+from gradsmith.runtime.arrays.array cimport is_batched_array, is_indexed_array, is_meta, is_on_meta, release_array
 from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
@@ -140,7 +140,14 @@ def from_shared_array(array):
 
 def array_behind(TensorBase tensor not None):
     """The array of a tensor, whatever its device and its history."""
-    return <object>tensor.array
+    return readable(tensor)
+
+
+cdef object readable(TensorBase t):
+    """The array of a tensor, of an indexed gradient with all its rows."""
+    if is_indexed_array(t.array):
+        api.fill(t)
+    return <object>t.array
 
 
 # ---- versions
@@ -242,7 +249,8 @@ cdef class TensorBase:
 
     def data_ptr(self):
         """Address of the first element; 0 when there is no data."""
-        return 0 if is_meta(self.array) else <size_t>cnp.PyArray_DATA(<cnp.ndarray>self.array)
+        array = readable(self)
+        return 0 if is_meta(<PyObject *>array) else <size_t>cnp.PyArray_DATA(<cnp.ndarray>array)
 
     def is_contiguous(self):
         """True when the elements lie in row-major order without gaps."""
@@ -273,13 +281,14 @@ cdef class TensorBase:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
+        array = readable(self)
         if is_batched_array(self.array):
-            raise api.refused(<object>self.array, "numpy()")
+            raise api.refused(array, "numpy()")
         if is_meta(self.array):
             raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
                 "can't convert meta device type tensor to numpy: it has no data"
             )
-        return separate(<object>self.array)
+        return separate(array)
 
     def __array__(self, dtype=None, copy=None):
         array = self.numpy()
@@ -295,11 +304,11 @@ cdef class TensorBase:
 
     def item(self):
         """The only element, as a Python number."""
-        return api.item(<object>self.array)
+        return api.item(readable(self))
 
     def tolist(self):
         """Nested lists of Python numbers."""
-        return api.tolist(<object>self.array)
+        return api.tolist(readable(self))
 
     def __len__(self):
         if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0:
@@ -307,22 +316,22 @@ cdef class TensorBase:
         return cnp.PyArray_DIM(<cnp.ndarray>self.array, 0)
 
     def __bool__(self):
-        return bool(api.truth(<object>self.array))
+        return bool(api.truth(readable(self)))
 
     def __int__(self):
-        return int(api.real_number(<object>self.array))
+        return int(api.real_number(readable(self)))
 
     def __float__(self):
-        return float(api.real_number(<object>self.array))
+        return float(api.real_number(readable(self)))
 
     def __complex__(self):
-        return complex(api.number(<object>self.array))
+        return complex(api.number(readable(self)))
 
     def __index__(self):
-        return api.index(<object>self.array)
+        return api.index(readable(self))
 
     def __contains__(self, element):
-        return api.contains(<object>self.array, element)
+        return api.contains(readable(self), element)
 
     def __hash__(self):
         # Comparison is by element, so identity is all that can be hashed.

@@ -27,6 +27,16 @@ def _is_batched(array: np.ndarray[Any, Any]) -> bool:
     return hasattr(array.base, "all_slices") and has_no_data(array)
 
 
+# ---- indexed gradients; see indexed_rows.pyx
+
+
+def fill(tensor: Any) -> None:
+    """Make an ordinary tensor of an indexed gradient."""
+    from gradsmith.runtime.graph.indexed_rows import fill_tensor
+
+    fill_tensor(tensor)
+
+
 # ---- values
 
 

@@ -8,6 +8,14 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
 from gradsmith.runtime.batching.batch cimport is_batched, living, open_batch_of
+from gradsmith.runtime.graph.indexed_rows cimport (
+    add_rows_to,
+    fill,
+    is_indexed,
+    is_unfilled,
+    sharing_rows,
+    sum_of_rows,
+)
 from gradsmith.runtime.graph.input_metadata cimport ANY_DTYPE, InputMetadata, set_metadata
 from gradsmith.runtime.graph.node cimport NODE_LEAF, Node, SAVED_LEAF
 from gradsmith.runtime.graph.tensor cimport (
@@ -104,6 +112,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     - first gradient otherwise: a copy in the leaf's layout
     - a leaf that has stopped to require grad: dropped
     - `.grad` exists: added in place, so that every holder of `.grad` sees the sum
+    - one of them is indexed: rows are joined, or added to the `.grad` that has all of them
     - the graph of the gradient is wanted (create_graph): nothing is changed in place, `.grad` is a new tensor
     """
     cdef TensorBase value = <TensorBase>grad
@@ -118,6 +127,8 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     cdef bint is_first = meta.grad is None
     if sum_wants_ops(value, <TensorBase>meta.grad):
         meta.grad = recorded_sum(leaf, <TensorBase>meta.grad, value)
+    elif is_indexed(value) or is_indexed(<TensorBase>meta.grad):
+        add_indexed(leaf, meta, value)
     else:
         add_to_grad(leaf, meta, value, is_first and may_steal(leaf, value))
     # Another thread may have taken it out again.
@@ -147,6 +158,8 @@ cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is
         else:
             found = <TensorBase>meta.grad
             meta.grad = None
+            if is_indexed(found):
+                fill(found)
             try:
                 binary_into(ADD, found.array, value.array, found.array)
             except BaseException:
@@ -157,6 +170,34 @@ cdef int add_to_grad(TensorBase leaf, TensorMeta meta, TensorBase value, bint is
         is_ours = True
     meta.grad = value
     return 0
+
+
+cdef int add_indexed(TensorBase leaf, TensorMeta meta, TensorBase value) except -1:
+    """Rows are never written, so that a first gradient may share them. See indexed_rows.pyx."""
+    cdef TensorBase found = <TensorBase>meta.grad, total
+    if found is None and is_unfilled(value):
+        meta.grad = sharing_rows(value)
+        return 0
+    if found is None:
+        fill(value)
+        return add_to_grad(leaf, meta, value, False)
+    total = sum_of_rows(found, value)
+    if total is not None:
+        found.array, total.array = total.array, found.array
+        bump_version(found)
+        return 0
+    if not is_indexed(value):
+        return add_to_grad(leaf, meta, value, False)
+    if is_indexed(found):
+        fill(found)
+    meta.grad = None        # as in `add_to_grad`
+    try:
+        add_rows_to(<object>found.array, value)
+    except BaseException:
+        meta.grad = found
+        raise
+    bump_version(found)
+    return add_to_grad(leaf, meta, found, True)
 
 
 cdef bint may_steal(TensorBase leaf, TensorBase value) except -1:

@@ -8,6 +8,7 @@ forbids it.
 from cpython.ref cimport Py_INCREF, PyObject
 
 from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary
+from gradsmith.runtime.graph.indexed_rows cimport fill_all, is_indexed, sum_of_rows
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 
 from gradsmith.runtime.switches import upcalls
@@ -20,7 +21,7 @@ cdef extern from "Python.h":
 cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
     cdef TensorBase total
-    if not sum_wants_ops(<TensorBase>slot[0], <TensorBase>grad):
+    if not sum_wants_ops(<TensorBase>slot[0], <TensorBase>grad) and not has_rows(<TensorBase>slot[0], <TensorBase>grad):
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
         if is_owned(grad):
@@ -46,7 +47,16 @@ cdef int add_arrays(PyObject *owned, PyObject *grad) except -1:
     return 0
 
 
+cdef inline bint has_rows(TensorBase a, TensorBase b) noexcept:
+    return is_indexed(a) or is_indexed(b)
+
+
 cdef TensorBase add_tensors(TensorBase a, TensorBase b):
     if sum_wants_ops(a, b):
         return upcalls.add(a, b)
+    if has_rows(a, b):
+        total = sum_of_rows(a, b)
+        if total is not None:
+            return total
+        fill_all((a, b))
     return wrap_owned(binary(ADD, a.array, b.array))

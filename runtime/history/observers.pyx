@@ -14,6 +14,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from gradsmith.runtime.arrays.array cimport report_meta_to
 from gradsmith.runtime.batching.batch cimport living, report_batches_to
 from gradsmith.runtime.batching.rules cimport BatchRule, batched_result
+from gradsmith.runtime.graph.indexed_rows cimport fill_all, living as living_rows, report_rows_to
 from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.history.meta cimport begin_meta, end_meta
 
@@ -58,8 +59,15 @@ cdef void watch_batches(int in_use) noexcept:
     watching += 1 if in_use else -1
 
 
+cdef void watch_rows(int in_use) noexcept:
+    """Indexed gradients are filled when an op takes one; see indexed_rows.pyx."""
+    global watching
+    watching += 1 if in_use else -1
+
+
 report_meta_to(watch_meta)
 report_batches_to(watch_batches)
+report_rows_to(watch_rows)
 
 
 cdef class Observer:
@@ -192,6 +200,8 @@ cdef int give_batched(tuple operands, const BatchRule *rule) except -1:
 
 
 cdef inline int device_bit(str name, tuple operands) except -1:
+    if living_rows:
+        fill_all(operands)
     return ON_META if meta_in_use and begin_meta(name, operands) else 0
 
 

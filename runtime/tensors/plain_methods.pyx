@@ -25,6 +25,7 @@ from gradsmith.runtime.tensors.factories import creation
 cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
 cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
 cdef object random = LazyModule("gradsmith.runtime.tensors.factories.random")
+cdef object table_rows = LazyModule("gradsmith.runtime.tensors.table_rows")
 
 
 cdef object counting_functions():
@@ -167,8 +168,48 @@ cdef class PlainMethods(Variable):
 
     @property
     def is_sparse(self):
-        """Whether the elements are stored sparsely: never."""
-        return False
+        """Whether this is an indexed gradient, which has the rows alone that are not zero.
+
+        The table of an embedding with ``sparse=True`` gets such gradients. The first op that takes one makes an
+        ordinary tensor of it.
+        """
+        return table_rows.is_indexed(self)
+
+    # ---- of indexed gradients
+
+    def to_dense(self):
+        """An ordinary tensor with all rows of an indexed gradient; the tensor itself if it is one."""
+        return table_rows.to_dense(self)
+
+    def is_coalesced(self):
+        """Whether the indices of an indexed gradient are different and in order."""
+        return table_rows.is_coalesced(self)
+
+    def coalesce(self):
+        """The indexed gradient with one row for each index, in order."""
+        return table_rows.coalesce(self)
+
+    def indices(self):
+        """The indices of a coalesced indexed gradient, of shape (1, n)."""
+        table_rows.expect_coalesced(self, "indices")
+        return table_rows.indices(self, "indices")
+
+    def values(self):
+        """The rows of a coalesced indexed gradient, of shape (n, ...)."""
+        table_rows.expect_coalesced(self, "values")
+        return table_rows.values(self, "values")
+
+    def _indices(self):
+        """The indices of an indexed gradient, of shape (1, n), each as often as it was looked up."""
+        return table_rows.indices(self, "_indices")
+
+    def _values(self):
+        """The rows that go with `_indices()`, of shape (n, ...)."""
+        return table_rows.values(self, "_values")
+
+    def _nnz(self):
+        """How many rows an indexed gradient has, each as often as it was looked up."""
+        return table_rows.count(self)
 
     # ---- drawn and filled
 

@@ -9,6 +9,7 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
+from gradsmith.runtime.graph.indexed_rows cimport fill, fill_all, is_indexed
 from gradsmith.runtime.calls.inplace cimport check_change
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Node
@@ -48,6 +49,8 @@ def resize(str op, TensorBase self not None, tuple size):
 cdef int check_resizable(str op, TensorBase self, tuple size) except -1:
     if is_batched(self):
         raise open_batch_of(self).error(f"{op}()")
+    if is_indexed(self):
+        fill(self)
     if requires_grad(self):
         raise RuntimeError(f"{op}: cannot resize variables that require grad; resize a detach() or a clone()")
     if has_tangent_1(self):
@@ -124,6 +127,7 @@ cdef TensorBase empty_beside(TensorBase self):
 
 
 cdef int check_settable(TensorBase self, TensorBase source) except -1:
+    fill_all((self, source))
     if source.dtype != self.dtype:
         raise RuntimeError(f"set_: Could not set tensor of type {source.dtype} to a tensor of type {self.dtype}")
     if source.device != self.device:

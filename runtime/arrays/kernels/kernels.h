@@ -57,6 +57,8 @@ int gs_meta_is_stand_in(PyObject *array);
 /* The array of a batched tensor, whose base is `batch`; see runtime/batching. */
 PyObject *gs_batched_new(int type, int nd, const npy_intp *dims, PyObject *batch);
 int gs_batched_of_array(PyObject *array);
+PyObject *gs_indexed_new(int type, int nd, const npy_intp *dims, PyObject *rows);
+int gs_indexed_of_array(PyObject *array);
 
 /* promotion.c */
 extern int gs_default_float;

@@ -1,7 +1,7 @@
 #include "meta.h"
 #include "assign.h"
 
-_Alignas(64) char gs_meta_memory[2 * GS_META_BYTES];
+_Alignas(64) char gs_meta_memory[3 * GS_META_BYTES];
 
 /* The one base of all stand-ins.  Borrowed: it dies with the last of them. */
 static PyObject *owner;
@@ -82,6 +82,19 @@ int
 gs_batched_of_array(PyObject *array)
 {
     return gs_is_batched(array);
+}
+
+PyObject *
+gs_indexed_new(int type, int nd, const npy_intp *dims, PyObject *rows)
+{
+    Py_INCREF(rows);
+    return new_stand_in(type, nd, dims, gs_meta_memory + 2 * GS_META_BYTES, rows);
+}
+
+int
+gs_indexed_of_array(PyObject *array)
+{
+    return gs_is_indexed(array);
 }
 
 PyObject *

@@ -8,7 +8,7 @@
  * they touch an element; given a stand-in they stop there and give another one.
  *
  * The array of a batched tensor is a stand-in too, with an address of its own, and has for its base who has the data;
- * see runtime/batching.
+ * see runtime/batching.  So is that of an indexed gradient; see runtime/graph/indexed_rows.pyx.
  */
 #ifndef GRADSMITH_META_H
 #define GRADSMITH_META_H
@@ -19,12 +19,13 @@ GS_HIDDEN_BEGIN
 
 /* Room for any element, and for views that begin inside it (imaginary parts). */
 #define GS_META_BYTES 64
-extern char gs_meta_memory[2 * GS_META_BYTES];     /* of tensors on the meta device, and of batched ones */
+/* Of tensors on the meta device, of batched ones, and of indexed gradients. */
+extern char gs_meta_memory[3 * GS_META_BYTES];
 
 static inline int
 gs_is_meta(PyObject *array)
 {
-    return (uintptr_t)gs_fields(array)->data - (uintptr_t)gs_meta_memory < 2 * GS_META_BYTES;
+    return (uintptr_t)gs_fields(array)->data - (uintptr_t)gs_meta_memory < 3 * GS_META_BYTES;
 }
 
 /* Of a batched tensor, or a view that NumPy made of one. */
@@ -32,6 +33,13 @@ static inline int
 gs_is_batched(PyObject *array)
 {
     return (uintptr_t)gs_fields(array)->data - (uintptr_t)(gs_meta_memory + GS_META_BYTES) < GS_META_BYTES;
+}
+
+/* Of an indexed gradient. */
+static inline int
+gs_is_indexed(PyObject *array)
+{
+    return (uintptr_t)gs_fields(array)->data - (uintptr_t)(gs_meta_memory + 2 * GS_META_BYTES) < GS_META_BYTES;
 }
 
 /* NumPy's views of stand-ins count as aligned.  A stand-in made here does not, whatever its size: kernels then never

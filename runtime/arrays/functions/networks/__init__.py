@@ -1,0 +1,1 @@
+"""Array functions of networks: rows of tables, convolutions, pooling."""

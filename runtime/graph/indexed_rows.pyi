@@ -1,0 +1,16 @@
+from typing import Any
+
+from numpy.typing import NDArray
+
+class IndexedRows:
+    indices: NDArray[Any]
+    values: NDArray[Any]
+    is_coalesced: bool
+
+def indexed_tensor(
+    indices: NDArray[Any], values: NDArray[Any], shape: tuple[int, ...], is_coalesced: bool = False
+) -> Any: ...
+def indexed_rows(tensor: Any) -> IndexedRows | None: ...
+def fill_tensor(tensor: Any) -> None: ...
+def sharing(tensor: Any) -> Any: ...
+def coalesced(tensor: Any) -> Any: ...
