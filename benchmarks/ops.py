@@ -7,6 +7,7 @@ As in `speed.py`, contestants are interleaved; the output has gradsmith's time a
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from collections.abc import Callable
@@ -146,6 +147,33 @@ def recording() -> list[Row]:
     ]
 
 
+# ---- tables
+
+
+def looked_up(rows: int, sparse: bool) -> dict[str, Contestant]:
+    """4,096 rows of a table, and the gradient of their sum."""
+    indices = np.random.default_rng(2).integers(0, rows, 4096)
+
+    def build(lib: object, table: object) -> Contestant:
+        embedding = importlib.import_module(f"{lib.__name__}.nn.functional").embedding
+        wanted = lib.tensor(indices)
+
+        def run() -> None:
+            table.grad = None
+            embedding(wanted, table, sparse=sparse).sum().backward()
+
+        return run
+
+    return each(build, numbers(rows, 64, dtype=np.float32))
+
+
+def tables() -> list[Row]:
+    return [
+        Row("embedding there and back, 4,096 of 50,000 x 64", lambda: looked_up(50_000, False), "torch 1.0", rounds=7),
+        Row("embedding there and back, sparse", lambda: looked_up(50_000, True), "torch 1.0", rounds=7),
+    ]
+
+
 ROWS = [
     *(
         Row(
@@ -161,6 +189,7 @@ ROWS = [
     *transforms(),
     *special_functions(),
     *recording(),
+    *tables(),
 ]
 
 
