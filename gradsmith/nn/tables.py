@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import gradsmith as gs
+from gradsmith.autograd.grad_mode import no_grad
+from gradsmith.generated import embedding as rows_of
+from gradsmith.generated import norm, where
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["embedding"]
@@ -65,7 +67,7 @@ def embedding(
     padding = _place(padding_idx, weight)
     if max_norm is not None:
         _shorten_rows(weight, input, max_norm, norm_type)
-    return gs.embedding(weight, input, padding, scale_grad_by_freq, sparse)
+    return rows_of(weight, input, padding, scale_grad_by_freq, sparse)
 
 
 def _place(padding_idx: int | None, weight: Tensor) -> int:
@@ -82,10 +84,9 @@ def _place(padding_idx: int | None, weight: Tensor) -> int:
 
 
 def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
-    """Bring the rows that are looked up, each once, to a length of `max_norm` at most."""
-    with gs.no_grad():
-        used = gs.unique(input)
-        rows = gs.embedding(weight, used)
-        length = gs.norm(rows, norm_type, 1, True)
-        factor = gs.where(length > max_norm, max_norm / (length + 1e-7), 1.0)
-        weight.index_copy_(0, used.reshape(-1), rows * factor)
+    """Bring the rows that are looked up to a length of `max_norm` at most; one that comes twice is written twice."""
+    with no_grad():
+        used = input.reshape(-1)
+        rows = rows_of(weight, used)
+        length = norm(rows, norm_type, 1, True)
+        weight.index_copy_(0, used, rows * where(length > max_norm, max_norm / (length + 1e-7), 1.0))

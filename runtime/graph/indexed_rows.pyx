@@ -53,7 +53,9 @@ cdef class IndexedRows:
             report(0)
 
 
-def indexed_tensor(indices, values, tuple shape not None, bint is_coalesced=False):
+def indexed_tensor(
+    cnp.ndarray indices not None, cnp.ndarray values not None, tuple shape not None, bint is_coalesced=False
+):
     """A tensor of zeros but for some rows.
 
     Parameters
@@ -67,10 +69,18 @@ def indexed_tensor(indices, values, tuple shape not None, bint is_coalesced=Fals
         Are the indices different and in order?
     """
     cdef IndexedRows rows = IndexedRows.__new__(IndexedRows)
-    if indices.shape != (len(values),) or values.shape[1:] != shape[1:]:
-        raise ValueError(f"{indices.shape} indices of rows {values.shape} do not fit a table of shape {shape}")
     rows.indices, rows.values, rows.is_coalesced = indices, values, is_coalesced
+    check_fit(rows, shape)
     return stand_in_for(rows, shape)
+
+
+cdef int check_fit(IndexedRows rows, tuple shape) except -1:
+    of_indices, of_values = rows.indices.shape, rows.values.shape
+    if len(of_indices) != 1 or not of_values or of_values[0] != of_indices[0] or of_values[1:] != shape[1:] or not shape:
+        raise ValueError(f"indices of shape {of_indices} and rows of shape {of_values} do not fit a table of shape {shape}")
+    if rows.indices.dtype != np.int64 or rows.values.dtype.kind not in "fc" or not rows.values.dtype.isnative:
+        raise TypeError(f"indices are int64 and rows of a floating dtype, not {rows.indices.dtype} and {rows.values.dtype}")
+    return 0
 
 
 cdef TensorBase stand_in_for(IndexedRows rows, tuple shape):
@@ -82,6 +92,8 @@ cdef TensorBase stand_in_for(IndexedRows rows, tuple shape):
 
 
 cdef IndexedRows rows_of(TensorBase t):
+    if not is_indexed(t):
+        raise TypeError(f"a tensor of shape {list(t.shape)} is no indexed gradient")
     return <IndexedRows>cnp.PyArray_BASE(<cnp.ndarray>t.array)
 
 

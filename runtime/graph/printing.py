@@ -20,10 +20,13 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import has_no_data
 from gradsmith.runtime.arrays.dtypes import bool_, default_complex_dtype, get_default_dtype, int64
+from gradsmith.runtime.graph.indexed_rows import indexed_rows
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.graph.tensor_api import data_of
 
 if TYPE_CHECKING:
+    from gradsmith.runtime.graph.indexed_rows import IndexedRows
+
     Array = np.ndarray[Any, Any]
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions"]
@@ -104,8 +107,9 @@ def printoptions(**changes: Any) -> Iterator[None]:
 
 def tensor_repr(tensor: Any) -> str:
     """The text that ``repr`` gives for a tensor."""
-    if tensor.is_sparse:
-        return _indexed_repr(tensor)
+    rows = indexed_rows(tensor)
+    if rows is not None:
+        return _indexed_repr(tensor, rows)
     prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
     if has_no_data(array_behind(tensor)) and not tensor.is_meta:
         return _batched_repr(tensor, prefix)
@@ -116,11 +120,11 @@ def tensor_repr(tensor: Any) -> str:
     return _with_suffixes(prefix + values, _suffixes(tensor, array), len(prefix))
 
 
-def _indexed_repr(tensor: Any) -> str:
+def _indexed_repr(tensor: Any, rows: IndexedRows) -> str:
     """The rows that an indexed gradient has, and their indices."""
-    parts = (("indices", tensor._indices()), ("values", tensor._values()))
-    shown = [f"{name}={_array_text(part.numpy(), len(name) + 8)}" for name, part in parts]
-    return ",\n       ".join((f"tensor({shown[0]}", shown[1], f"size={tensor.shape}, nnz={tensor._nnz()})"))
+    parts = (("indices", rows.indices[None]), ("values", rows.values))
+    shown = [f"{name}={_array_text(part, len(name) + 8)}" for name, part in parts]
+    return ",\n       ".join((f"tensor({shown[0]}", shown[1], f"size={tensor.shape}, nnz={len(rows.values)})"))
 
 
 def _batched_repr(tensor: Any, prefix: str) -> str:

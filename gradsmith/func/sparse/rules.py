@@ -339,6 +339,7 @@ OF_OPS: dict[str, Rule] = {
             "bincount consecutive_elements histogram_between histogram_even histogramdd_between histogramdd_even",
         ),
         (by_probes, "unique_elements"),
+        (by_probes, "embedded rows_summed"),
         (by_probes, "index_backward index_select masked_select mean stack sum sum_to zero_"),
         (by_probes, "diagonal_scatter repeat_interleave roll_along tril triu unfold_backward"),
         (written_by_index, "index_put"),

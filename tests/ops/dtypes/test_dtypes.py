@@ -97,7 +97,7 @@ ELSEWHERE = {
     "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
     "cholesky_solve", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
     "cummin", "cumprod", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "cumulative_trapezoid.dx",
-    "det", "dsplit", "dsplit.indices", "exponential_", "fft_dct", "fft_dctn", "fft_dst", "fft_dstn", "fft_fft",
+    "det", "dsplit", "dsplit.indices", "embedding", "exponential_", "fft_dct", "fft_dctn", "fft_dst", "fft_dstn", "fft_fft",
     "fft_fft2", "fft_fftn", "fft_hfft", "fft_hfft2", "fft_hfftn", "fft_idct", "fft_idctn", "fft_idst",
     "fft_idstn", "fft_ifft", "fft_ifft2", "fft_ifftn", "fft_ihfft", "fft_ihfft2", "fft_ihfftn", "fft_irfft",
     "fft_irfft2", "fft_irfftn", "fft_rfft", "fft_rfft2", "fft_rfftn", "frexp", "gcd", "geometric_",
