@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from textwrap import wrap
 
 WIDTH = 120
@@ -101,9 +102,11 @@ class Brackets:
 
 def _code(code: str, end: str = "") -> list[str]:
     """A line of code, and what follows it in its last line; in several lines when it is too long for one."""
-    brackets = _last_brackets(code)
-    if len(code) + len(end) <= WIDTH or brackets is None:
+    if len(code) + len(end) <= WIDTH:
         return [code + end]
+    brackets = _last_brackets(code)
+    if brackets is None:
+        return _conditional(code, end)
     indent = f"{_indent_of(code)}{STEP}"
     items = [item for item in brackets.items(code) if item]
     is_tuple_of_one = len(items) == 1 and brackets.commas
@@ -116,6 +119,25 @@ def _code(code: str, end: str = "") -> list[str]:
         body = [part for item in items[:-1] for part in _code(indent + item, ",")]
         body += _code(indent + items[-1], last)
     return [code[: brackets.start + 1], *body, *_rest(_indent_of(code), code[brackets.end :], end)]
+
+
+def _conditional(code: str, end: str) -> list[str]:
+    """An item that nests too deeply for a bracket within the width: its branches have a line each."""
+    indent = _indent_of(code)
+    *first, last = _branches(code.strip())
+    if not first:
+        return [code + end]
+    return [*(line for part in first for line in _code(indent + part)), *_code(indent + last, end)]
+
+
+def _branches(code: str) -> list[str]:
+    """``a``, ``if b`` and ``else c`` of a conditional; what is none stays whole."""
+    depth, starts = 0, [0]
+    for match in _TOKEN.finditer(code):
+        depth += (match[0] in _OPENING) - (match[0] in _OPENING.values())
+        if depth == 0 and match.start() and match[0] in ("if", "else"):
+            starts.append(match.start())
+    return [code[a:b].strip() for a, b in pairwise([*starts, len(code)])]
 
 
 def _rest(indent: str, code: str, end: str) -> list[str]:

@@ -51,6 +51,16 @@ def test_what_follows_the_brackets_is_broken_too() -> None:
     ]
 
 
+def test_branches_of_a_deep_conditional_have_a_line_each() -> None:
+    indent = " " * 60
+    call = f"f({LONG}, {LONG[:19]})"
+    assert within_width(f"{indent}{LONG} if {LONG} else {call}, 1").splitlines() == [
+        f"{indent}{LONG}",
+        f"{indent}if {LONG}",
+        f"{indent}else {call}, 1",
+    ]
+
+
 def test_a_comment_moves_before_its_statement() -> None:
     comment = f"# self: {LONG} * {LONG} * {LONG}"
     assert within_width(f"    if wants(wanted, 0):    {comment}").splitlines() == [
