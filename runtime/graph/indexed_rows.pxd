@@ -9,7 +9,7 @@ cdef int living
 
 cdef class IndexedRows:
     cdef readonly object indices            # int64, one for each row of `values`; never written
-    cdef readonly object values             # never written either: gradients share them
+    cdef readonly object values             # shared by gradients, and not written by any op
     cdef readonly bint is_coalesced         # are the indices different and in order
     cdef object filled                      # the array with all rows, once somebody has asked for it
 

@@ -9,8 +9,8 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.batching.batch cimport is_batched, open_batch_of
-from gradsmith.runtime.graph.indexed_rows cimport fill, fill_all, is_indexed
 from gradsmith.runtime.calls.inplace cimport check_change
+from gradsmith.runtime.graph.indexed_rows cimport fill, fill_all, is_indexed
 from gradsmith.runtime.graph.input_metadata cimport set_metadata
 from gradsmith.runtime.graph.node cimport Node
 from gradsmith.runtime.graph.node_io cimport set_value, value_of
