@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_input,
-    connect_1, device_of, dtype_of, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, is_complex,
-    item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    check_tensor, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
+    is_complex, item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays,
+    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -30,7 +30,7 @@ from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import matrices
+from gradsmith.runtime.arrays.functions.algebra import matrices, phases
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -1011,13 +1011,21 @@ cdef class HermitianEigenBackward0(Node):
         ) if not grads[1] == NULL else None
         fixed = (
             op_sub_tensor_tensor(
-                grad_eigenvectors,
+                op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
                 op_mul_scalar(
                     op_where_tensor_scalar(
                         op_greatest(eigenvectors),
                         op_div_tensor_tensor(
                             op_imag(
-                                op_sum_dim(op_mul_tensor(op_conj(eigenvectors), grad_eigenvectors), (-2,), True, None)
+                                op_sum_dim(
+                                    op_mul_tensor(
+                                        op_conj(eigenvectors),
+                                        op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
+                                    ),
+                                    (-2,),
+                                    True,
+                                    None,
+                                ),
                             ),
                             op_masked_fill_scalar(op_real(eigenvectors), op_logical_not(op_greatest(eigenvectors)), 1),
                         ),
@@ -1069,14 +1077,19 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                     op_matmul(
                                         op_mT(op_conj(eigenvectors)),
                                         op_sub_tensor_tensor(
-                                            grad_eigenvectors,
+                                            op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
                                             op_mul_scalar(
                                                 op_where_tensor_scalar(
                                                     op_greatest(eigenvectors),
                                                     op_div_tensor_tensor(
                                                         op_imag(
                                                             op_sum_dim(
-                                                                op_mul_tensor(op_conj(eigenvectors), grad_eigenvectors),
+                                                                op_mul_tensor(
+                                                                    op_conj(eigenvectors),
+                                                                    op_phase_checked(
+                                                                        grad_eigenvectors, eigenvectors, "linalg.eigh"
+                                                                    ),
+                                                                ),
                                                                 (-2,),
                                                                 True,
                                                                 None,
@@ -1099,7 +1112,7 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                             op_matmul(
                                                 op_mT(op_conj(eigenvectors)),
                                                 op_sub_tensor_tensor(
-                                                    grad_eigenvectors,
+                                                    op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
                                                     op_mul_scalar(
                                                         op_where_tensor_scalar(
                                                             op_greatest(eigenvectors),
@@ -1107,7 +1120,12 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                                                 op_imag(
                                                                     op_sum_dim(
                                                                         op_mul_tensor(
-                                                                            op_conj(eigenvectors), grad_eigenvectors
+                                                                            op_conj(eigenvectors),
+                                                                            op_phase_checked(
+                                                                                grad_eigenvectors,
+                                                                                eigenvectors,
+                                                                                "linalg.eigh",
+                                                                            ),
                                                                         ),
                                                                         (-2,),
                                                                         True,
@@ -1157,7 +1175,7 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                             op_matmul(
                                                 op_mT(op_conj(eigenvectors)),
                                                 op_sub_tensor_tensor(
-                                                    grad_eigenvectors,
+                                                    op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
                                                     op_mul_scalar(
                                                         op_where_tensor_scalar(
                                                             op_greatest(eigenvectors),
@@ -1165,7 +1183,12 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                                                 op_imag(
                                                                     op_sum_dim(
                                                                         op_mul_tensor(
-                                                                            op_conj(eigenvectors), grad_eigenvectors
+                                                                            op_conj(eigenvectors),
+                                                                            op_phase_checked(
+                                                                                grad_eigenvectors,
+                                                                                eigenvectors,
+                                                                                "linalg.eigh",
+                                                                            ),
                                                                         ),
                                                                         (-2,),
                                                                         True,
@@ -1189,7 +1212,9 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                                     op_matmul(
                                                         op_mT(op_conj(eigenvectors)),
                                                         op_sub_tensor_tensor(
-                                                            grad_eigenvectors,
+                                                            op_phase_checked(
+                                                                grad_eigenvectors, eigenvectors, "linalg.eigh"
+                                                            ),
                                                             op_mul_scalar(
                                                                 op_where_tensor_scalar(
                                                                     op_greatest(eigenvectors),
@@ -1198,7 +1223,11 @@ cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given)
                                                                             op_sum_dim(
                                                                                 op_mul_tensor(
                                                                                     op_conj(eigenvectors),
-                                                                                    grad_eigenvectors,
+                                                                                    op_phase_checked(
+                                                                                        grad_eigenvectors,
+                                                                                        eigenvectors,
+                                                                                        "linalg.eigh",
+                                                                                    ),
                                                                                 ),
                                                                                 (-2,),
                                                                                 True,
@@ -1311,11 +1340,73 @@ def hermitian_eigen(input):
     return call_hermitian_eigen(input)
 
 
+# ---- phase_checked(Tensor self, Tensor vectors, str op) -> Tensor
+
+cdef class PhaseCheckedBackward0(Node):
+    """Backward of ``phase_checked``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, grad)
+
+cdef object tangents_phase_checked(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    vectors, op = given
+    return op_phase_checked(self_t, vectors, op)
+
+cdef TensorBase op_phase_checked(TensorBase self, TensorBase vectors, object op):
+    cdef int depth = begin_replaceable_op(
+        "phase_checked", (self, vectors, op), &batched_phase_checked
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        phases.phase_checked_of(array_of(self), array_of(vectors), op)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>PhaseCheckedBackward0.__new__(PhaseCheckedBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_phase_checked, (vectors, op))
+    return ended(depth, result)
+
+cdef object packed_phase_checked(tuple operands):
+    return op_phase_checked(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_phase_checked
+batched_phase_checked = BatchRule(b"phase_checked", of_cores, b"22.", packed_phase_checked, NULL)
+
+def call_phase_checked(self, vectors, op):
+    return op_phase_checked(
+        check_input(self, "phase_checked"),
+        check_tensor(vectors, "phase_checked", "vectors", 2),
+        as_str(op, "phase_checked", "op", 3),
+    )
+
+def phase_checked(input, vectors, op):
+    """The gradient of complex vectors; an error unless the loss stays the same when one is multiplied by a phase.
+
+    ``phase_checked(Tensor self, Tensor vectors, str op) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    vectors : Tensor
+    op : str
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad
+        result: auto_linear
+    """
+    return call_phase_checked(input, vectors, op)
+
+
 # ---- greatest(Tensor self) -> Tensor
 
 cdef TensorBase op_greatest(TensorBase self):
     cdef int depth = begin_replaceable_op("greatest", (self,), &batched_greatest) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.greatest_of(array_of(self)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(phases.greatest_of(array_of(self)))
     return ended(depth, result)
 
 cdef object packed_greatest(tuple operands):
@@ -1395,7 +1486,7 @@ def linalg_eigvalsh(input, UPLO="L", *, out=None):
     return give_out("linalg.eigvalsh", out, call_linalg_eigvalsh(input, UPLO))
 
 
-# ---- reduced_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
+# ---- reduced_svd(Tensor self, bool any_phase=True) -> (Tensor U, Tensor S, Tensor Vh)
 
 cdef class ReducedSvdBackward0(Node):
     """Backward of ``reduced_svd``."""
@@ -1411,15 +1502,20 @@ cdef class ReducedSvdBackward0(Node):
         cdef TensorBase S = unpack(self, 1)
         cdef TensorBase Vh = unpack(self, 2)
         cdef object self_is_complex = value_of(self, 0)
-        cdef object S_shape = value_of(self, 1)
-        cdef object S_dtype = value_of(self, 2)
-        cdef object S_device = value_of(self, 3)
+        cdef object any_phase = value_of(self, 1)
+        cdef object U_shape = value_of(self, 2)
+        cdef object S_shape = value_of(self, 3)
+        cdef object S_dtype = value_of(self, 4)
+        cdef object S_device = value_of(self, 5)
         square_of_S = op_square(S)
         basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :])
         V = op_mT(op_conj(Vh))
         of_V = op_mT(op_conj(grad_Vh))
         of_U = op_sub_tensor_tensor(
-            grad_U,
+            grad_U if any_phase else op_basic_index(
+                op_phase_checked(op_cat([grad_U, of_V], -2), op_cat([U, V], -2), "linalg.svd"),
+                np.s_[Ellipsis, :item_of(U_shape, -2), :],
+            ),
             op_mul_scalar(
                 op_where_tensor_scalar(
                     op_greatest(U),
@@ -1470,12 +1566,14 @@ cdef class ReducedSvdBackward0(Node):
     _saved_S, _raw_saved_S = saved_tensor(1)
     _saved_Vh, _raw_saved_Vh = saved_tensor(2)
     _saved_self_is_complex = saved_value(0)
-    _saved_S_shape = saved_value(1)
-    _saved_S_dtype = saved_value(2)
-    _saved_S_device = saved_value(3)
+    _saved_any_phase = saved_value(1)
+    _saved_U_shape = saved_value(2)
+    _saved_S_shape = saved_value(3)
+    _saved_S_dtype = saved_value(4)
+    _saved_S_device = saved_value(5)
 
 cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):    # transposed
-    U, S, Vh, self = given
+    U, S, Vh, self, any_phase = given
     grad_U, grad_S, grad_Vh = gradients
     return (
         op_add_tensor(
@@ -1491,7 +1589,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                             op_matmul(
                                                 op_mT(op_conj(U)),
                                                 op_sub_tensor_tensor(
-                                                    grad_U,
+                                                    grad_U if any_phase else op_basic_index(
+                                                        op_phase_checked(
+                                                            op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                                            op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                            "linalg.svd",
+                                                        ),
+                                                        np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                                    ),
                                                     op_mul_scalar(
                                                         op_where_tensor_scalar(
                                                             op_greatest(U),
@@ -1530,7 +1635,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                                     op_matmul(
                                                         op_mT(op_conj(U)),
                                                         op_sub_tensor_tensor(
-                                                            grad_U,
+                                                            grad_U if any_phase else op_basic_index(
+                                                                op_phase_checked(
+                                                                    op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                                                    op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                                    "linalg.svd",
+                                                                ),
+                                                                np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                                            ),
                                                             op_mul_scalar(
                                                                 op_where_tensor_scalar(
                                                                     op_greatest(U),
@@ -1600,7 +1712,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                                         op_matmul(
                                                             op_mT(op_conj(U)),
                                                             op_sub_tensor_tensor(
-                                                                grad_U,
+                                                                grad_U if any_phase else op_basic_index(
+                                                                    op_phase_checked(
+                                                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                                                        op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                                        "linalg.svd",
+                                                                    ),
+                                                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                                                ),
                                                                 op_mul_scalar(
                                                                     op_where_tensor_scalar(
                                                                         op_greatest(U),
@@ -1643,7 +1762,19 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                                                 op_matmul(
                                                                     op_mT(op_conj(U)),
                                                                     op_sub_tensor_tensor(
-                                                                        grad_U,
+                                                                        grad_U if any_phase else op_basic_index(
+                                                                            op_phase_checked(
+                                                                                op_cat(
+                                                                                    [grad_U, op_mT(op_conj(grad_Vh))],
+                                                                                    -2,
+                                                                                ),
+                                                                                op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                                                "linalg.svd",
+                                                                            ),
+                                                                            np.s_[
+                                                                                Ellipsis, :item_of(shape_of(U), -2), :
+                                                                            ],
+                                                                        ),
                                                                         op_mul_scalar(
                                                                             op_where_tensor_scalar(
                                                                                 op_greatest(U),
@@ -1707,7 +1838,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                                         op_matmul(
                                                             op_mT(op_conj(U)),
                                                             op_sub_tensor_tensor(
-                                                                grad_U,
+                                                                grad_U if any_phase else op_basic_index(
+                                                                    op_phase_checked(
+                                                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                                                        op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                                        "linalg.svd",
+                                                                    ),
+                                                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                                                ),
                                                                 op_mul_scalar(
                                                                     op_where_tensor_scalar(
                                                                         op_greatest(U),
@@ -1750,7 +1888,19 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                                                 op_matmul(
                                                                     op_mT(op_conj(U)),
                                                                     op_sub_tensor_tensor(
-                                                                        grad_U,
+                                                                        grad_U if any_phase else op_basic_index(
+                                                                            op_phase_checked(
+                                                                                op_cat(
+                                                                                    [grad_U, op_mT(op_conj(grad_Vh))],
+                                                                                    -2,
+                                                                                ),
+                                                                                op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                                                "linalg.svd",
+                                                                            ),
+                                                                            np.s_[
+                                                                                Ellipsis, :item_of(shape_of(U), -2), :
+                                                                            ],
+                                                                        ),
                                                                         op_mul_scalar(
                                                                             op_where_tensor_scalar(
                                                                                 op_greatest(U),
@@ -1830,7 +1980,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                     op_div_tensor_tensor(
                         op_sub_tensor_tensor(
                             op_sub_tensor_tensor(
-                                grad_U,
+                                grad_U if any_phase else op_basic_index(
+                                    op_phase_checked(
+                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                        op_cat([U, op_mT(op_conj(Vh))], -2),
+                                        "linalg.svd",
+                                    ),
+                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                ),
                                 op_mul_scalar(
                                     op_where_tensor_scalar(
                                         op_greatest(U),
@@ -1860,7 +2017,14 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                 op_matmul(
                                     op_mT(op_conj(U)),
                                     op_sub_tensor_tensor(
-                                        grad_U,
+                                        grad_U if any_phase else op_basic_index(
+                                            op_phase_checked(
+                                                op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                                op_cat([U, op_mT(op_conj(Vh))], -2),
+                                                "linalg.svd",
+                                            ),
+                                            np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                        ),
                                         op_mul_scalar(
                                             op_where_tensor_scalar(
                                                 op_greatest(U),
@@ -1914,52 +2078,57 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
         ),
     )
 
-cdef tuple op_reduced_svd(TensorBase self):
-    cdef int depth = begin_replaceable_op("reduced_svd", (self,), &batched_reduced_svd) if watching else 0
+cdef tuple op_reduced_svd(TensorBase self, bint any_phase):
+    cdef int depth = begin_replaceable_op("reduced_svd", (self, any_phase), &batched_reduced_svd) if watching else 0
     cdef TensorBase U, S, Vh
     if replays(depth):
         U, S, Vh = replayed_result()
     else:
-        U_array, S_array, Vh_array = matrices.reduced_svd_of(array_of(self))
+        U_array, S_array, Vh_array = matrices.reduced_svd_of(array_of(self), any_phase)
         U = wrap(U_array)
         S = wrap(S_array)
         Vh = wrap(Vh_array)
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ReducedSvdBackward0.__new__(ReducedSvdBackward0)
-        connect_1(node, 3, 4, self)
+        connect_1(node, 3, 6, self)
         set_value(node, 0, is_complex(self))
+        set_value(node, 1, any_phase)
         set_history_list([U, S, Vh], node)
         save_output(node, 0, U)
         save_output(node, 1, S)
         save_output(node, 2, Vh)
-        set_value(node, 1, shape_of(S))
-        set_value(node, 2, dtype_of(S))
-        set_value(node, 3, device_of(S))
+        set_value(node, 2, shape_of(U))
+        set_value(node, 3, shape_of(S))
+        set_value(node, 4, dtype_of(S))
+        set_value(node, 5, device_of(S))
     if has_tangent_1(self):
-        carry_transposed((U, S, Vh), (self,), tangents_reduced_svd, (U, S, Vh, self))
+        carry_transposed((U, S, Vh), (self,), tangents_reduced_svd, (U, S, Vh, self, any_phase))
     if depth:
         end_op(depth, (U, S, Vh))
     return (U, S, Vh)
 
 cdef object packed_reduced_svd(tuple operands):
-    return op_reduced_svd(<TensorBase>operands[0])
+    return op_reduced_svd(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_reduced_svd
-batched_reduced_svd = BatchRule(b"reduced_svd", of_cores, b"2", packed_reduced_svd, NULL)
+batched_reduced_svd = BatchRule(b"reduced_svd", of_cores, b"2.", packed_reduced_svd, NULL)
 
 ReducedSvdResult = return_type("reduced_svd", "ReducedSvdResult", ("U", "S", "Vh"), __name__)
 
-def call_reduced_svd(self):
-    return ReducedSvdResult._make(op_reduced_svd(check_input(self, "reduced_svd")))
+def call_reduced_svd(self, any_phase):
+    return ReducedSvdResult._make(
+        op_reduced_svd(check_input(self, "reduced_svd"), as_bool(any_phase, "reduced_svd", "any_phase", 2))
+    )
 
-def reduced_svd(input):
-    """Singular values between the matrices of as many left and right singular vectors.
+def reduced_svd(input, any_phase=True):
+    """Singular values between as many left and right singular vectors; may a loss depend on the phase of these?.
 
-    ``reduced_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)``
+    ``reduced_svd(Tensor self, bool any_phase=True) -> (Tensor U, Tensor S, Tensor Vh)``
 
     Parameters:
     input : Tensor
+    any_phase : bool, default True
 
     Returns:
     U : Tensor
@@ -1969,7 +2138,7 @@ def reduced_svd(input):
     Gradients:
         V = mT(conj(Vh))
         of_V = mT(conj(grad_Vh))
-        of_U = in_step(grad_U, of_V, U, V, self.is_complex())
+        of_U = in_step(grad_U, of_V, U, V, self.is_complex(), any_phase)
         gaps = square(S)[..., None, :] - square(S)[..., None] + on_diagonal(ones_like(S))
         left = matmul(mT(conj(U)), of_U)
         right = matmul(Vh, of_V)
@@ -1983,7 +2152,7 @@ def reduced_svd(input):
         input: matmul(matmul(U, middle), Vh) + outside + inside
         result: transposed
     """
-    return call_reduced_svd(input)
+    return call_reduced_svd(input, any_phase)
 
 
 # ---- whole_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
@@ -2098,7 +2267,7 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices):
     cdef int depth = begin_op("linalg.svd", (self, full_matrices), NULL) if watching else 0
     cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
-    ) else op_reduced_svd(self)
+    ) else op_reduced_svd(self, False)
     if depth:
         end_op(depth, U)
     return U
@@ -2139,7 +2308,7 @@ cdef class LinalgSvdvalsBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef object reduced
         cdef TensorBase self_ = unpack(self, 0)
-        reduced = op_reduced_svd(self_)
+        reduced = op_reduced_svd(self_, True)
         set_grad_input(
             grad_inputs,
             0,
@@ -2155,8 +2324,8 @@ cdef tuple tangents_linalg_svdvals(list gradients, tuple tangents, tuple given):
     grad, = gradients
     return (
         op_matmul(
-            op_mul_tensor(item_of(op_reduced_svd(self), 0), op_basic_index(grad, np.s_[Ellipsis, None, :])),
-            item_of(op_reduced_svd(self), 2),
+            op_mul_tensor(item_of(op_reduced_svd(self, True), 0), op_basic_index(grad, np.s_[Ellipsis, None, :])),
+            item_of(op_reduced_svd(self, True), 2),
         ),
     )
 
@@ -2334,22 +2503,23 @@ def qr(input, some=True, *, out=None):
     return give_out("qr", out, call_qr(input, some))
 
 
-# ---- linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+# ---- eigen(Tensor self, bool any_phase=True) -> (Tensor eigenvalues, Tensor eigenvectors)
 
-cdef class LinalgEigBackward0(Node):
-    """Backward of ``linalg_eig``."""
+cdef class EigenBackward0(Node):
+    """Backward of ``eigen``."""
 
     # Saves eigenvalues and eigenvectors: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_eigenvalues = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_eigenvectors = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase greatest_of_eigenvectors, conj_of_eigenvectors, gaps, fixed, across, adjoint, turned
-        cdef TensorBase inner
+        cdef TensorBase greatest_of_eigenvectors, conj_of_eigenvectors, gaps, checked, fixed, across, adjoint
+        cdef TensorBase turned, inner
         cdef TensorBase eigenvalues = unpack(self, 0)
         cdef TensorBase eigenvectors = unpack(self, 1)
-        cdef object eigenvalues_shape = value_of(self, 0)
-        cdef object eigenvalues_dtype = value_of(self, 1)
-        cdef object eigenvalues_device = value_of(self, 2)
+        cdef object any_phase = value_of(self, 0)
+        cdef object eigenvalues_shape = value_of(self, 1)
+        cdef object eigenvalues_dtype = value_of(self, 2)
+        cdef object eigenvalues_device = value_of(self, 3)
         greatest_of_eigenvectors = op_greatest(eigenvectors)
         conj_of_eigenvectors = op_conj(eigenvectors)
         gaps = op_add_tensor(
@@ -2361,13 +2531,14 @@ cdef class LinalgEigBackward0(Node):
             ),
             op_on_diagonal(op_add_scalar(zeros_like_info(eigenvalues_shape, eigenvalues_dtype, eigenvalues_device), 1)),
         )
+        checked = grad_eigenvectors if any_phase else op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eig")
         fixed = op_sub_tensor_tensor(
-            grad_eigenvectors,
+            checked,
             op_mul_scalar(
                 op_where_tensor_scalar(
                     greatest_of_eigenvectors,
                     op_div_tensor_tensor(
-                        op_imag(op_sum_dim(op_mul_tensor(conj_of_eigenvectors, grad_eigenvectors), (-2,), True, None)),
+                        op_imag(op_sum_dim(op_mul_tensor(conj_of_eigenvectors, checked), (-2,), True, None)),
                         op_masked_fill_scalar(op_real(eigenvectors), op_logical_not(greatest_of_eigenvectors), 1),
                     ),
                     0,
@@ -2391,12 +2562,13 @@ cdef class LinalgEigBackward0(Node):
 
     _saved_eigenvalues, _raw_saved_eigenvalues = saved_tensor(0)
     _saved_eigenvectors, _raw_saved_eigenvectors = saved_tensor(1)
-    _saved_eigenvalues_shape = saved_value(0)
-    _saved_eigenvalues_dtype = saved_value(1)
-    _saved_eigenvalues_device = saved_value(2)
+    _saved_any_phase = saved_value(0)
+    _saved_eigenvalues_shape = saved_value(1)
+    _saved_eigenvalues_dtype = saved_value(2)
+    _saved_eigenvalues_device = saved_value(3)
 
-cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    # transposed
-    eigenvalues, eigenvectors = given
+cdef tuple tangents_eigen(list gradients, tuple tangents, tuple given):    # transposed
+    eigenvalues, eigenvectors, any_phase = given
     grad_eigenvalues, grad_eigenvectors = gradients
     return (
         op_matmul(
@@ -2409,14 +2581,21 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                 op_mT(op_conj(eigenvectors)),
                                 op_sub_tensor_tensor(
                                     op_sub_tensor_tensor(
-                                        grad_eigenvectors,
+                                        grad_eigenvectors if any_phase else op_phase_checked(
+                                            grad_eigenvectors, eigenvectors, "linalg.eig"
+                                        ),
                                         op_mul_scalar(
                                             op_where_tensor_scalar(
                                                 op_greatest(eigenvectors),
                                                 op_div_tensor_tensor(
                                                     op_imag(
                                                         op_sum_dim(
-                                                            op_mul_tensor(op_conj(eigenvectors), grad_eigenvectors),
+                                                            op_mul_tensor(
+                                                                op_conj(eigenvectors),
+                                                                grad_eigenvectors if any_phase else op_phase_checked(
+                                                                    grad_eigenvectors, eigenvectors, "linalg.eig"
+                                                                ),
+                                                            ),
                                                             (-2,),
                                                             True,
                                                             None,
@@ -2440,7 +2619,9 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                                 op_mul_tensor(
                                                     op_conj(eigenvectors),
                                                     op_sub_tensor_tensor(
-                                                        grad_eigenvectors,
+                                                        grad_eigenvectors if any_phase else op_phase_checked(
+                                                            grad_eigenvectors, eigenvectors, "linalg.eig"
+                                                        ),
                                                         op_mul_scalar(
                                                             op_where_tensor_scalar(
                                                                 op_greatest(eigenvectors),
@@ -2448,7 +2629,14 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                                                     op_imag(
                                                                         op_sum_dim(
                                                                             op_mul_tensor(
-                                                                                op_conj(eigenvectors), grad_eigenvectors
+                                                                                op_conj(eigenvectors),
+                                                                                grad_eigenvectors
+                                                                                if any_phase
+                                                                                else op_phase_checked(
+                                                                                    grad_eigenvectors,
+                                                                                    eigenvectors,
+                                                                                    "linalg.eig",
+                                                                                ),
                                                                             ),
                                                                             (-2,),
                                                                             True,
@@ -2481,7 +2669,9 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                         op_mT(op_conj(eigenvectors)),
                                         op_sub_tensor_tensor(
                                             op_sub_tensor_tensor(
-                                                grad_eigenvectors,
+                                                grad_eigenvectors if any_phase else op_phase_checked(
+                                                    grad_eigenvectors, eigenvectors, "linalg.eig"
+                                                ),
                                                 op_mul_scalar(
                                                     op_where_tensor_scalar(
                                                         op_greatest(eigenvectors),
@@ -2489,7 +2679,14 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                                             op_imag(
                                                                 op_sum_dim(
                                                                     op_mul_tensor(
-                                                                        op_conj(eigenvectors), grad_eigenvectors
+                                                                        op_conj(eigenvectors),
+                                                                        grad_eigenvectors
+                                                                        if any_phase
+                                                                        else op_phase_checked(
+                                                                            grad_eigenvectors,
+                                                                            eigenvectors,
+                                                                            "linalg.eig",
+                                                                        ),
                                                                     ),
                                                                     (-2,),
                                                                     True,
@@ -2514,7 +2711,9 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                                         op_mul_tensor(
                                                             op_conj(eigenvectors),
                                                             op_sub_tensor_tensor(
-                                                                grad_eigenvectors,
+                                                                grad_eigenvectors if any_phase else op_phase_checked(
+                                                                    grad_eigenvectors, eigenvectors, "linalg.eig"
+                                                                ),
                                                                 op_mul_scalar(
                                                                     op_where_tensor_scalar(
                                                                         op_greatest(eigenvectors),
@@ -2523,7 +2722,13 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
                                                                                 op_sum_dim(
                                                                                     op_mul_tensor(
                                                                                         op_conj(eigenvectors),
-                                                                                        grad_eigenvectors,
+                                                                                        grad_eigenvectors
+                                                                                        if any_phase
+                                                                                        else op_phase_checked(
+                                                                                            grad_eigenvectors,
+                                                                                            eigenvectors,
+                                                                                            "linalg.eig",
+                                                                                        ),
                                                                                     ),
                                                                                     (-2,),
                                                                                     True,
@@ -2579,36 +2784,78 @@ cdef tuple tangents_linalg_eig(list gradients, tuple tangents, tuple given):    
         ),
     )
 
-cdef tuple op_linalg_eig(TensorBase self):
-    cdef int depth = begin_replaceable_op("linalg.eig", (self,), &batched_linalg_eig) if watching else 0
+cdef tuple op_eigen(TensorBase self, bint any_phase):
+    cdef int depth = begin_replaceable_op("eigen", (self, any_phase), &batched_eigen) if watching else 0
     cdef TensorBase eigenvalues, eigenvectors
     if replays(depth):
         eigenvalues, eigenvectors = replayed_result()
     else:
-        eigenvalues_array, eigenvectors_array = matrices.linalg_eig_of(array_of(self))
+        eigenvalues_array, eigenvectors_array = matrices.eigen_of(array_of(self), any_phase)
         eigenvalues = wrap(eigenvalues_array)
         eigenvectors = wrap(eigenvectors_array)
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>LinalgEigBackward0.__new__(LinalgEigBackward0)
-        connect_1(node, 2, 3, self)
+        node = <Node>EigenBackward0.__new__(EigenBackward0)
+        connect_1(node, 2, 4, self)
+        set_value(node, 0, any_phase)
         set_history_list([eigenvalues, eigenvectors], node)
         save_output(node, 0, eigenvalues)
         save_output(node, 1, eigenvectors)
-        set_value(node, 0, shape_of(eigenvalues))
-        set_value(node, 1, dtype_of(eigenvalues))
-        set_value(node, 2, device_of(eigenvalues))
+        set_value(node, 1, shape_of(eigenvalues))
+        set_value(node, 2, dtype_of(eigenvalues))
+        set_value(node, 3, device_of(eigenvalues))
     if has_tangent_1(self):
-        carry_transposed((eigenvalues, eigenvectors), (self,), tangents_linalg_eig, (eigenvalues, eigenvectors))
+        carry_transposed((eigenvalues, eigenvectors), (self,), tangents_eigen, (eigenvalues, eigenvectors, any_phase))
     if depth:
         end_op(depth, (eigenvalues, eigenvectors))
     return (eigenvalues, eigenvectors)
 
-cdef object packed_linalg_eig(tuple operands):
-    return op_linalg_eig(<TensorBase>operands[0])
+cdef object packed_eigen(tuple operands):
+    return op_eigen(<TensorBase>operands[0], operands[1])
 
-cdef BatchRule batched_linalg_eig
-batched_linalg_eig = BatchRule(b"linalg.eig", of_cores, b"2", packed_linalg_eig, NULL)
+cdef BatchRule batched_eigen
+batched_eigen = BatchRule(b"eigen", of_cores, b"2.", packed_eigen, NULL)
+
+EigenResult = return_type("eigen", "EigenResult", ("eigenvalues", "eigenvectors"), __name__)
+
+def call_eigen(self, any_phase):
+    return EigenResult._make(op_eigen(check_input(self, "eigen"), as_bool(any_phase, "eigen", "any_phase", 2)))
+
+def eigen(input, any_phase=True):
+    """Eigenvalues and eigenvectors of a square matrix; may a loss depend on the phase of these?.
+
+    ``eigen(Tensor self, bool any_phase=True) -> (Tensor eigenvalues, Tensor eigenvectors)``
+
+    Parameters:
+    input : Tensor
+    any_phase : bool, default True
+
+    Returns:
+    eigenvalues : Tensor
+    eigenvectors : Tensor
+
+    Gradients:
+        adjoint = mT(conj(eigenvectors))
+        gaps = conj(eigenvalues[..., None, :] - eigenvalues[..., None]) + on_diagonal(ones_like(eigenvalues))
+        checked = grad_eigenvectors if any_phase else phase_checked(grad_eigenvectors, eigenvectors, 'linalg.eig')
+        fixed = turned_back(checked, eigenvectors)
+        across = fixed - eigenvectors * real(sum(conj(eigenvectors) * fixed, [-2], True))
+        turned = matmul(adjoint, across)
+        inner = (turned - on_diagonal(main_diagonal(turned))) / gaps + on_diagonal(grad_eigenvalues)
+        input: matmul(matrix_solve(adjoint, inner), adjoint)
+        result: transposed
+    """
+    return call_eigen(input, any_phase)
+
+
+# ---- linalg_eig(Tensor self) -> (Tensor eigenvalues, Tensor eigenvectors)
+
+cdef tuple op_linalg_eig(TensorBase self):
+    cdef int depth = begin_op("linalg.eig", (self,), NULL) if watching else 0
+    cdef tuple eigenvalues = op_eigen(self, False)
+    if depth:
+        end_op(depth, eigenvalues)
+    return eigenvalues
 
 LinalgEigResult = return_type("linalg_eig", "LinalgEigResult", ("eigenvalues", "eigenvectors"), __name__)
 
@@ -2628,16 +2875,6 @@ def linalg_eig(input, *, out=None):
     Returns:
     eigenvalues : Tensor
     eigenvectors : Tensor
-
-    Gradients:
-        adjoint = mT(conj(eigenvectors))
-        gaps = conj(eigenvalues[..., None, :] - eigenvalues[..., None]) + on_diagonal(ones_like(eigenvalues))
-        fixed = turned_back(grad_eigenvectors, eigenvectors)
-        across = fixed - eigenvectors * real(sum(conj(eigenvectors) * fixed, [-2], True))
-        turned = matmul(adjoint, across)
-        inner = (turned - on_diagonal(main_diagonal(turned))) / gaps + on_diagonal(grad_eigenvalues)
-        input: matmul(matrix_solve(adjoint, inner), adjoint)
-        result: transposed
     """
     return give_out("linalg.eig", out, call_linalg_eig(input))
 
@@ -2652,7 +2889,7 @@ cdef class LinalgEigvalsBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase adjoint
         cdef TensorBase self_ = unpack(self, 0)
-        adjoint = op_mT(op_conj(item_of(op_linalg_eig(self_), 1)))
+        adjoint = op_mT(op_conj(item_of(op_eigen(self_, True), 1)))
         set_grad_input(grad_inputs, 0, op_matmul(op_matrix_solve(adjoint, op_on_diagonal(grad)), adjoint))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -2662,8 +2899,8 @@ cdef tuple tangents_linalg_eigvals(list gradients, tuple tangents, tuple given):
     grad, = gradients
     return (
         op_matmul(
-            op_matrix_solve(op_mT(op_conj(item_of(op_linalg_eig(self), 1))), op_on_diagonal(grad)),
-            op_mT(op_conj(item_of(op_linalg_eig(self), 1))),
+            op_matrix_solve(op_mT(op_conj(item_of(op_eigen(self, True), 1))), op_on_diagonal(grad)),
+            op_mT(op_conj(item_of(op_eigen(self, True), 1))),
         ),
     )
 
@@ -2699,7 +2936,7 @@ def linalg_eigvals(input, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        adjoint = mT(conj(linalg_eig(self).eigenvectors))
+        adjoint = mT(conj(eigen(self).eigenvectors))
         input: matmul(matrix_solve(adjoint, on_diagonal(grad)), adjoint)
         result: transposed
     """

@@ -59,7 +59,7 @@ cdef class LeastSquaresBackward0(Node):
         if wants(wanted, 0):    # self
             other = unpack(self, 1)
             solution = unpack(self, 2)
-            reduced = op_reduced_svd(self_) if not grads[2] == NULL else None
+            reduced = op_reduced_svd(self_, True) if not grads[2] == NULL else None
             beside = op_sub_tensor_tensor(grad_solution, op_matmul(op_mT(op_conj(self_)), inner)) if grads[
                 2
             ] == NULL or not grads[2] == NULL else None
@@ -139,9 +139,10 @@ cdef tuple tangents_least_squares(list gradients, tuple tangents, tuple given): 
             ),
             op_matmul(
                 op_mul_tensor(
-                    item_of(op_reduced_svd(self), 0), op_basic_index(grad_singular_values, np.s_[Ellipsis, None, :])
+                    item_of(op_reduced_svd(self, True), 0),
+                    op_basic_index(grad_singular_values, np.s_[Ellipsis, None, :]),
                 ),
-                item_of(op_reduced_svd(self), 2),
+                item_of(op_reduced_svd(self, True), 2),
             ),
         ) if self_t is not None else None,
         op_matmul(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from gradsmith.autograd.function import Function
     from gradsmith.autograd.gradients import backward, grad
     from gradsmith.autograd.nan_safety import is_nan_safe_enabled, nan_safe
+    from gradsmith.autograd.phase_dependence import allow_phase_dependence, is_phase_dependence_allowed
     from gradsmith.autograd.variable import Variable
 
 # Modules that are imported when they are first used, and what of each is found here.
@@ -47,6 +48,7 @@ _ON_FIRST_USE = {
     "gradients": ("backward", "grad"),
     "graph": (),
     "nan_safety": ("is_nan_safe_enabled", "nan_safe"),
+    "phase_dependence": ("allow_phase_dependence", "is_phase_dependence_allowed"),
     "profiler": (),
     "variable": ("Variable",),
 }
@@ -56,6 +58,7 @@ __all__ = [
     "SavedTensor",
     "Variable",
     "_unsafe_preserve_version_counter",
+    "allow_phase_dependence",
     "backward",
     "detect_anomaly",
     "enable_grad",
@@ -73,6 +76,7 @@ __all__ = [
     "is_inference_mode_enabled",
     "is_multithreading_enabled",
     "is_nan_safe_enabled",
+    "is_phase_dependence_allowed",
     "nan_safe",
     "no_grad",
     "profiler",

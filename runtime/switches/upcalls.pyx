@@ -5,10 +5,9 @@
 runtime cannot import the generated modules, which are built on it; they, and the rooms that come later, fill these names
 when they are imported. Functions called per node or per leaf are C functions, in `c_upcalls`.
 
-What is rarely needed is filled by a module that nothing else imports; the first one who asks does.
+Some of those modules are rarely needed. They are imported when one of their names is first used.
 """
 import importlib
-
 
 
 def missing(*args):

@@ -55,3 +55,55 @@ def test_what_is_refused():
         gs.linalg.eig(gs.ones(2, 3))
     with pytest.raises(RuntimeError, match="floating point or complex"):
         gs.linalg.eigvals(gs.eye(2, dtype=gs.int64))
+
+
+HERMITIAN = gs.tensor([[2.0, 1.0 - 1.0j], [1.0 + 1.0j, 3.0]], dtype=gs.complex128)
+DECOMPOSITIONS = {
+    "linalg.eigh": lambda a: gs.linalg.eigh(a).eigenvectors,
+    "linalg.eig": lambda a: gs.linalg.eig(a).eigenvectors,
+    "linalg.svd": lambda a: gs.linalg.svd(a).U,
+    "linalg.svd of rows": lambda a: gs.linalg.svd(a).Vh.mT,
+    "linalg.svd of batches": lambda a: gs.linalg.svd(a.expand(3, 2, 2)).U,
+}
+
+
+def gradient_of(loss, op):
+    a = HERMITIAN.clone().requires_grad_()
+    loss(DECOMPOSITIONS[op](a)).backward()
+    return a.grad.numpy()
+
+
+@pytest.mark.parametrize("op", DECOMPOSITIONS)
+def test_a_loss_of_the_phase_is_ill_defined(op):
+    with pytest.raises(RuntimeError, match=rf"{op.split()[0]}: The .* e\^\{{i phi\}}.*allow_phase_dependence"):
+        gradient_of(lambda vectors: vectors.imag.sum(), op)
+    assert np.isfinite(gradient_of(lambda vectors: (vectors.abs() ** 3).sum() * 1e6, op)).all()
+
+
+@pytest.mark.parametrize("op", DECOMPOSITIONS)
+def test_the_fixed_phase_has_a_gradient_where_that_is_allowed(op):
+    step = 1e-6 * (rng.normal(size=(2, 2)) + 1j * rng.normal(size=(2, 2)))
+    step = step + step.conj().T
+
+    def loss(vectors):
+        return vectors.imag.sum() + (vectors.real**2).sum()
+
+    with gs.autograd.allow_phase_dependence():
+        gradient = gradient_of(loss, op)
+        with gs.autograd.allow_phase_dependence(False), pytest.raises(RuntimeError, match="ill-defined"):
+            gradient_of(loss, op)
+    ahead, behind = (loss(DECOMPOSITIONS[op](HERMITIAN + sign * gs.tensor(step))).item() for sign in (1, -1))
+    np.testing.assert_allclose((gradient.conj() * step).sum().real, (ahead - behind) / 2, rtol=1e-6)
+
+
+def test_a_pair_of_singular_vectors_turns_together():
+    a = HERMITIAN.clone().requires_grad_()
+    u, s, vh = gs.linalg.svd(a)
+    ((u * s) @ vh).imag[0, 1].backward()
+    np.testing.assert_allclose(a.grad.numpy(), [[0, 1j], [0, 0]], atol=1e-12)
+
+
+def test_real_vectors_have_no_phase():
+    a = gs.tensor([[2.0, 1.0], [1.0, 3.0]], requires_grad=True)
+    (gs.linalg.eigh(a).eigenvectors.sum() + gs.linalg.svd(a).U.sum()).backward()
+    assert np.isfinite(a.grad.numpy()).all()

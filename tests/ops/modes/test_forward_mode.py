@@ -12,6 +12,8 @@ from gradsmith.verify.calls import call, call_method, outputs_of
 from gradsmith.verify.numeric import draw, weights_like
 from gradsmith.verify.samples import as_tensors, at, places_of, replaced
 
+pytestmark = pytest.mark.usefixtures("any_gradient")
+
 # Entries with a surrogate have the tangents of that; `make verify` compares these.
 ROWS = cases_by_row([case for case in DIFFERENTIABLE if not case.row.surrogate])
 IN_BOTH_DTYPES = [

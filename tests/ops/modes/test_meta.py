@@ -9,6 +9,8 @@ from gradsmith.verify.calls import call_method
 from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import as_tensors, key_of, leaves_among
 
+pytestmark = pytest.mark.usefixtures("any_gradient")
+
 # The first needs values; what the others give is on the device that they are asked for.
 ELSEWHERE = {
     "masked_select", "to", "copy_to", "argwhere", "nonzero_rows", "bincount", "unique_elements", "consecutive_elements",

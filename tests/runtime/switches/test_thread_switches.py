@@ -47,6 +47,7 @@ OWN = {
     "write guard": (graph.write_guard, saves_are_guarded),
     "layout": (lambda: enforce_grad_layout_policy(False), is_grad_layout_enforced),
     "threads": (lambda: gs.autograd.set_multithreading_enabled(False), gs.autograd.is_multithreading_enabled),
+    "phases": (gs.autograd.allow_phase_dependence, gs.autograd.is_phase_dependence_allowed),
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.phases import phases_of
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import eigenvalues, elimination, singular_values
 
 Array: TypeAlias = NDArray[Any]
@@ -227,17 +228,17 @@ def _adjoint(a: Array) -> Array:
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
     values, vectors = converged("linalg.eigh", eigenvalues.eigh, mean_of_both(a))
-    values, vectors = like_given(a, values, vectors * _phases(vectors))
+    values, vectors = like_given(a, values, vectors * phases_of(vectors))
     return values, vectors
 
 
-def linalg_eig_of(a: Array) -> tuple[Array, Array]:
+def eigen_of(a: Array, any_phase: bool) -> tuple[Array, Array]:
     """Complex whatever the dtype; the greatest element of each vector is positive, as that of Hermitian matrices."""
     check_square("linalg.eig", a)
     values, vectors = converged("linalg.eig", np.linalg.eig, readable(a))
     kind = np.result_type(a.dtype, np.complex64)
     vectors = vectors.astype(kind)
-    values, vectors = like_given(a, values.astype(kind), vectors * _phases(vectors) if a.size else vectors)
+    values, vectors = like_given(a, values.astype(kind), vectors * phases_of(vectors) if a.size else vectors)
     return values, vectors
 
 
@@ -245,19 +246,6 @@ def linalg_eigvals_of(a: Array) -> Array:
     check_square("linalg.eigvals", a)
     values = converged("linalg.eigvals", np.linalg.eigvals, readable(a))
     return np.asarray(values.astype(np.result_type(a.dtype, np.complex64)))
-
-
-def _phases(vectors: Array) -> Array:
-    """Factors that make the greatest element of each complex vector positive; 1 for real vectors."""
-    if vectors.dtype.kind != "c":
-        return np.ones((), vectors.dtype)
-    pivots = np.take_along_axis(vectors, np.abs(vectors).argmax(-2, keepdims=True), -2)
-    return np.asarray(np.abs(pivots) / pivots)
-
-
-def greatest_of(vectors: Array) -> Array:
-    """Row of the greatest element of each column."""
-    return np.asarray(np.arange(vectors.shape[-2])[:, None] == np.abs(vectors).argmax(-2, keepdims=True))
 
 
 def converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
@@ -270,7 +258,7 @@ def converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
     )
 
 
-def reduced_svd_of(a: Array) -> tuple[Array, Array, Array]:
+def reduced_svd_of(a: Array, any_phase: bool) -> tuple[Array, Array, Array]:
     return _svd(a, full_matrices=False)
 
 
@@ -282,7 +270,7 @@ def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
     check_matrix("linalg.svd", a)
     u, s, vh = converged("linalg.svd", singular_values.svd, readable(a), full_matrices)
     count = s.shape[-1]
-    phases = _phases(u[..., :count])
+    phases = phases_of(u[..., :count])
     if phases.ndim:
         u[..., :count] *= phases
         vh[..., :count, :] *= phases.conj().mT

@@ -1,6 +1,7 @@
 /* Householder's reduction and the implicit QL and QR iteration, with the signs that LAPACK's `syevd` gives to the
  * vectors: Golub and Van Loan, Matrix Computations, 8.3. One matrix after the other, without a call for each. */
 #include "eigenvalues_kernels.h"
+#include "rotation.h"
 
 #include <float.h>
 #include <math.h>
@@ -107,33 +108,12 @@ turn(spectrum *s, int one, int other, double cosine, double sine)
     }
 }
 
-/* The rotation that turns (f, g) to (r, 0), of the sign of f; gives r. Nothing is squared that could underflow. */
-static double
-rotation(double f, double g, double *cosine, double *sine)
-{
-    if (fabs(f) > fabs(g)) {
-        double tangent = g / f, secant = sqrt(1 + tangent * tangent);
-        *cosine = 1 / secant;
-        *sine = tangent / secant;
-        return f * secant;
-    }
-    if (g == 0) {
-        *cosine = 1;
-        *sine = 0;
-        return f;
-    }
-    double cotangent = f / g, length = sqrt(1 + cotangent * cotangent);
-    *cosine = fabs(cotangent) / length;
-    *sine = (f == 0 ? copysign(1.0, g) : copysign(1.0, f * g)) / length;
-    return f == 0 ? fabs(g) : copysign(g * length, f);
-}
-
 /* The length of (x, y). */
 static double
 length(double x, double y)
 {
     double cosine, sine;
-    return fabs(rotation(x, y, &cosine, &sine));
+    return fabs(careful_rotation(x, y, &cosine, &sine));
 }
 
 /* The eigenvalues of [[a, b], [b, c]], the one of the larger magnitude first, and its eigenvector (cosine, sine). */
@@ -177,7 +157,7 @@ sweep(spectrum *s, int here, int last, int step)
     double cosine = 1, sine = 1, lost = 0;
     for (int i = last - step; i != here - step; i -= step) {
         double f = sine * e[i - before], b = cosine * e[i - before];
-        double length = rotation(shifted, f, &cosine, &sine);
+        double length = careful_rotation(shifted, f, &cosine, &sine);
         if (i != last - step) {
             e[i + step - before] = length;
         }

@@ -2,6 +2,7 @@
  * Demmel and Kahan, Accurate singular values of bidiagonal matrices. One matrix after the other, without a call for
  * each. */
 #include "singular_values_kernels.h"
+#include "rotation.h"
 
 #include <float.h>
 #include <math.h>
@@ -161,27 +162,6 @@ make_lower(problem *p)
 }
 
 /* ---- rotations */
-
-/* The same as `rotation`, where a square might underflow. */
-static double
-careful_rotation(double f, double g, double *cosine, double *sine)
-{
-    if (fabs(f) > fabs(g)) {
-        double tangent = g / f, secant = sqrt(1 + tangent * tangent);
-        *cosine = 1 / secant;
-        *sine = tangent / secant;
-        return f * secant;
-    }
-    if (g == 0) {
-        *cosine = 1;
-        *sine = 0;
-        return f;
-    }
-    double cotangent = f / g, length = sqrt(1 + cotangent * cotangent);
-    *cosine = fabs(cotangent) / length;
-    *sine = (f == 0 ? copysign(1.0, g) : copysign(1.0, f * g)) / length;
-    return f == 0 ? fabs(g) : copysign(g * length, f);
-}
 
 /* The rotation that turns (f, g) to (r, 0), of the sign of f; gives r. Neither is much larger than one. */
 static inline double

@@ -1,0 +1,51 @@
+"""The phase of complex eigenvectors and singular vectors, which is anybody's choice."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.switches.phases import is_phase_dependence_allowed
+
+Array: TypeAlias = NDArray[Any]
+
+TOLERANCE = 1e-2  # PyTorch's: rounding stays far below it
+
+
+def phases_of(vectors: Array) -> Array:
+    """Factors that make the greatest element of each complex vector positive; 1 for real vectors."""
+    if vectors.dtype.kind != "c":
+        return np.ones((), vectors.dtype)
+    pivots = np.take_along_axis(vectors, np.abs(vectors).argmax(-2, keepdims=True), -2)
+    return np.asarray(np.abs(pivots) / pivots)
+
+
+def greatest_of(vectors: Array) -> Array:
+    """Row of the greatest element of each column."""
+    return np.asarray(np.arange(vectors.shape[-2])[:, None] == np.abs(vectors).argmax(-2, keepdims=True))
+
+
+def phase_checked_of(gradient: Array, vectors: Array, op: str) -> Array:
+    """A copy of `gradient`, that of a loss of `vectors`; no loss may change when a vector is multiplied by a phase."""
+    shape = np.broadcast_shapes(gradient.shape, vectors.shape)
+    if has_no_data(gradient):
+        return array_without_data(shape, gradient.dtype)
+    if not is_phase_dependence_allowed():
+        _check_phase(gradient, vectors, op)
+    return np.array(np.broadcast_to(gradient, shape))
+
+
+def _check_phase(gradient: Array, vectors: Array, op: str) -> None:
+    products = vectors.conj() * gradient
+    slopes = np.abs(products.sum(-2).imag)  # of the loss, as each vector turns
+    if (slopes > TOLERANCE * np.maximum(1, np.abs(products).sum(-2))).any():
+        kind = "singular vectors" if op == "linalg.svd" else "eigenvectors"
+        raise RuntimeError(
+            f"{op}: The {kind} in the complex case are specified up to multiplication by e^{{i phi}}. The specified "
+            "loss function depends on this quantity, so it is ill-defined. Use one that does not, such as a function "
+            "of their magnitudes; or, since the greatest element of each of gradsmith's vectors is positive, allow it "
+            "by gradsmith.autograd.allow_phase_dependence()."
+        )
