@@ -76,6 +76,12 @@ FAMILIES = (
     "loss",
     "elementwise_losses",
     "embeddings",
+    "probability_losses",
+    "margin_losses",
+    "similarities",
+    "normalization",
+    "channels",
+    "convolutions",
     "gamma_functions",
     "error_functions",
     "information",
@@ -92,7 +98,8 @@ FAMILIES = (
 LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
-    | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings"}
+    | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
+    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -176,7 +183,7 @@ _HELPER_ROOMS = {
     "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
-    "networks": "lookups",
+    "networks": "lookups windows losses pixels vectors standards",
 }
 HELPER_MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -300,6 +307,7 @@ REFERENCE_FUNCTIONS = words(
     index_backward index_put index_select linear log_softmax log_softmax_backward mT masked_fill masked_select
     max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
     polynomial_derivative put reduced remainder restore_dims row_shares
+    conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft

@@ -7,7 +7,7 @@ from gradsmith.generated import embedding as rows_of
 from gradsmith.generated import norm, where
 from gradsmith.generated.tensor import Tensor
 
-__all__ = ["embedding"]
+__all__ = ["embedding", "one_hot"]
 
 
 def embedding(
@@ -68,6 +68,56 @@ def embedding(
     if max_norm is not None:
         _shorten_rows(weight, input, max_norm, norm_type)
     return rows_of(weight, input, padding, scale_grad_by_freq, sparse)
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """A one at the place of each class, and zeros.
+
+    Parameters
+    ----------
+    input : Tensor
+        Classes: int64, of any shape, from 0 to the number of classes.
+    num_classes : int, optional
+        How many there are; one more than the greatest in `input` by default.
+
+    Returns
+    -------
+    Tensor
+        Of dtype int64 and shape (*input.shape, num_classes).
+
+    Raises
+    ------
+    RuntimeError
+        `input` is not int64, has a class that is negative or too large, or is empty where the number is not given.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.one_hot(gs.tensor([0, 2]))
+    tensor([[1, 0, 0],
+            [0, 0, 1]])
+    """
+    if input.dtype != "int64":
+        raise RuntimeError(f"one_hot(): is only applicable to index tensor of type int64, but got {input.dtype}")
+    _expect_classes(input, num_classes)
+    count = num_classes if num_classes > 0 else int(input.max().item()) + 1
+    return input.new_zeros((*input.shape, count)).scatter_(-1, input.unsqueeze(-1), 1)
+
+
+def _expect_classes(input: Tensor, num_classes: int) -> None:
+    if num_classes == 0 or num_classes < -1:
+        raise RuntimeError(
+            f"one_hot(): num_classes must be positive, or -1 for as many as there are, got {num_classes}"
+        )
+    if input.numel() == 0:
+        if num_classes == -1:
+            raise RuntimeError("one_hot(): Can not infer total number of classes from empty tensor; give num_classes")
+        return
+    if (input < 0).any():
+        raise RuntimeError("one_hot(): Class values must be non-negative")
+    if num_classes > 0 and (input >= num_classes).any():
+        raise RuntimeError(f"one_hot(): Class values must be smaller than num_classes, which is {num_classes}")
 
 
 def _place(padding_idx: int | None, weight: Tensor) -> int:

@@ -160,6 +160,19 @@ cdef object readable_copy(object a)
 ctypedef void (*meta_listener)(int in_use) noexcept
 cdef void report_meta_to(meta_listener listener) noexcept  # when the first such array is made, and when the last dies
 
+# ---- convolutions; see kernels/windows/convolution.h
+
+cdef extern from "runtime/arrays/kernels/windows/convolution.h":
+    ctypedef struct Convolution "gs_convolution":
+        int type
+        npy_intp images, groups, inner, outer
+        npy_intp[3] image, window, output, stride, dilation, padding
+
+cdef int convolve_output(
+    const Convolution *c, const void *image, const void *weight, const void *bias, void *output) except -1
+cdef int convolve_image(const Convolution *c, const void *output, const void *weight, void *image) except -1
+cdef int convolve_weight(const Convolution *c, const void *output, const void *image, void *weight) except -1
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

@@ -219,6 +219,29 @@ cdef int accumulate(PyObject **slot, PyObject *value) except -1:
     return gs_accumulate(slot, value)
 
 
+# ---- convolutions
+
+cdef extern from "runtime/arrays/kernels/windows/convolution.h":
+    int gs_convolve_output(
+        const Convolution *c, const void *image, const void *weight, const void *bias, void *output) except -1
+    int gs_convolve_image(const Convolution *c, const void *output, const void *weight, void *image) except -1
+    int gs_convolve_weight(const Convolution *c, const void *output, const void *image, void *weight) except -1
+
+
+cdef int convolve_output(
+    const Convolution *c, const void *image, const void *weight, const void *bias, void *output
+) except -1:
+    return gs_convolve_output(c, image, weight, bias, output)
+
+
+cdef int convolve_image(const Convolution *c, const void *output, const void *weight, void *image) except -1:
+    return gs_convolve_image(c, output, weight, image)
+
+
+cdef int convolve_weight(const Convolution *c, const void *output, const void *image, void *weight) except -1:
+    return gs_convolve_weight(c, output, image, weight)
+
+
 # ---- arrays without data
 
 

@@ -29,6 +29,6 @@ cpdef object target_of_size(object target, object shape):
     """The target of a loss that does not broadcast."""
     if tuple(target.shape) != tuple(shape):
         raise ValueError(
-            f"the target must have the size of the input, {list(shape)}, but has size {list(target.shape)}"
+            f"this loss expects a target of the size of the input, {list(shape)}, but it has size {list(target.shape)}"
         )
     return target

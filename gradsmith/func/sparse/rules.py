@@ -329,7 +329,7 @@ OF_RUNTIME: dict[type, Rule] = {
 OF_OPS: dict[str, Rule] = {
     op: rule
     for rule, ops in (
-        (elementwise, "abs complex_of_parts masked_fill mse_loss scaled_pairs sgn"),
+        (elementwise, "abs complex_of_parts masked_fill mse_loss scaled_pairs sgn variances_at_least"),
         (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
         (same_places, "clone clone_by_rows copy_to frexp imag overlap_envelope real_part to_copy"),
         (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),
@@ -348,7 +348,7 @@ OF_OPS: dict[str, Rule] = {
         (mixing, "cummax cummin cumprod kthvalue logcumsumexp median mode nanmedian p_norm recurrence sort topk"),
         (mixing, "greatest_magnitude group_extreme group_prod group_sum"),
         (transform, "dft dft_to_real real_dft real_transform"),
-        (everything, "convolution"),
+        (everything, "convolution conv_image conv_output conv_weight"),
         (product, "bmm dot matmul_of_transpose mm mv outer"),
         (matmul, "matmul"),
         (

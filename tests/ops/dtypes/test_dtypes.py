@@ -121,7 +121,12 @@ ELSEWHERE = {
     "view_as_complex", "vsplit", "vsplit.indices",
     "atleast_1d.several", "atleast_2d.several", "atleast_3d.several", "bernoulli_.Tensor", "choose", "divmod",
     "float_power.base", "interp", "modf", "pad", "polar", "put_along_dim", "repeat_interleave.places",
-    "tensor_split.tensor", "hardtanh", "threshold",
+    "tensor_split.tensor", "hardtanh", "threshold", "conv1d", "conv2d", "conv3d", "conv_transpose1d",
+    "conv_transpose2d", "conv_transpose3d", "bilinear", "binary_cross_entropy", "channel_shuffle",
+    "cosine_embedding_loss", "cosine_similarity", "group_norm", "kl_div", "layer_norm", "local_response_norm",
+    "margin_ranking_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "normalize", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
+    "triplet_margin_loss",
 }  # fmt: skip
 
 

@@ -152,6 +152,10 @@ def is_choice_among_equals(
 
 
 def one_sided(function: Callable[[Array], float], array: Array, index: tuple[int, ...], step: float) -> float:
+    """NaN where the op refuses the numbers that are a step away."""
     direction = unit(array, index, 1)
-    values = [weight * function(np.asarray(array + n * step * direction)) for n, weight in enumerate(ONE_SIDED)]
+    try:
+        values = [weight * function(np.asarray(array + n * step * direction)) for n, weight in enumerate(ONE_SIDED)]
+    except REFUSALS:
+        return np.nan
     return float(sum(values)) / step

@@ -13,7 +13,7 @@ from gradsmith.autograd import grad
 from ...case import REAL, Setting
 from ...domains import is_inside
 from ...references.expected import expected_results, sum_to
-from ...references.refusals import REFUSALS, lacks_requirement
+from ...references.refusals import REFUSALS, is_deliberate, lacks_requirement
 from ...samples import Case, array_of, as_tensors, at, leaves_among, places_of, replaced
 from .. import value
 from ..derivatives import reverse
@@ -171,6 +171,8 @@ def check_broadcasting(subject: Subject, case: Case, proof: Proof) -> None:
         if subject.row.base.endswith("_") and pattern[0] != common:
             continue  # what is written keeps its shape
         setting = reshaped(subject, case, dict(zip(names, pattern)))
+        if says_that_shapes_differ(setting):
+            continue
         whole = {(name,): np.broadcast_to(setting.values[name], common).copy() for name in names}
         expanded = setting.with_values(replaced(setting.values, whole), "expanded")
         for found, expected in zip(setting.results(), expanded.results()):
@@ -181,6 +183,15 @@ def check_broadcasting(subject: Subject, case: Case, proof: Proof) -> None:
                 expected = sum_to(full, at(setting.values, place).shape)
                 name = f"{reverse.name_of(place)}, summed over what was broadcast"
                 proof.compare("shapes", name, setting.label, found, expected, SAME)
+
+
+def says_that_shapes_differ(setting: Setting) -> bool:
+    """Whether an op refuses to broadcast, as losses do whose target is to have the shape of the input."""
+    try:
+        setting.results()
+    except REFUSALS as error:
+        return is_deliberate(error, setting.subject.row)
+    return False
 
 
 def check_special_values(subject: Subject, case: Case, proof: Proof) -> None:

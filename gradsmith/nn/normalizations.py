@@ -1,0 +1,213 @@
+"""Normalizations whose arguments are not those of one op: they keep running statistics, or have a default by dtype."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gradsmith.autograd.grad_mode import no_grad
+from gradsmith.generated import divided_by_rms, rsqrt, var_mean
+from gradsmith.generated.tensor import Tensor
+
+__all__ = ["batch_norm", "instance_norm", "rms_norm"]
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Elements less the mean of their channel, divided by its standard deviation; then scaled and shifted.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (images, channels, *sizes).
+    running_mean, running_var : Tensor or None
+        Statistics of the channels, of shape (channels,). In training they are changed in place and go on by `momentum`
+        towards those of the input; otherwise they take their place.
+    weight, bias : Tensor, optional
+        A factor and a term for each channel.
+    training : bool, optional
+        Take the statistics of the input.
+    momentum : float, optional
+        The share of the input in the running statistics.
+    eps : float, optional
+        What is added to variances.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        A channel has one element, which has no variance.
+    RuntimeError
+        The input has no channels, statistics are missing, or the size of an argument is not that of the channels.
+
+    Notes
+    -----
+    Source: Ioffe and Szegedy, Batch Normalization, 2015. The running variance is the unbiased one.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.batch_norm(gs.tensor([[1.0, 5.0], [3.0, 5.0]]), None, None, training=True, eps=0.0625)
+    tensor([[-0.9701,  0.0000],
+            [ 0.9701,  0.0000]])
+    """
+    _expect_channels("batch_norm", input, running_mean, running_var, weight, bias)
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("batch_norm(): Expected running_mean and running_var to be defined when training=False")
+        return _applied(input, _per_channel(running_mean, input), _per_channel(running_var, input), weight, bias, eps)
+    count = input.numel() // max(input.shape[1], 1)
+    if count == 1:
+        raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
+    dims = [dim for dim in range(input.ndim) if dim != 1]
+    return _applied(input, *_statistics(input, dims, count, running_mean, running_var, momentum), weight, bias, eps)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """As `batch_norm`, with the statistics of each channel of each image.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (images, channels, *sizes).
+    running_mean, running_var, weight, bias, momentum, eps
+        As those of `batch_norm`; the running statistics go towards the mean of those of the images.
+    use_input_stats : bool, optional
+        Take the statistics of the input, and not the running ones.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the input.
+
+    Raises
+    ------
+    ValueError
+        Channels have one element each.
+    RuntimeError
+        As `batch_norm`.
+
+    Notes
+    -----
+    Source: Ulyanov et al., Instance Normalization: The Missing Ingredient for Fast Stylization, 2016.
+    """
+    _expect_channels("instance_norm", input, running_mean, running_var, weight, bias)
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "instance_norm(): Expected running_mean and running_var to be defined when use_input_stats=False"
+            )
+        return _applied(input, _per_channel(running_mean, input), _per_channel(running_var, input), weight, bias, eps)
+    count = math.prod(input.shape[2:])
+    if count == 1:
+        raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
+    dims = list(range(2, input.ndim))
+    return _applied(input, *_statistics(input, dims, count, running_mean, running_var, momentum), weight, bias, eps)
+
+
+def rms_norm(
+    input: Tensor, normalized_shape: Sequence[int], weight: Tensor | None = None, eps: float | None = None
+) -> Tensor:
+    """Elements divided by the root of their mean square over the last dimensions, then scaled.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (*, *normalized_shape) and of a floating dtype.
+    normalized_shape : sequence of int
+        The sizes of the last dimensions.
+    weight : Tensor, optional
+        Factors, of that shape.
+    eps : float, optional
+        What is added to mean squares; by default the distance from 1 to the next number of the dtype.
+
+    Returns
+    -------
+    Tensor
+        Of the shape of the input.
+
+    Raises
+    ------
+    RuntimeError
+        The last sizes of `input`, or those of `weight`, are not `normalized_shape`.
+
+    Notes
+    -----
+    Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.rms_norm(gs.tensor([1.0, 7.0]), [2])
+    tensor([0.2000, 1.4000])
+    """
+    if eps is None:
+        eps = float(np.finfo(input.dtype).eps) if input.is_floating_point() else 0.0
+    return divided_by_rms(input, normalized_shape, weight, eps)
+
+
+def _expect_channels(op: str, input: Tensor, *factors: Tensor | None) -> None:
+    if input.ndim < 2 or not input.is_floating_point():
+        raise RuntimeError(
+            f"{op}(): expected a floating tensor of shape (images, channels, ...), but got {input.dtype} of size "
+            f"{list(input.shape)}"
+        )
+    for name, factor in zip(("running_mean", "running_var", "weight", "bias"), factors, strict=True):
+        if factor is not None and tuple(factor.shape) != (input.shape[1],):
+            raise RuntimeError(
+                f"{op}(): {name} should contain {input.shape[1]} elements, one for each channel, but its size is "
+                f"{list(factor.shape)}"
+            )
+
+
+def _per_channel(values: Tensor, input: Tensor) -> Tensor:
+    return values.reshape(-1, *[1] * (input.ndim - 2))
+
+
+def _statistics(
+    input: Tensor, dims: Sequence[int], count: int, running_mean: Tensor | None, running_var: Tensor | None,
+    momentum: float,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Mean and variance along the dimensions, and the running ones a step on."""
+    var, mean = var_mean(input, dims, correction=0, keepdim=True)
+    with no_grad():
+        for running, found in ((running_mean, mean), (running_var, var * (count / max(count - 1, 1)))):
+            if running is not None:
+                of_channels = found.detach().reshape(-1, input.shape[1]).mean(0)
+                running.mul_(1 - momentum).add_(of_channels.to(running.dtype), alpha=momentum)
+    return mean, var
+
+
+def _applied(
+    input: Tensor, mean: Tensor, var: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> Tensor:
+    factor = rsqrt(var + eps)
+    if weight is not None:
+        factor = factor * _per_channel(weight, input)
+    result = (input - mean) * factor
+    return result if bias is None else result + _per_channel(bias, input)

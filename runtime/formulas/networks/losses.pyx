@@ -1,0 +1,65 @@
+"""What losses expect of their targets, and how sums of them are reduced."""
+
+from gradsmith.runtime.formulas.reduction cimport reduced_loss
+
+
+cpdef object divergence_loss(object self, object reduction):
+    """As reduced_loss, or, with "batchmean", the sum divided by the number of distributions."""
+    if reduction != "batchmean":
+        return reduced_loss(self, reduction)
+    return self.sum() / (self.shape[0] if self.ndim else 1)
+
+
+cpdef object alike(object op, object target, object one, object other):
+    """The target, of as many dimensions as both inputs."""
+    if not target.ndim == one.ndim == other.ndim:
+        raise RuntimeError(
+            f"{op}(): all input tensors should have the same number of dimensions, but got sizes: input1: "
+            f"{list(one.shape)}, input2: {list(other.shape)}, target: {list(target.shape)}"
+        )
+    return target
+
+
+cpdef object paired_target(object target, object one, object other):
+    """One number for each pair of vectors."""
+    if target.ndim not in (0, 1):
+        raise RuntimeError(
+            f"cosine_embedding_loss(): 0D or 1D target tensor expected, but its size is {list(target.shape)}"
+        )
+    wanted = target.ndim + 1
+    if one.ndim != wanted or other.ndim != wanted:
+        raise RuntimeError(
+            f"cosine_embedding_loss(): {target.ndim}D target tensor expects {wanted}D input tensors, but found inputs "
+            f"with sizes {list(one.shape)} and {list(other.shape)}"
+        )
+    return target
+
+
+# ---- classes
+
+cpdef object classes_of_rows(object self, object target, object p):
+    """One class for each row of scores, for multi_margin_loss."""
+    if p not in (1, 2):
+        raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 supported, but got p = {p}")
+    if self.ndim not in (1, 2) or self.shape[self.ndim - 1] == 0:
+        raise RuntimeError(f"multi_margin_loss(): expected non-empty vector or matrix, but got size {list(self.shape)}")
+    if tuple(target.shape) != tuple(self.shape[:self.ndim - 1]):
+        raise RuntimeError(
+            f"multi_margin_loss(): inconsistent target size, expected {list(self.shape[:self.ndim - 1])} but got "
+            f"{list(target.shape)}"
+        )
+    return target
+
+
+cpdef object classes_of_sets(object self, object target):
+    """The classes before the first -1 of each row, and class 0 for what does not count."""
+    if self.ndim not in (1, 2) or self.shape[self.ndim - 1] == 0:
+        raise RuntimeError(
+            f"multilabel_margin_loss(): expected non-empty vector or matrix, but got size {list(self.shape)}"
+        )
+    if tuple(target.shape) != tuple(self.shape):
+        raise RuntimeError(
+            f"multilabel_margin_loss(): inconsistent target size {list(target.shape)} for input of size "
+            f"{list(self.shape)}"
+        )
+    return target.clamp_min(0)

@@ -1,0 +1,146 @@
+"""Sizes of convolutions, as PyTorch computes and checks them, and images of one to three dimensions as volumes."""
+
+
+cpdef object as_volumes(object self, object dims, object op):
+    """(images, channels, *sizes) with three sizes: an image alone is one of one, what has fewer sizes gets ones."""
+    if self.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: "
+            f"{list(self.shape)}"
+        )
+    if dims == 3 and self.ndim == 5:
+        return self
+    before, sizes = self.shape[:self.ndim - dims], self.shape[self.ndim - dims:]
+    images = before if len(before) == 2 else (1, *before)
+    return self.reshape((*images, *(1,) * (3 - dims), *sizes))
+
+
+cpdef object from_volumes(object self, object dims, object shape):
+    """Back to as many dimensions as the input, of that shape, had."""
+    if dims == 3 and len(shape) == 5:
+        return self
+    images = self.shape[:2] if len(shape) == dims + 2 else self.shape[1:2]
+    return self.reshape((*images, *self.shape[5 - dims:]))
+
+
+cpdef object plus_bias(object self, object bias, object dims, object op):
+    """Images with one number more for each channel."""
+    if bias is None:
+        return self
+    if bias.shape != (self.shape[self.ndim - dims - 1],):
+        raise RuntimeError(
+            f"{op}(): expected bias to be 1-dimensional with {self.shape[self.ndim - dims - 1]} elements, but got "
+            f"bias of size {list(bias.shape)} instead"
+        )
+    return self + bias.reshape((-1, *(1,) * dims))
+
+
+cpdef object in_three_dims(object values, object filler):
+    """Of fewer than three dimensions the last ones."""
+    return (filler,) * (3 - len(values)) + tuple(values)
+
+
+cpdef object padding_before(object op, object padding, object window, object stride, object dilation):
+    """Zeros before the first element of each dimension. "same" has one more after than before where the sum is odd."""
+    return in_three_dims(padding_at_both_ends(op, padding, window, stride, dilation)[0], 0)
+
+
+cdef tuple padding_at_both_ends(object op, object padding, object window, object stride, object dilation):
+    cdef int dims = len(stride)
+    if padding == "valid":
+        return (0,) * dims, (0,) * dims
+    if padding == "same":
+        if any([step != 1 for step in stride]):
+            raise RuntimeError(f"{op}(): padding='same' is not supported for strided convolutions")
+        lacking = [step * (size - 1) for step, size in zip(dilation, window[2:])]
+        return tuple([n // 2 for n in lacking]), tuple([n - n // 2 for n in lacking])
+    if isinstance(padding, str):
+        raise ValueError(f"{op}(): padding is a number for each dimension, 'same' or 'valid', not '{padding}'")
+    before = (padding,) * dims if isinstance(padding, int) else tuple(padding)
+    before = before * dims if len(before) == 1 else before
+    if len(before) != dims:
+        raise RuntimeError(
+            f"{op}(): expected padding to be a single integer value or a list of {dims} values, got {padding}"
+        )
+    if min(before) < 0:
+        raise RuntimeError(f"{op}(): negative padding is not supported, but it is {list(before)}")
+    return before, before
+
+
+cpdef object conv_sizes(
+    object op, object shape, object weight, object padding, object stride, object dilation, object groups
+):
+    """Sizes of the output of a convolution."""
+    expect_steps(op, weight, stride, dilation, groups)
+    cdef int dims = len(stride)
+    channels, sizes = shape[len(shape) - dims - 1], shape[len(shape) - dims:]
+    if channels != weight[1] * groups:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight)}, expected input{list(shape)} to have "
+            f"{weight[1] * groups} channels, but got {channels} channels instead"
+        )
+    before, after = padding_at_both_ends(op, padding, weight, stride, dilation)
+    padded = [n + one + other for n, one, other in zip(sizes, before, after)]
+    reach = [step * (size - 1) + 1 for step, size in zip(dilation, weight[2:])]
+    if any([n < m for n, m in zip(padded, reach)]):
+        raise RuntimeError(
+            f"{op}(): Calculated padded input size per channel: ({crossed(padded)}). Kernel size: ({crossed(reach)}). "
+            "Kernel size can't be greater than actual input size"
+        )
+    return in_three_dims([(n - m) // step + 1 for n, m, step in zip(padded, reach, stride)], 1)
+
+
+cpdef object conv_transpose_sizes(
+    object op, object shape, object weight, object stride, object padding, object output_padding, object dilation,
+    object groups
+):
+    """Sizes of the image that a convolution would have made the input of."""
+    expect_steps(op, weight, stride, dilation, groups)
+    cdef int dims = len(stride)
+    channels, sizes = shape[len(shape) - dims - 1], shape[len(shape) - dims:]
+    if channels != weight[0]:
+        raise RuntimeError(
+            f"Given transposed=True, weight of size {list(weight)}, expected input{list(shape)} to have {weight[0]} "
+            f"channels, but got {channels} channels instead"
+        )
+    if min(padding) < 0:
+        raise RuntimeError(f"{op}(): negative padding is not supported, but it is {list(padding)}")
+    if any([n < 0 or n >= max(step, spread) for n, step, spread in zip(output_padding, stride, dilation)]):
+        raise RuntimeError(
+            f"{op}(): output padding must be smaller than either stride or dilation, but got output_padding "
+            f"{list(output_padding)}, stride {list(stride)}, dilation {list(dilation)}"
+        )
+    found = [
+        (n - 1) * step - 2 * pad + spread * (size - 1) + more + 1
+        for n, step, pad, spread, size, more in zip(sizes, stride, padding, dilation, weight[2:], output_padding)
+    ]
+    if min(found) < 1:
+        raise RuntimeError(
+            f"{op}(): Given input size per channel: ({crossed(sizes)}). Calculated output size per channel: "
+            f"({crossed(found)}). Output size is too small"
+        )
+    return in_three_dims(found, 1)
+
+
+cdef int expect_steps(object op, object weight, object stride, object dilation, object groups) except -1:
+    cdef int dims = len(stride)
+    if len(weight) != dims + 2:
+        raise RuntimeError(f"{op}(): the weight has {dims + 2} dimensions, but its size is {list(weight)}")
+    if groups < 1:
+        raise RuntimeError(f"{op}(): non-positive groups is not supported, but it is {groups}")
+    if min(stride) < 1:
+        raise RuntimeError(f"{op}(): non-positive stride is not supported, but it is {list(stride)}")
+    if min(dilation) < 1:
+        raise RuntimeError(f"{op}(): dilation should be greater than zero, but it is {list(dilation)}")
+    if weight[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size {list(weight)} instead"
+        )
+    if min(weight[2:]) < 1:
+        raise RuntimeError(f"{op}(): the kernel has no elements: its size is {list(weight)}")
+    return 0
+
+
+cdef str crossed(object sizes):
+    return " x ".join([str(n) for n in sizes])

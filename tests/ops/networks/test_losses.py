@@ -1,0 +1,180 @@
+"""Losses of probabilities and margins against sums written out, and what PyTorch decided where mathematics does not."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+import gradsmith.nn.functional as F
+from gradsmith.autograd import grad, gradcheck
+
+RNG = np.random.default_rng(11)
+X, Y = RNG.standard_normal((2, 3, 4))
+P, T = RNG.uniform(0.05, 0.95, (2, 3, 4))
+SIGNS = np.array([[1.0, -1.0, 1.0, -1.0], [-1.0, -1.0, 1.0, 1.0], [1.0, 1.0, -1.0, 1.0]])
+CLASSES = np.array([1, 3, 0])
+
+
+def stirling(t):
+    return np.where(t > 1, t * np.log(t) - t + 0.5 * np.log(2 * np.pi * t), 0)
+
+
+def distance(a, b, p=2.0, eps=1e-6):
+    return (np.abs(a - b + eps) ** p).sum(-1) ** (1 / p)
+
+
+def cosine(a, b):
+    return (a * b).sum(-1) / np.sqrt((a * a).sum(-1) * (b * b).sum(-1))
+
+
+def multi_margin(x, classes, power, margin):
+    losses = []
+    for row, chosen in zip(x, classes, strict=True):
+        others = [max(0, margin - row[chosen] + row[k]) ** power for k in range(len(row)) if k != chosen]
+        losses.append(sum(others) / len(row))
+    return np.array(losses)
+
+
+COUNTS = np.array([[1.0, 2.0, 3.0, 1.0], [4.0, 1.0, 2.0, 2.0], [1.0, 5.0, 1.0, 3.0]])
+LOSSES = {
+    "binary_cross_entropy": (F.binary_cross_entropy, (P, T), {}, -(T * np.log(P) + (1 - T) * np.log(1 - P))),
+    "kl_div": (F.kl_div, (X, T), {}, T * (np.log(T) - X)),
+    "kl_div of logarithms": (F.kl_div, (X, Y), {"log_target": True}, np.exp(Y) * (Y - X)),
+    "poisson": (F.poisson_nll_loss, (X, COUNTS), {}, np.exp(X) - COUNTS * X),
+    "poisson of rates": (
+        F.poisson_nll_loss, (P, COUNTS), {"log_input": False, "full": True},
+        P - COUNTS * np.log(P + 1e-8) + stirling(COUNTS),
+    ),
+    "gaussian": (F.gaussian_nll_loss, (X, Y, P), {}, 0.5 * (np.log(P) + (X - Y) ** 2 / P)),
+    "gaussian of rows": (
+        F.gaussian_nll_loss, (X, Y, P[:, 0]), {"full": True},
+        0.5 * (np.log(2 * np.pi * P[:, :1]) + (X - Y) ** 2 / P[:, :1]),
+    ),
+    "gaussian of one": (F.gaussian_nll_loss, (X, Y, 0.5), {}, 0.5 * (np.log(0.5) + (X - Y) ** 2 / 0.5)),
+    "margin_ranking": (F.margin_ranking_loss, (X, Y, SIGNS), {"margin": 0.25}, np.maximum(0.25 - SIGNS * (X - Y), 0)),
+    "triplet": (F.triplet_margin_loss, (X, Y, P), {}, np.maximum(1 + distance(X, Y) - distance(X, P), 0)),
+    "triplet, swapped": (
+        F.triplet_margin_loss, (X, Y, P), {"p": 3.0, "swap": True},
+        np.maximum(1 + distance(X, Y, 3) - np.minimum(distance(X, P, 3), distance(Y, P, 3)), 0),
+    ),
+    "triplet with a distance": (
+        F.triplet_margin_with_distance_loss, (X, Y, P), {"distance_function": lambda a, b: (a - b).abs().sum(-1)},
+        np.maximum(1 + np.abs(X - Y).sum(-1) - np.abs(X - P).sum(-1), 0),
+    ),
+    "cosine_embedding": (
+        F.cosine_embedding_loss, (X, Y, SIGNS[:, 0]), {"margin": -0.5},
+        np.where(SIGNS[:, 0] == 1, 1 - cosine(X, Y), np.maximum(cosine(X, Y) + 0.5, 0)),
+    ),
+    "multi_margin": (F.multi_margin_loss, (X, CLASSES), {}, multi_margin(X, CLASSES, 1, 1.0)),
+    "multi_margin, squared": (
+        F.multi_margin_loss, (X, CLASSES), {"p": 2, "margin": 0.5}, multi_margin(X, CLASSES, 2, 0.5),
+    ),
+    "multilabel_soft_margin": (
+        F.multilabel_soft_margin_loss, (X, T), {},
+        (T * np.log1p(np.exp(-X)) + (1 - T) * np.log1p(np.exp(X))).mean(-1),
+    ),
+}  # fmt: skip
+
+
+def tensors(arrays):
+    return [gs.tensor(a) if isinstance(a, np.ndarray) else a for a in arrays]
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_definitions(name):
+    function, arguments, options, expected = LOSSES[name]
+    found = {reduction: function(*tensors(arguments), reduction=reduction, **options) for reduction in ("none", "sum")}
+    np.testing.assert_allclose(found["none"].numpy(), expected, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(found["sum"].item(), expected.sum(), rtol=1e-6)
+    np.testing.assert_allclose(function(*tensors(arguments), **options).item(), expected.mean(), rtol=1e-6)
+    with pytest.raises(ValueError, match="'average' is not a valid value for reduction"):
+        function(*tensors(arguments), reduction="average", **options)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_gradients(name):
+    function, arguments, options, _ = LOSSES[name]
+    inputs = tensors(arguments)
+    inputs[0].requires_grad_()
+    assert gradcheck(lambda *inputs: function(*inputs, **options), inputs)
+
+
+def test_the_mean_of_a_divergence_over_its_rows():
+    found = F.kl_div(gs.tensor(X), gs.tensor(T), reduction="batchmean").item()
+    assert found == pytest.approx((T * (np.log(T) - X)).sum() / 3)
+    assert F.kl_div(gs.zeros(2), gs.tensor([0.0, 1.0]), reduction="none").tolist() == [0.0, 0.0]
+
+
+def test_certain_probabilities_cost_a_hundred():
+    p = gs.tensor([0.0, 1.0, 0.0, 1.0], requires_grad=True, dtype=gs.float64)
+    losses = F.binary_cross_entropy(p, gs.tensor([1.0, 0.0, 0.0, 1.0], dtype=gs.float64), reduction="none")
+    assert losses.tolist() == [100.0, 100.0, 0.0, 0.0]
+    assert grad(losses.sum(), p)[0].tolist() == [-1e12, 1e12, 0.0, 0.0]
+
+
+@pytest.mark.parametrize("values", [[0.5, 1.5], [-0.1, 0.5]])
+def test_what_is_no_probability(values):
+    with pytest.raises(RuntimeError, match="between 0 and 1.*binary_cross_entropy_with_logits"):
+        F.binary_cross_entropy(gs.tensor(values), gs.tensor([0.0, 1.0]))
+
+
+def test_small_variances_can_grow():
+    var = gs.tensor([0.0, 4.0], requires_grad=True)
+    F.gaussian_nll_loss(gs.zeros(2), gs.tensor([1.0, 1.0]), var, eps=0.5, reduction="sum").backward()
+    assert var.grad.tolist() == [0.5 * (1 / 0.5 - 1 / 0.25), 0.5 * (1 / 4 - 1 / 16)]
+
+
+def test_sets_of_labels_end_at_the_first_negative_one():
+    x = gs.tensor([[0.1, 0.2, 0.4, 0.8]], requires_grad=True, dtype=gs.float64)
+    loss = F.multilabel_margin_loss(x, gs.tensor([[3, 0, -1, 1]]))
+    pairs = [1 - (0.8 - 0.2), 1 - (0.8 - 0.4), 1 - (0.1 - 0.2), 1 - (0.1 - 0.4)]
+    assert loss.item() == pytest.approx(sum(pairs) / 4)
+    assert grad(loss, x)[0].tolist() == [[-0.5, 0.5, 0.5, -0.5]]
+    assert F.multilabel_margin_loss(x, gs.tensor([[-1, 0, 1, 2]])).item() == 0
+
+
+def test_class_weights_of_multi_margin_loss():
+    weight = np.array([0.5, 1.0, 2.0, 4.0])
+    found = F.multi_margin_loss(gs.tensor(X), gs.tensor(CLASSES), weight=gs.tensor(weight), reduction="none")
+    np.testing.assert_allclose(found.numpy(), weight[CLASSES] * multi_margin(X, CLASSES, 1, 1.0), rtol=1e-12)
+
+
+def test_losses_of_each_slice():
+    x, target = gs.tensor(X), gs.tensor(CLASSES)
+    found = gs.vmap(F.multi_margin_loss)(x, target)
+    one_by_one = [F.multi_margin_loss(row, chosen).item() for row, chosen in zip(x, target, strict=True)]
+    np.testing.assert_allclose(found.numpy(), one_by_one)
+
+
+ERRORS = {
+    "size of a target": (ValueError, lambda x: F.binary_cross_entropy(x, x[0]), "expects a target of the size"),
+    "integers": (NotImplementedError, lambda x: F.binary_cross_entropy(x.long(), x), "not defined for int64"),
+    "dimensions": (RuntimeError, lambda x: F.margin_ranking_loss(x, x[0], x), "same number of dimensions"),
+    "no margin": (RuntimeError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin greater than 0"),
+    "no margin with a distance": (
+        ValueError, lambda x: F.triplet_margin_with_distance_loss(x, x, x, margin=0.0), "margin to be greater than 0",
+    ),
+    "one target": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, gs.tensor(1)), "expects 1D input"),
+    "targets": (RuntimeError, lambda x: F.cosine_embedding_loss(x, x, x), "0D or 1D target"),
+    "power": (ValueError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 1]), p=3), "only p == 1 and p == 2"),
+    "classes": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 1, 1])), "inconsistent target size"),
+    "class": (RuntimeError, lambda x: F.multi_margin_loss(x, gs.tensor([0, 5])), "out of bounds"),
+    "no classes": (RuntimeError, lambda x: F.multi_margin_loss(x[:, :0], gs.tensor([0, 1])), "non-empty vector"),
+    "sets": (RuntimeError, lambda x: F.multilabel_margin_loss(x, gs.tensor([0, 1])), "inconsistent target size"),
+    "variances": (ValueError, lambda x: F.gaussian_nll_loss(x, x, -x), "negative entry"),
+    "sizes of variances": (ValueError, lambda x: F.gaussian_nll_loss(x, x, x[:, :2]), "incorrect size"),
+    "least variance": (ValueError, lambda x: F.gaussian_nll_loss(x, x, x, eps=0.0), "eps must be positive"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("error", "call", "match"), ERRORS.values(), ids=ERRORS)
+def test_wrong_arguments(error, call, match):
+    with pytest.raises(error, match=match):
+        call(gs.full((2, 3), 0.5))
+
+
+def test_means_of_nothing():
+    empty = gs.zeros(0, 3)
+    assert math.isnan(F.binary_cross_entropy(empty, empty).item())
+    assert F.margin_ranking_loss(empty, empty, empty, reduction="sum").item() == 0
