@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from gradsmith.generated import clamp_min, log, minimum, pairwise_distance, variances_at_least
+from gradsmith.generated import clamp_min, log, minimum, pairwise_distance
+from gradsmith.generated.probability_losses import variances_at_least
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["gaussian_nll_loss", "triplet_margin_with_distance_loss"]

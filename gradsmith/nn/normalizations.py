@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradsmith.autograd.grad_mode import no_grad
-from gradsmith.generated import divided_by_rms, rsqrt, var_mean
+from gradsmith.generated import rsqrt, var_mean
+from gradsmith.generated.normalization import divided_by_rms
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["batch_norm", "instance_norm", "rms_norm"]

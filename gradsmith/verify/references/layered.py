@@ -43,7 +43,8 @@ def seen_by_taps(image: Array, window: Any, stride: Any, padding: Any, dilation:
             np.arange(n) * step + k * spread - before
             for n, step, k, spread, before in zip(output, stride, tap, dilation, padding)
         ]
-        seen[(..., *tap, *[slice(None)] * rank)] = elements_at(image, places)
+        at_tap = (..., *tap, *[slice(None)] * rank)
+        seen[at_tap] = elements_at(image, places)
     return seen
 
 
@@ -85,8 +86,10 @@ def conv_image(output: Array, weight: Array, stride: Any, padding: Any, dilation
         there = np.ix_(*[np.flatnonzero(places % step == 0) for places, step in zip(reached, stride)])
         places = [of[of % step == 0] // step for of, step in zip(reached, stride)]
         values = in_groups(elements_at(output, places), -4, groups)
-        weights = in_groups(weight[(..., *tap)], -2, groups)
-        image[(..., *there)] += np.einsum("...ngoxyz,...goi->...ngixyz", values, weights)
+        at_tap: Any = (..., *tap)
+        reachable: Any = (..., *there)
+        weights = in_groups(weight[at_tap], -2, groups)
+        image[reachable] += np.einsum("...ngoxyz,...goi->...ngixyz", values, weights)
     return of_groups(image, -5)
 
 

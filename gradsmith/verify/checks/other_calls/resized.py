@@ -67,7 +67,7 @@ def large_settings(subject: Subject) -> Iterator[Setting]:
 def has_small_results(setting: Setting) -> bool:
     """A size that is one of windows and of channels comes twice in a result, which references may take minutes for."""
     try:
-        return sum(result.size for result in setting.results()) <= MOST
+        return bool(sum(result.size for result in setting.results()) <= MOST)
     except REFUSALS:
         return False
 

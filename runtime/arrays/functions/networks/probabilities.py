@@ -40,4 +40,4 @@ def variances_at_least_of(variances: Array, eps: float) -> Array:
         return array_without_data(variances.shape, variances.dtype)
     if (variances < 0).any():
         raise ValueError("gaussian_nll_loss: var has negative entry/entries, but variances are zero or more")
-    return np.maximum(variances, variances.dtype.type(eps))
+    return np.asarray(np.maximum(variances, variances.dtype.type(eps)))
