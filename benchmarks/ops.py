@@ -83,11 +83,36 @@ def of_matrices(name: str, n: int, batch: int) -> dict[str, Contestant]:
     return forward(lambda lib, a: getattr(lib.linalg, name)(a), a)
 
 
+def of_matrices_and_back(name: str, n: int, batch: int) -> dict[str, Contestant]:
+    """A decomposition, and the gradient of the sum of its factors that depends on no choice of sign."""
+
+    def build(lib: object, a: object) -> Contestant:
+        def run() -> None:
+            a.grad = None
+            found = getattr(lib.linalg, name)(a)
+            factors = found if isinstance(found, tuple) else (found,)
+            sum((factor * factor).sum() for factor in factors).backward()
+
+        return run
+
+    def build_solve(lib: object, a: object, b: object) -> Contestant:
+        def run() -> None:
+            a.grad = b.grad = None
+            lib.linalg.solve(a, b).sum().backward()
+
+        return run
+
+    a = matrices(n, batch)
+    return each(build_solve, a, a[..., :1].copy()) if name == "solve" else each(build, a)
+
+
 def linear_algebra() -> list[Row]:
     sizes = {"1000 of 4 x 4": (4, 1000, "torch 0.5"), "500 x 500": (500, 0, "torch 1.1")}
+    ways = {"": of_matrices, " there and back": of_matrices_and_back}
     return [
-        Row(f"linalg {name}, {size}", lambda name=name, n=n, batch=batch: of_matrices(name, n, batch), must, rounds=7)
+        Row(f"linalg {name}{way}, {size}", lambda a=(name, n, batch), call=call: call(*a), must, rounds=7)
         for name in ("solve", "inv", "cholesky", "det", "eigh", "svd")
+        for way, call in ways.items()
         for size, (n, batch, must) in sizes.items()
     ]
 

@@ -12,13 +12,14 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_sub_tensor_tensor
-from gradsmith.generated.decompositions cimport op_hermitian_part, op_inverse, op_inverse_or_nan, op_lower_half
+from gradsmith.generated.decompositions cimport op_hermitian_part, op_inverse, op_lower_half
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.generated.lu_factors cimport op_unit_columns
 from gradsmith.runtime.formulas.matrices cimport square_sizes, with_last
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.shape cimport op_mT, op_permute, op_reshape
+from gradsmith.generated.triangular cimport op_triangular_solution
 from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
@@ -363,11 +364,11 @@ cdef class CholeskyOrNanBackward0(Node):
     # Saves result: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase inner, inverted, whole
+        cdef TensorBase upper, inner, whole
         cdef TensorBase result = unpack(self, 0)
-        inner = op_lower_half(op_matmul(op_mT(op_conj(result)), grad))
-        inverted = op_inverse_or_nan(result)
-        whole = op_matmul(op_matmul(op_mT(op_conj(inverted)), inner), inverted)
+        upper = op_mT(op_conj(result))
+        inner = op_triangular_solution(upper, op_lower_half(op_matmul(upper, grad)), True, False, "linalg.cholesky")
+        whole = op_triangular_solution(upper, op_mT(op_conj(inner)), True, False, "linalg.cholesky")
         set_grad_input(grad_inputs, 0, op_mul_scalar(op_add_tensor(whole, op_mT(op_conj(whole))), 0.5))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
@@ -378,21 +379,41 @@ cdef tuple tangents_cholesky_or_nan(list gradients, tuple tangents, tuple given)
     return (
         op_mul_scalar(
             op_add_tensor(
-                op_matmul(
-                    op_matmul(
-                        op_mT(op_conj(op_inverse_or_nan(result))),
-                        op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                op_triangular_solution(
+                    op_mT(op_conj(result)),
+                    op_mT(
+                        op_conj(
+                            op_triangular_solution(
+                                op_mT(op_conj(result)),
+                                op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                                True,
+                                False,
+                                "linalg.cholesky",
+                            ),
+                        ),
                     ),
-                    op_inverse_or_nan(result),
+                    True,
+                    False,
+                    "linalg.cholesky",
                 ),
                 op_mT(
                     op_conj(
-                        op_matmul(
-                            op_matmul(
-                                op_mT(op_conj(op_inverse_or_nan(result))),
-                                op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                        op_triangular_solution(
+                            op_mT(op_conj(result)),
+                            op_mT(
+                                op_conj(
+                                    op_triangular_solution(
+                                        op_mT(op_conj(result)),
+                                        op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
+                                        True,
+                                        False,
+                                        "linalg.cholesky",
+                                    ),
+                                ),
                             ),
-                            op_inverse_or_nan(result),
+                            True,
+                            False,
+                            "linalg.cholesky",
                         ),
                     ),
                 ),
@@ -434,9 +455,9 @@ def cholesky_or_nan(input):
     input : Tensor
 
     Gradients:
-        inverted = inverse_or_nan(result)
-        inner = lower_half(matmul(mT(conj(result)), grad))
-        whole = matmul(matmul(mT(conj(inverted)), inner), inverted)
+        upper = mT(conj(result))
+        inner = triangular_solution(upper, lower_half(matmul(upper, grad)), True, False, 'linalg.cholesky')
+        whole = triangular_solution(upper, mT(conj(inner)), True, False, 'linalg.cholesky')
         input: 0.5 * (whole + mT(conj(whole)))
         result: transposed
     """

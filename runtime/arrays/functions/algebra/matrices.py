@@ -104,10 +104,17 @@ def inverse_or_nan_of(a: Array) -> Array:
         for place in np.ndindex(a.shape[:-2]):
             with contextlib.suppress(np.linalg.LinAlgError):
                 found[place] = elimination.inv(a[place])
-    if a.size:
-        condition = np.abs(a).max((-2, -1), keepdims=True) * np.abs(found).max((-2, -1), keepdims=True)
-        found = np.where(condition * np.finfo(a.dtype).eps < 0.1, found, np.nan).astype(a.dtype, copy=False)
-    return found
+    sound = condition_of(a, found) * np.finfo(a.dtype).eps < 0.1
+    return np.where(sound, found, np.nan).astype(a.dtype, copy=False)
+
+
+def condition_of(a: Array, inverse: Array) -> Array:
+    """How much an error of each matrix grows in its inverse, but for a factor of the size of the matrix."""
+    return np.asarray(largest(a) * largest(inverse))
+
+
+def largest(a: Array) -> Array:
+    return np.asarray(np.abs(a).max((-2, -1), keepdims=True, initial=0))
 
 
 def det_of(a: Array) -> Array:
@@ -121,8 +128,26 @@ def slogdet_of(a: Array) -> tuple[Array, Array]:
 
 
 def adjugate_of(a: Array) -> Array:
-    """The adjugate, for singular matrices too: products of all singular values but one."""
-    u, s, vh = converged("linalg.det", singular_values.svd, readable(a), True)
+    """The adjugate: the determinant times the inverse, or products of singular values where that is not sound."""
+    check_square("linalg.det", a)
+    a = readable(a)
+    det = elimination.det(a)
+    try:
+        inverse = elimination.inv(a)
+    except np.linalg.LinAlgError:
+        return adjugate_by_singular_values(a)
+    found = det[..., None, None] * inverse
+    limits = np.finfo(a.dtype)
+    # Of ill-conditioned matrices half the digits would be lost; a determinant that underflows has lost them all.
+    sound = (condition_of(a, inverse)[..., 0, 0] < limits.eps**-0.5) & (np.abs(det) >= limits.tiny)
+    if not sound.all():
+        found[~sound] = adjugate_by_singular_values(a[~sound])
+    return np.asarray(found)
+
+
+def adjugate_by_singular_values(a: Array) -> Array:
+    """The adjugate of singular matrices too: products of all singular values but one."""
+    u, s, vh = converged("linalg.det", singular_values.svd, a, True)
     others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
     np.einsum("...ii->...i", others)[...] = 1
     phase = elimination.det(u) * elimination.det(vh)
