@@ -199,6 +199,59 @@ def tables() -> list[Row]:
     ]
 
 
+# ---- networks
+
+
+def layer_and_back(
+    name: str, settings: tuple[object, ...], x: np.ndarray, *weights: np.ndarray
+) -> dict[str, Contestant]:
+    """A function of `nn.functional`, and the gradients of the sum of its result."""
+
+    def build(lib: object, *tensors: object) -> Contestant:
+        function = getattr(importlib.import_module(f"{lib.__name__}.nn.functional"), name)
+
+        def run() -> None:
+            for tensor in tensors:
+                tensor.grad = None
+            function(*tensors, *settings).sum().backward()
+
+        return run
+
+    return each(build, x, *weights)
+
+
+def images(*shape: int) -> np.ndarray:
+    return np.random.default_rng(3).standard_normal(shape).astype(np.float32)
+
+
+def layers() -> list[Row]:
+    digits, features, rows = images(32, 16, 28, 28), images(4, 64, 56, 56), images(1000, 1000)
+    heads, sequence = images(8, 64, 64), images(1, 2048, 64)
+    calls: dict[str, tuple[str, tuple[object, ...], tuple[np.ndarray, ...], str]] = {
+        "conv2d 1 to 16, 28 x 28": ("conv2d", (), (images(32, 1, 28, 28), images(16, 1, 3, 3), images(16)), "1.2"),
+        "conv2d 16 to 32, 28 x 28": ("conv2d", (), (digits, images(32, 16, 3, 3), images(32)), "1.2"),
+        "conv2d 64 to 64, 56 x 56": ("conv2d", (), (features, images(64, 64, 3, 3), images(64)), "1.3"),
+        "conv2d depthwise, 28 x 28": (
+            "conv2d", (None, 1, 1, 1, 128), (images(4, 128, 28, 28), images(128, 1, 3, 3)), "1.3",
+        ),
+        "conv1d 64 to 64, 1,000": ("conv1d", (), (images(4, 64, 1000), images(64, 64, 3), images(64)), "1.3"),
+        "max_pool2d": ("max_pool2d", (2,), (digits,), "1.0"),
+        "max_pool2d, overlapping": ("max_pool2d", (3, 2, 1), (features,), "1.0"),
+        "avg_pool2d": ("avg_pool2d", (2,), (digits,), "1.0"),
+        "batch_norm": ("batch_norm", (None, None, None, None, True), (digits,), "1.0"),
+        "layer_norm": ("layer_norm", ((1000,),), (rows,), "1.0"),
+        "group_norm": ("group_norm", (4,), (digits,), "1.0"),
+        "softmax": ("softmax", (-1,), (rows,), "0.9"),
+        "log_softmax": ("log_softmax", (-1,), (rows,), "0.9"),
+        "attention, 8 heads x 64 x 64": ("scaled_dot_product_attention", (), (heads,) * 3, "0.9"),
+        "attention, 2,048 x 64": ("scaled_dot_product_attention", (), (sequence,) * 3, "1.1"),
+    }  # fmt: skip
+    return [
+        Row(f"{row} there and back", lambda a=(name, settings, *arrays): layer_and_back(*a), f"torch {must}", rounds=7)
+        for row, (name, settings, arrays, must) in calls.items()
+    ]
+
+
 ROWS = [
     *(
         Row(
@@ -215,6 +268,7 @@ ROWS = [
     *special_functions(),
     *recording(),
     *tables(),
+    *layers(),
 ]
 
 

@@ -82,6 +82,7 @@ FAMILIES = (
     "normalization",
     "channels",
     "convolutions",
+    "pooling",
     "gamma_functions",
     "error_functions",
     "information",
@@ -99,7 +100,7 @@ LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
-    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels"}
+    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -183,7 +184,7 @@ _HELPER_ROOMS = {
     "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
-    "networks": "lookups windows losses pixels vectors standards",
+    "networks": "lookups windows pools losses pixels vectors standards",
 }
 HELPER_MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -308,6 +309,7 @@ REFERENCE_FUNCTIONS = words(
     max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
     polynomial_derivative put reduced remainder restore_dims row_shares
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
+    window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft

@@ -7,6 +7,15 @@ from gradsmith.nn.in_place import celu_, elu_, hardtanh_, leaky_relu_, relu_, se
 
 if TYPE_CHECKING:
     from gradsmith.generated import (
+        adaptive_avg_pool1d,
+        adaptive_avg_pool2d,
+        adaptive_avg_pool3d,
+        adaptive_max_pool1d_with_indices,
+        adaptive_max_pool2d_with_indices,
+        adaptive_max_pool3d_with_indices,
+        avg_pool1d,
+        avg_pool2d,
+        avg_pool3d,
         bilinear,
         binary_cross_entropy,
         binary_cross_entropy_with_logits,
@@ -40,6 +49,9 @@ if TYPE_CHECKING:
         log_softmax,
         logsigmoid,
         margin_ranking_loss,
+        max_pool1d_with_indices,
+        max_pool2d_with_indices,
+        max_pool3d_with_indices,
         mish,
         mse_loss,
         multi_margin_loss,
@@ -73,24 +85,52 @@ if TYPE_CHECKING:
     from gradsmith.nn.attention import scaled_dot_product_attention
     from gradsmith.nn.chances import gumbel_softmax, rrelu
     from gradsmith.nn.dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
+    from gradsmith.nn.grids import affine_grid, grid_sample
     from gradsmith.nn.losses import gaussian_nll_loss, triplet_margin_with_distance_loss
     from gradsmith.nn.normalizations import batch_norm, instance_norm, rms_norm
+    from gradsmith.nn.padding import pad
+    from gradsmith.nn.patches import fold, unfold
+    from gradsmith.nn.pooling import (
+        adaptive_max_pool1d,
+        adaptive_max_pool2d,
+        adaptive_max_pool3d,
+        fractional_max_pool2d,
+        fractional_max_pool2d_with_indices,
+        fractional_max_pool3d,
+        fractional_max_pool3d_with_indices,
+        lp_pool1d,
+        lp_pool2d,
+        lp_pool3d,
+        max_pool1d,
+        max_pool2d,
+        max_pool3d,
+        max_unpool1d,
+        max_unpool2d,
+        max_unpool3d,
+    )
+    from gradsmith.nn.resizing import interpolate, upsample, upsample_bilinear, upsample_nearest
     from gradsmith.nn.tables import embedding, one_hot
 
 __all__ = [
-    "alpha_dropout", "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits", "celu",
-    "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
+    "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices", "adaptive_max_pool2d", "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "affine_grid", "alpha_dropout", "avg_pool1d",
+    "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits",
+    "celu", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_transpose1d", "conv_transpose2d",
     "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout", "dropout1d",
-    "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "gaussian_nll_loss", "gelu",
-    "glu", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_",
-    "hinge_embedding_loss", "huber_loss", "instance_norm", "kl_div", "l1_loss", "layer_norm", "leaky_relu",
-    "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "margin_ranking_loss", "mish",
-    "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "nll_loss",
-    "normalize", "one_hot", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu", "scaled_dot_product_attention", "selu", "selu_",
-    "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
+    "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "fold", "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices", "fractional_max_pool3d", "fractional_max_pool3d_with_indices",
+    "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid",
+    "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate",
+    "kl_div", "l1_loss", "layer_norm", "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_softmax",
+    "logsigmoid", "lp_pool1d", "lp_pool2d", "lp_pool3d", "margin_ranking_loss", "max_pool1d", "max_pool1d_with_indices",
+    "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d",
+    "max_unpool3d", "mish", "mse_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle",
+    "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu", "scaled_dot_product_attention", "selu",
+    "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink",
     "softsign", "tanh", "tanhshrink", "threshold", "threshold_", "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
+    "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear", "upsample_nearest",
 ]  # fmt: skip
 
 
@@ -110,6 +150,31 @@ _HANDWRITTEN = {
     "batch_norm": "gradsmith.nn.normalizations",
     "instance_norm": "gradsmith.nn.normalizations",
     "rms_norm": "gradsmith.nn.normalizations",
+    "pad": "gradsmith.nn.padding",
+    "fold": "gradsmith.nn.patches",
+    "unfold": "gradsmith.nn.patches",
+    "adaptive_max_pool1d": "gradsmith.nn.pooling",
+    "adaptive_max_pool2d": "gradsmith.nn.pooling",
+    "adaptive_max_pool3d": "gradsmith.nn.pooling",
+    "fractional_max_pool2d": "gradsmith.nn.pooling",
+    "fractional_max_pool2d_with_indices": "gradsmith.nn.pooling",
+    "fractional_max_pool3d": "gradsmith.nn.pooling",
+    "fractional_max_pool3d_with_indices": "gradsmith.nn.pooling",
+    "lp_pool1d": "gradsmith.nn.pooling",
+    "lp_pool2d": "gradsmith.nn.pooling",
+    "lp_pool3d": "gradsmith.nn.pooling",
+    "max_pool1d": "gradsmith.nn.pooling",
+    "max_pool2d": "gradsmith.nn.pooling",
+    "max_pool3d": "gradsmith.nn.pooling",
+    "max_unpool1d": "gradsmith.nn.pooling",
+    "max_unpool2d": "gradsmith.nn.pooling",
+    "max_unpool3d": "gradsmith.nn.pooling",
+    "affine_grid": "gradsmith.nn.grids",
+    "grid_sample": "gradsmith.nn.grids",
+    "interpolate": "gradsmith.nn.resizing",
+    "upsample": "gradsmith.nn.resizing",
+    "upsample_bilinear": "gradsmith.nn.resizing",
+    "upsample_nearest": "gradsmith.nn.resizing",
     "embedding": "gradsmith.nn.tables",
     "one_hot": "gradsmith.nn.tables",
 }

@@ -11,7 +11,7 @@ NumPy's public functions, silently and with the same result.
 """
 
 from cpython.ref cimport PyObject
-from numpy cimport npy_intp
+from numpy cimport npy_int64, npy_intp
 
 cdef extern from "runtime/arrays/kernels/support/ufunc_loops.h":
     # The ufuncs by their NumPy names; see kernels/ufunc_list.h.
@@ -172,6 +172,25 @@ cdef int convolve_output(
     const Convolution *c, const void *image, const void *weight, const void *bias, void *output) except -1
 cdef int convolve_image(const Convolution *c, const void *output, const void *weight, void *image) except -1
 cdef int convolve_weight(const Convolution *c, const void *output, const void *image, void *weight) except -1
+
+# ---- windows; see kernels/windows/pooling.h
+
+cdef extern from "runtime/arrays/kernels/windows/pooling.h":
+    ctypedef struct Windows "gs_windows":
+        int type
+        npy_intp images
+        npy_intp[3] image, output, step
+        const npy_intp *spans[3]
+        const npy_intp *divisors[3]
+    ctypedef struct Places "gs_places":
+        int type
+        npy_intp images, size, n_places
+
+cdef int window_maxima(const Windows *w, const void *image, void *maxima, npy_int64 *places) except -1
+cdef int window_means(const Windows *w, const void *image, void *means) except -1
+cdef int spread_means(const Windows *w, const void *means, void *image) except -1
+cdef int take_places(const Places *p, const void *image, const npy_int64 *places, void *found) except -1
+cdef int add_to_places(const Places *p, const void *values, const npy_int64 *places, void *image) except -1
 
 # ---- types
 

@@ -242,6 +242,36 @@ cdef int convolve_weight(const Convolution *c, const void *output, const void *i
     return gs_convolve_weight(c, output, image, weight)
 
 
+# ---- windows
+
+cdef extern from "runtime/arrays/kernels/windows/pooling.h":
+    int gs_window_maxima(const Windows *w, const void *image, void *maxima, npy_int64 *places) except -1
+    int gs_window_means(const Windows *w, const void *image, void *means) except -1
+    int gs_spread_means(const Windows *w, const void *means, void *image) except -1
+    int gs_take_places(const Places *p, const void *image, const npy_int64 *places, void *found) except -1
+    int gs_add_to_places(const Places *p, const void *values, const npy_int64 *places, void *image) except -1
+
+
+cdef int window_maxima(const Windows *w, const void *image, void *maxima, npy_int64 *places) except -1:
+    return gs_window_maxima(w, image, maxima, places)
+
+
+cdef int window_means(const Windows *w, const void *image, void *means) except -1:
+    return gs_window_means(w, image, means)
+
+
+cdef int spread_means(const Windows *w, const void *means, void *image) except -1:
+    return gs_spread_means(w, means, image)
+
+
+cdef int take_places(const Places *p, const void *image, const npy_int64 *places, void *found) except -1:
+    return gs_take_places(p, image, places, found)
+
+
+cdef int add_to_places(const Places *p, const void *values, const npy_int64 *places, void *image) except -1:
+    return gs_add_to_places(p, values, places, image)
+
+
 # ---- arrays without data
 
 

@@ -349,6 +349,7 @@ OF_OPS: dict[str, Rule] = {
         (mixing, "greatest_magnitude group_extreme group_prod group_sum"),
         (transform, "dft dft_to_real real_dft real_transform"),
         (everything, "convolution conv_image conv_output conv_weight"),
+        (everything, "at_places spread_means to_places window_maxima window_means"),
         (product, "bmm dot matmul_of_transpose mm mv outer"),
         (matmul, "matmul"),
         (

@@ -131,3 +131,29 @@ def test_solve_takes_vectors_and_sides():
         gs.linalg.solve(a[0], gs.ones(2, dtype=gs.float64))
     with pytest.raises(RuntimeError, match="same dtype"):
         gs.linalg.solve(a, b.to(gs.float32))
+
+
+def cofactors(a):
+    """The gradient of the determinant, from minors."""
+    n = len(a)
+    found = np.empty((n, n))
+    for i, j in np.ndindex(n, n):
+        minor = np.delete(np.delete(a, i, 0), j, 1)
+        found[i, j] = (-1) ** (i + j) * np.linalg.det(minor)
+    return found
+
+
+@pytest.mark.parametrize("size", [2, 4, 10])
+def test_gradient_of_det_where_the_inverse_is_no_help(size):
+    """Singular, ill-conditioned, tiny and ordinary matrices, alone and in one batch."""
+    ordinary = rng.normal(size=(size, size))
+    singular, ill = ordinary.copy(), ordinary @ np.diag(10.0 ** -np.linspace(0, 12, size))
+    singular[-1] = singular[0]
+    tiny = ordinary * 1e-200 ** (1 / (size - 1))
+    batch = np.stack([ordinary, singular, ill, tiny])
+    for a in (batch, batch[:1], batch[[0, 2, 3]]):
+        t = gs.tensor(a, requires_grad=True)
+        t.det().sum().backward()
+        for one, found in zip(a, t.grad.numpy()):
+            expected = cofactors(one)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())

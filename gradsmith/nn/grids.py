@@ -1,0 +1,230 @@
+"""Images sampled at the points of a grid, and the grids of affine maps."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated import clamp, floor, gather, matmul, remainder, round, stack, where
+from gradsmith.generated.tensor import Tensor
+
+__all__ = ["affine_grid", "grid_sample"]
+
+
+def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
+    """The points that affine maps take those of an image to, for `grid_sample`.
+
+    Parameters
+    ----------
+    theta : Tensor
+        Of shape (images, 2, 3), or (images, 3, 4) for volumes.
+    size : sequence of int
+        Of the images to be: (images, channels, *sizes).
+    align_corners : bool, optional
+        Whether -1 and 1 are the middles of the first and last elements, or their outer edges, as by default.
+
+    Returns
+    -------
+    Tensor
+        Of shape (images, *sizes, 2 or 3); the first coordinate goes along the last size.
+
+    Raises
+    ------
+    ValueError
+        Sizes do not fit.
+    NotImplementedError
+        `size` has neither four nor five numbers.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.affine_grid(gs.tensor([[[1.0, 0.0, 0.5], [0.0, 1.0, 0.0]]]), (1, 1, 1, 2))
+    tensor([[[[0., 0.],
+              [1., 0.]]]])
+    """
+    dims = len(size) - 2
+    if dims not in (2, 3):
+        raise NotImplementedError(
+            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. Got size "
+            f"{tuple(size)}"
+        )
+    if theta.ndim != 3 or tuple(theta.shape) != (size[0], dims, dims + 1):
+        raise ValueError(
+            f"Expected a batch of {size[0] if size else 0} affine matrices, of shape Nx2x3 for 4-D sizes or Nx3x4 for "
+            f"5-D sizes, but got matrices of size {list(theta.shape)} for size {list(size)}"
+        )
+    if not theta.is_floating_point():
+        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype.name}")
+    if min(size) < 1:
+        raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
+    points = theta.detach().new_tensor(_points(tuple(size[2:]), bool(align_corners)).astype(theta.dtype))
+    moved = matmul(points, theta.transpose(1, 2))
+    return moved.reshape(size[0], *size[2:], dims)
+
+
+def _points(sizes: tuple[int, ...], align_corners: bool) -> np.ndarray[Any, Any]:
+    """(points, dims + 1): the coordinates of all elements, the last size's first, and 1."""
+    along = []
+    for n in sizes:
+        ends = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        along.append(ends if align_corners else ends * (n - 1) / n)
+    grids = np.meshgrid(*along, indexing="ij")
+    return np.stack([*grids[::-1], np.ones(sizes)], -1).reshape(-1, len(sizes) + 1)
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Images at the points of grids.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (images, channels, *sizes), with two or three sizes.
+    grid : Tensor
+        Of shape (images, *output sizes, 2 or 3): points whose first coordinate goes along the last size, from -1 to 1.
+    mode : {"bilinear", "nearest", "bicubic"}, optional
+        Lines between elements (in three dimensions too), the nearest element, or cubic polynomials.
+    padding_mode : {"zeros", "border", "reflection"}, optional
+        What is outside: zeros, the nearest element, or a mirror image.
+    align_corners : bool, optional
+        Whether -1 and 1 are the middles of the first and last elements, or their outer edges, as by default.
+
+    Returns
+    -------
+    Tensor
+        Of shape (images, channels, *output sizes).
+
+    Raises
+    ------
+    ValueError
+        There is no such mode.
+    RuntimeError
+        Sizes or dtypes do not fit.
+
+    Notes
+    -----
+    Source: Jaderberg et al., Spatial Transformer Networks, 2015.
+    """
+    if mode not in ("bilinear", "nearest", "bicubic"):
+        raise ValueError(f"grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
+    if padding_mode not in ("zeros", "border", "reflection"):
+        raise ValueError(
+            f"grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
+        )
+    _expect_grid(input, grid, mode)
+    sizes = tuple(input.shape[2:])
+    aligned = bool(align_corners)
+    # Coordinate i of a point goes along the size that is the i-th from the end.
+    places = [_place(grid[..., i], sizes[-1 - i], aligned) for i in range(len(sizes))][::-1]
+    if mode == "bicubic":
+        return _cubic(input, places, padding_mode, aligned)
+    places = [_padded(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
+    if mode == "nearest":
+        return _elements(input, [round(place) for place in places])
+    lower = [floor(place.detach()) for place in places]
+    total: Any = None
+    for ends in itertools.product((0, 1), repeat=len(sizes)):
+        share: Any = 1
+        for end, place, low in zip(ends, places, lower, strict=True):
+            share = share * (place - low if end else low + 1 - place)
+        term = _elements(input, [low + end for low, end in zip(lower, ends, strict=True)]) * share[:, None]
+        total = term if total is None else total + term
+    result: Tensor = total
+    return result
+
+
+def _expect_grid(input: Tensor, grid: Tensor, mode: str) -> None:
+    dims = input.ndim - 2
+    if dims not in (2, 3) or grid.ndim != input.ndim or grid.shape[-1] != dims or grid.shape[0] != input.shape[0]:
+        raise RuntimeError(
+            "grid_sample(): expected 4D or 5D input and a grid of as many dimensions, with as many images and as many "
+            f"coordinates as sizes, but got input with sizes {list(input.shape)} and grid with sizes {list(grid.shape)}"
+        )
+    if mode == "bicubic" and dims != 2:
+        raise RuntimeError("grid_sample(): bicubic interpolation only supports 4D input")
+    if input.dtype != grid.dtype or not input.is_floating_point():
+        raise RuntimeError(
+            "grid_sample(): expected input and grid to have same floating dtype, but input has "
+            f"{input.dtype.name} and grid has {grid.dtype.name}"
+        )
+    if input.numel() == 0 and min(input.shape[1:]) == 0:
+        raise RuntimeError(f"grid_sample(): expected input to have non-empty sizes, but got {list(input.shape)}")
+
+
+def _place(coordinate: Tensor, size: int, aligned: bool) -> Tensor:
+    """From -1 to 1, to numbers of elements."""
+    return (coordinate + 1) * ((size - 1) / 2) if aligned else ((coordinate + 1) * size - 1) / 2
+
+
+def _padded(place: Tensor, size: int, padding_mode: str, aligned: bool) -> Tensor:
+    if padding_mode == "zeros":
+        return place
+    if padding_mode == "reflection":
+        place = _mirrored(place, size, aligned)
+    return clamp(place, 0, size - 1)
+
+
+def _mirrored(place: Tensor, size: int, aligned: bool) -> Tensor:
+    """Mirror images between the first and last elements, or between their outer edges."""
+    low, span = (0.0, size - 1) if aligned else (-0.5, size)
+    if span == 0:
+        return place * 0
+    distance = (place - low).abs()
+    within = remainder(distance, 2 * span)
+    return where(within <= span, within, 2 * span - within) + low
+
+
+def _elements(input: Tensor, places: Sequence[Tensor]) -> Tensor:
+    """The elements at whole numbers, (images, channels, *output sizes); zeros outside."""
+    sizes = tuple(input.shape[2:])
+    numbers: Any = 0
+    inside: Any = None
+    for place, n in zip(places, sizes, strict=True):
+        whole = place.detach()
+        is_inside = (whole >= 0).logical_and(whole <= n - 1)
+        inside = is_inside if inside is None else inside.logical_and(is_inside)
+        # NaN is outside, and what is outside is read at 0.
+        numbers = numbers * n + where(is_inside, whole, 0).long()
+    images, channels = input.shape[:2]
+    output = tuple(numbers.shape[1:])
+    indices = numbers.reshape(images, 1, -1).expand(images, channels, numbers[0].numel())
+    found = gather(input.reshape(images, channels, -1), 2, indices).reshape(images, channels, *output)
+    return where(inside[:, None], found, 0)
+
+
+def _cubic(input: Tensor, places: Sequence[Tensor], padding_mode: str, aligned: bool) -> Tensor:
+    sizes = tuple(input.shape[2:])
+    lower = [floor(place.detach()) for place in places]
+    weights = [_cubic_weights(place - low) for place, low in zip(places, lower, strict=True)]
+    total: Any = None
+    for taps in itertools.product(range(4), repeat=2):
+        at = [
+            round(_padded(low + (tap - 1), n, padding_mode, aligned))
+            for low, tap, n in zip(lower, taps, sizes, strict=True)
+        ]
+        term = _elements(input, at) * (weights[0][taps[0]] * weights[1][taps[1]])[:, None]
+        total = term if total is None else total + term
+    result: Tensor = total
+    return result
+
+
+def _cubic_weights(part: Tensor, a: float = -0.75) -> Tensor:
+    """Of the four elements around a place; as those of `interpolate`."""
+    one, other = part, 1 - part
+    return stack(
+        [
+            ((a * (one + 1) - 5 * a) * (one + 1) + 8 * a) * (one + 1) - 4 * a,
+            ((a + 2) * one - (a + 3)) * one * one + 1,
+            ((a + 2) * other - (a + 3)) * other * other + 1,
+            ((a * (other + 1) - 5 * a) * (other + 1) + 8 * a) * (other + 1) - 4 * a,
+        ]
+    )

@@ -1,0 +1,117 @@
+"""Padding by PyTorch's pairs, the last dimension first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated import constant_pad_nd, index_select
+from gradsmith.generated.tensor import Tensor
+
+__all__ = ["pad"]
+
+Places = np.ndarray[Any, Any]
+
+
+def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None) -> Tensor:
+    """Elements more, or fewer, at both ends of the last dimensions.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of any shape; of (*, channels, *sizes), with one to three sizes to pad, where `mode` is not "constant".
+    pad : sequence of int
+        Pairs of numbers of elements before the first one and behind the last one: first those of the last dimension,
+        then those of the one before it. Negative ones take elements away.
+    mode : {"constant", "reflect", "replicate", "circular"}, optional
+        What the elements are: `value`, a mirror image that leaves out the last element, the last element, or those of
+        the other end.
+    value : float, optional
+        0 by default.
+
+    Returns
+    -------
+    Tensor
+        In the dtype of `input`.
+
+    Raises
+    ------
+    RuntimeError
+        There are more pairs than dimensions, too few elements to reflect or to go around, or a `value` that the mode
+        does not take.
+    NotImplementedError
+        No mode has this name, or it is not for inputs with so many dimensions.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.pad(gs.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
+    tensor([[3., 2., 1., 2., 3., 2.]])
+    """
+    if mode != "constant" and mode not in _MODES:
+        raise NotImplementedError(f"pad(): Unrecognised padding mode {mode}; there are constant, {', '.join(_MODES)}")
+    amounts = [int(n) for n in pad]
+    if len(amounts) % 2:
+        raise RuntimeError(f"pad(): Padding length must be divisible by 2, but it is {len(amounts)}")
+    if len(amounts) > 2 * input.ndim:
+        raise RuntimeError(
+            "pad(): Padding length should be less than or equal to two times the input dimension but got padding "
+            f"length {len(amounts)} and input of dimension {input.ndim}"
+        )
+    if mode == "constant":
+        return constant_pad_nd(input, amounts, 0 if value is None else value)
+    if value is not None and value != 0:
+        raise RuntimeError(f'pad(): Padding mode "{mode}" doesn\'t take in value argument')
+    dims = len(amounts) // 2
+    if dims not in (1, 2, 3) or input.ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            "pad(): with a mode other than constant, the last 1, 2 or 3 dimensions are padded of a tensor that has one "
+            f"or two more, but got {len(amounts)} numbers for size {list(input.shape)}"
+        )
+    return _padded(input, amounts, mode)
+
+
+def _padded(input: Tensor, amounts: Sequence[int], mode: str) -> Tensor:
+    for number in range(len(amounts) // 2):
+        dim = input.ndim - 1 - number
+        before, after = amounts[2 * number : 2 * number + 2]
+        if before or after:
+            places = _places(mode, input, dim, before, after)
+            input = index_select(input, dim, input.detach().new_tensor(places, dtype=np.int64))
+    return input
+
+
+def _places(mode: str, input: Tensor, dim: int, before: int, after: int) -> Places:
+    size = input.shape[dim]
+    most, places_in = _MODES[mode]
+    if size == 0 or max(before, after) > most(size) or size + before + after < 1:
+        raise RuntimeError(
+            f"pad(): a {mode} padding of ({before}, {after}) does not go with dimension {dim} of size {size} of an "
+            f"input of size {list(input.shape)}"
+        )
+    return places_in(size, before, after)
+
+
+def _reflected(size: int, before: int, after: int) -> Places:
+    return np.asarray(size - 1 - np.abs(size - 1 - np.abs(np.arange(-before, size + after))))
+
+
+def _replicated(size: int, before: int, after: int) -> Places:
+    return np.clip(np.arange(-before, size + after), 0, size - 1)
+
+
+def _around(size: int, before: int, after: int) -> Places:
+    """What is taken away is so before the rest goes around."""
+    kept = np.arange(max(-before, 0), size - max(-after, 0))
+    return np.asarray(kept[np.arange(-max(before, 0), len(kept) + max(after, 0)) % len(kept)])
+
+
+# Name of a mode -> the most elements that are added for a size, and where all elements are taken from.
+_MODES: Mapping[str, tuple[Callable[[int], float], Callable[[int, int, int], Places]]] = {
+    "reflect": (lambda size: size - 1, _reflected),
+    "replicate": (lambda size: float("inf"), _replicated),
+    "circular": (lambda size: size, _around),
+}

@@ -1,0 +1,262 @@
+"""Images of other sizes: each dimension by itself is a few weighted elements for each place of the result."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    index_select,
+)
+from gradsmith.generated.tensor import Tensor
+
+__all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
+
+Array = np.ndarray[Any, Any]
+
+# Mode -> how many dimensions are resized.
+_DIMS: Mapping[str, tuple[int, ...]] = {
+    "nearest": (1, 2, 3),
+    "nearest-exact": (1, 2, 3),
+    "area": (1, 2, 3),
+    "linear": (1,),
+    "bilinear": (2,),
+    "bicubic": (2,),
+    "trilinear": (3,),
+}
+_AREA = {1: adaptive_avg_pool1d, 2: adaptive_avg_pool2d, 3: adaptive_avg_pool3d}
+
+
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Images of another size.
+
+    Parameters
+    ----------
+    input : Tensor
+        Of shape (images, channels, *sizes), with one to three sizes.
+    size : int or sequence of int, optional
+        The sizes of the result, or
+    scale_factor : float or sequence of float, optional
+        what those of the input are multiplied by, and rounded down.
+    mode : {"nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"}, optional
+        The nearest element (as older libraries round, or exactly), the mean of the elements that a place covers, or
+        lines, or cubic polynomials, between elements.
+    align_corners : bool, optional
+        Of the last four modes: the first and last elements are those of the result; otherwise the outer edges of
+        elements are.
+    recompute_scale_factor : bool, optional
+        Take the ratio of sizes, and not `scale_factor`, for where elements are.
+    antialias : bool, optional
+        Of "bilinear" and "bicubic": where the image becomes smaller, take all elements that a place covers.
+
+    Returns
+    -------
+    Tensor
+        Of shape (images, channels, *size).
+
+    Raises
+    ------
+    ValueError
+        `size` and `scale_factor` are both given, or neither; their number, or an option, does not go with the rest.
+    NotImplementedError
+        The mode is not for inputs with so many dimensions.
+
+    Notes
+    -----
+    Cubic polynomials: Keys, Cubic convolution interpolation for digital image processing, 1981, with a = -0.75, and
+    -0.5 with `antialias`.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> F.interpolate(gs.tensor([[[0.0, 3.0]]]), size=4, mode="linear", align_corners=True)
+    tensor([[[0., 1., 2., 3.]]])
+    """
+    dims = input.ndim - 2
+    _expect_mode(mode, dims, input, align_corners, antialias)
+    sizes, factors = _sizes(input, dims, size, scale_factor)
+    if recompute_scale_factor:
+        if scale_factor is None:
+            raise ValueError("interpolate(): recompute_scale_factor is not meaningful with an explicit size")
+        factors = [None] * dims
+    if min(*input.shape[1:], *sizes) < 1:
+        raise RuntimeError(
+            f"interpolate(): Input and output sizes should be greater than 0, but got input {list(input.shape)} and "
+            f"output {sizes}"
+        )
+    if mode == "area":
+        found: Tensor = _AREA[dims](input, sizes)
+        return found
+    for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
+        taps = _taps(mode, input.shape[2 + number], length, factor, bool(align_corners), antialias)
+        input = _resized(input, 2 + number, *taps)
+    return input
+
+
+def upsample(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """Deprecated name of `interpolate`."""
+    warnings.warn("nn.functional.upsample is deprecated; use nn.functional.interpolate instead.", stacklevel=2)
+    return interpolate(input, size, scale_factor, mode, align_corners)
+
+
+def upsample_nearest(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
+    """Deprecated name of `interpolate` with the mode "nearest"."""
+    warnings.warn("nn.functional.upsample_nearest is deprecated; use interpolate(mode='nearest').", stacklevel=2)
+    return interpolate(input, size, scale_factor, "nearest")
+
+
+def upsample_bilinear(
+    input: Tensor,
+    size: int | Sequence[int] | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+) -> Tensor:
+    """Deprecated name of `interpolate` with the mode "bilinear" and aligned corners."""
+    warnings.warn("nn.functional.upsample_bilinear is deprecated; use interpolate(mode='bilinear').", stacklevel=2)
+    return interpolate(input, size, scale_factor, "bilinear", align_corners=True)
+
+
+def _expect_mode(mode: str, dims: int, input: Tensor, align_corners: bool | None, antialias: bool) -> None:
+    if mode not in _DIMS or dims not in _DIMS[mode]:
+        modes = [name for name, allowed in _DIMS.items() if dims in allowed]
+        raise NotImplementedError(
+            f"interpolate(): inputs have a size for images and one for channels before one to three others, and modes "
+            f"for size {list(input.shape)} are {modes}, but got mode {mode!r}"
+        )
+    if align_corners is not None and mode in ("nearest", "nearest-exact", "area"):
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear | bicubic | trilinear"
+        )
+    if antialias and mode not in ("bilinear", "bicubic"):
+        raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor")
+    if input.dtype.kind not in "fc" and not mode.startswith("nearest"):
+        raise RuntimeError(f"interpolate(): not implemented for {input.dtype.name}; convert it to a floating dtype")
+
+
+def _sizes(
+    input: Tensor, dims: int, size: int | Sequence[int] | None, scale_factor: float | Sequence[float] | None
+) -> tuple[list[int], list[float | None]]:
+    """The sizes of the result; and the factors, where they were given."""
+    if (size is None) == (scale_factor is None):
+        raise ValueError("only one of size or scale_factor should be defined, and one of them has to be")
+    given: Any = size if scale_factor is None else scale_factor
+    values = list(given) if isinstance(given, Sequence) else [given] * dims
+    if len(values) != dims:
+        name = "size" if scale_factor is None else "scale_factor"
+        raise ValueError(
+            f"Input and {name} must have the same number of spatial dimensions, but got input with spatial dimensions "
+            f"of {list(input.shape[2:])} and {name} {given}"
+        )
+    if scale_factor is None:
+        return [int(n) for n in values], [None] * dims
+    return [math.floor(n * factor) for n, factor in zip(input.shape[2:], values, strict=True)], values
+
+
+# ---- one dimension
+
+
+def _resized(input: Tensor, dim: int, places: Array, weights: Array | None) -> Tensor:
+    """The sum over taps of elements at places, each with its weight; both are (taps, length)."""
+    indices = input.detach().new_tensor(places, dtype=np.int64)
+    if weights is None:
+        return index_select(input, dim, indices[0])
+    shape = [1] * input.ndim
+    shape[dim] = -1
+    real = input.detach().real if input.is_complex() else input.detach()
+    shares = real.new_tensor(weights.astype(real.dtype))
+    result = index_select(input, dim, indices[0]) * shares[0].reshape(shape)
+    for tap in range(1, len(places)):
+        result = result + index_select(input, dim, indices[tap]) * shares[tap].reshape(shape)
+    return result
+
+
+def _taps(
+    mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool
+) -> tuple[Array, Array | None]:
+    if length == size and (antialias or mode not in ("nearest-exact", "bicubic")):
+        # Whatever the factor is.  PyTorch's gradients of "nearest" say so too, its values only for images.
+        return np.arange(size)[None], None
+    if mode.startswith("nearest"):
+        # In float32, as PyTorch decides between neighbours.
+        step = np.float32(size / length if factor is None else 1 / factor)
+        half = np.float32(0.5 if mode == "nearest-exact" else 0)
+        places = np.floor((np.arange(length, dtype=np.float32) + half) * step)
+        return np.minimum(places.astype(np.int64), size - 1)[None], None
+    is_cubic = mode == "bicubic"
+    if align_corners:
+        step = (size - 1) / (length - 1) if length > 1 else 0.0
+    else:
+        step = size / length if factor is None else 1 / factor
+    if antialias:
+        return _covering(size, length, step, _cubic_kernel if is_cubic else _linear_kernel, 2 if is_cubic else 1)
+    along = np.arange(length)
+    centers = along * step if align_corners else (along + 0.5) * step - 0.5
+    if is_cubic:
+        first = np.floor(centers)
+        part, places = centers - first, first.astype(np.int64) + np.arange(-1, 3)[:, None]
+        return np.clip(places, 0, size - 1), _cubic_weights(part)
+    centers = np.maximum(centers, 0)
+    first = np.minimum(centers.astype(np.int64), size - 1)
+    part = np.minimum(centers - first, 1)
+    return np.stack([first, np.minimum(first + 1, size - 1)]), np.stack([1 - part, part])
+
+
+def _cubic_weights(part: Array, a: float = -0.75) -> Array:
+    """Of the four elements around a place, of which `part` is how far it is behind the second one."""
+    one, other = part, 1 - part
+    return np.stack(
+        [
+            ((a * (one + 1) - 5 * a) * (one + 1) + 8 * a) * (one + 1) - 4 * a,
+            ((a + 2) * one - (a + 3)) * one * one + 1,
+            ((a + 2) * other - (a + 3)) * other * other + 1,
+            ((a * (other + 1) - 5 * a) * (other + 1) + 8 * a) * (other + 1) - 4 * a,
+        ]
+    )
+
+
+def _linear_kernel(x: Array) -> Array:
+    return np.asarray(np.maximum(1 - np.abs(x), 0))
+
+
+def _cubic_kernel(x: Array, a: float = -0.5) -> Array:
+    x = np.abs(x)
+    near: Array = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = (((x - 5) * x + 8) * x - 4) * a
+    return np.asarray(np.where(x < 1, near, np.where(x < 2, far, 0)))
+
+
+def _covering(size: int, length: int, step: float, kernel: Callable[[Array], Array], reach: int) -> tuple[Array, Array]:
+    """All elements below a kernel that is as wide as a place of the result, or as an element where those are wider."""
+    width = max(step, 1.0)
+    support = reach * width
+    centers = step * (np.arange(length) + 0.5)
+    first: Array = np.maximum((centers - support + 0.5).astype(np.int64), 0)
+    end = np.minimum((centers + support + 0.5).astype(np.int64), size)
+    taps = np.arange(max(int((end - first).max()), 1))[:, None]
+    weights = np.where(taps < end - first, kernel((taps + first - centers + 0.5) / width), 0)
+    return np.minimum(first + taps, size - 1), weights / weights.sum(0)

@@ -1,0 +1,5 @@
+cpdef tuple window_maxima_of(object a, object spans, object dilation)
+cpdef object window_means_of(object a, object spans, object divisors)
+cpdef object spread_means_of(object a, object spans, object divisors, object size)
+cpdef object at_places_of(object a, object places)
+cpdef object to_places_of(object a, object places, object size)

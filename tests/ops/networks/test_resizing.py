@@ -1,0 +1,206 @@
+"""Images of other sizes, and images at the points of grids, against values by hand and against each other."""
+
+import math
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+import gradsmith.nn.functional as F
+from gradsmith.autograd import gradcheck
+
+RNG = np.random.default_rng(11)
+LINES = {1: "linear", 2: "bilinear", 3: "trilinear"}
+SHAPES = {1: (2, 3, 7), 2: (2, 3, 5, 6), 3: (1, 2, 4, 5, 3)}
+
+
+def row(*values):
+    return gs.tensor([[[float(v) for v in values]]])
+
+
+# ---- interpolate
+
+
+def test_nearest_elements():
+    x = row(10, 20, 30)
+    assert F.interpolate(x, 6).tolist() == [[[10, 10, 20, 20, 30, 30]]]
+    assert F.interpolate(x, 5).tolist() == [[[10, 10, 20, 20, 30]]]
+    assert F.interpolate(x, 2).tolist() == [[[10, 20]]]
+    assert F.interpolate(x, 2, mode="nearest-exact").tolist() == [[[10, 30]]]
+    assert F.interpolate(x, scale_factor=0.7).tolist() == [[[10, 20]]]
+    assert F.interpolate(gs.arange(3).reshape(1, 1, 3), 6).tolist() == [[[0, 0, 1, 1, 2, 2]]]
+
+
+def test_lines_between_elements():
+    x = row(0, 4)
+    assert F.interpolate(x, 4, mode="linear").tolist() == [[[0, 1, 3, 4]]]
+    assert F.interpolate(x, 5, mode="linear", align_corners=True).tolist() == [[[0, 1, 2, 3, 4]]]
+    assert F.interpolate(x, 1, mode="linear", align_corners=True).tolist() == [[[0]]]
+    assert F.interpolate(x, 1, mode="linear").tolist() == [[[2]]]
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_lines_are_numpys(dims, align_corners):
+    """NumPy's `interp` along one dimension after the other, with its constant ends."""
+    x = RNG.standard_normal(SHAPES[dims])
+    sizes = (9, 4, 5)[:dims]
+    expected = x
+    for axis, m in enumerate(sizes, 2):
+        n = x.shape[axis]
+        at = np.arange(m) * (n - 1) / (m - 1) if align_corners else (np.arange(m) + 0.5) * n / m - 0.5
+        expected = np.apply_along_axis(lambda y, at=at, n=n: np.interp(at, np.arange(n), y), axis, expected)
+    found = F.interpolate(gs.tensor(x), sizes, mode=LINES[dims], align_corners=align_corners)
+    np.testing.assert_allclose(found.numpy(), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_cubic_polynomials(align_corners):
+    """Keys's kernel, written out for each place."""
+
+    def kernel(x, a=-0.75):
+        x = abs(x)
+        if x < 1:
+            return (a + 2) * x**3 - (a + 3) * x**2 + 1
+        return a * (x**3 - 5 * x**2 + 8 * x - 4) if x < 2 else 0
+
+    x, n, m = RNG.standard_normal(5), 5, 8
+    expected = np.zeros(m)
+    for i in range(m):
+        at = i * (n - 1) / (m - 1) if align_corners else (i + 0.5) * n / m - 0.5
+        for k in range(math.floor(at) - 1, math.floor(at) + 3):
+            expected[i] += kernel(at - k) * x[min(max(k, 0), n - 1)]
+    image = gs.tensor(np.broadcast_to(x, (1, 1, 3, 5)).copy())
+    found = F.interpolate(image, (3, m), mode="bicubic", align_corners=align_corners)
+    np.testing.assert_allclose(found.numpy()[0, 0], np.broadcast_to(expected, (3, m)), atol=1e-12)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_smaller_images_without_aliases(mode):
+    """A pattern of ones and zeros becomes grey, and what is constant stays so."""
+    board = gs.tensor(np.indices((16, 16)).sum(0) % 2 * 1.0).reshape(1, 1, 16, 16)
+    found = F.interpolate(board, 4, mode=mode, antialias=True).numpy()
+    np.testing.assert_allclose(found, 0.5, atol=0.02)
+    flat = F.interpolate(gs.full((1, 1, 7, 9), 3.0), (3, 4), mode=mode, antialias=True)
+    np.testing.assert_allclose(flat.numpy(), 3.0, rtol=1e-6)
+    line = F.interpolate(row(0, 1, 2, 3).reshape(1, 1, 1, 4), (1, 2), mode="bilinear", antialias=True)
+    np.testing.assert_allclose(line.numpy().reshape(-1), [5 / 7, 16 / 7], rtol=1e-6)
+
+
+def test_area_is_the_mean_of_what_is_covered():
+    x = RNG.standard_normal((2, 3, 6, 4))
+    found = F.interpolate(gs.tensor(x), (3, 2), mode="area")
+    np.testing.assert_allclose(found.numpy(), x.reshape(2, 3, 3, 2, 2, 2).mean((3, 5)))
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact", "area", "bilinear", "bicubic"])
+def test_derivatives_and_dtypes(mode):
+    x = gs.tensor(RNG.standard_normal((1, 2, 4, 3)), requires_grad=True)
+    assert gradcheck(lambda x: F.interpolate(x, (3, 5), mode=mode), (x,), check_forward_ad=True)
+    for dtype in (gs.float32, gs.complex64, gs.complex128):
+        assert F.interpolate(x.detach().to(dtype), 5, mode=mode).dtype == dtype
+    assert gs.vmap(lambda x: F.interpolate(x, 5, mode=mode))(x[None]).shape == (1, 1, 2, 5, 5)
+
+
+def test_what_is_refused():
+    x = gs.zeros(1, 2, 4, 3)
+    for settings, error, message in (
+        ({}, ValueError, "one of them has to be"),
+        ({"size": 2, "scale_factor": 2.0}, ValueError, "only one of size or scale_factor"),
+        ({"size": (2,) * 3}, ValueError, "same number of spatial dimensions"),
+        ({"size": 2, "mode": "linear"}, NotImplementedError, "modes for size"),
+        ({"size": 2, "mode": "cubic"}, NotImplementedError, "modes for size"),
+        ({"size": 2, "align_corners": True}, ValueError, "align_corners option"),
+        ({"size": 2, "antialias": True}, ValueError, "Anti-alias"),
+        ({"size": 0}, RuntimeError, "greater than 0"),
+        ({"size": 2, "recompute_scale_factor": True}, ValueError, "recompute_scale_factor"),
+    ):
+        with pytest.raises(error, match=message):
+            F.interpolate(x, **settings)
+    with pytest.raises(RuntimeError, match="not implemented for int64"):
+        F.interpolate(x.long(), 2, mode="bilinear")
+
+
+def test_older_names():
+    x = gs.tensor(RNG.standard_normal((1, 2, 4, 3)))
+    for name, settings in (
+        ("upsample", {"mode": "nearest"}),
+        ("upsample_nearest", {"mode": "nearest"}),
+        ("upsample_bilinear", {"mode": "bilinear", "align_corners": True}),
+    ):
+        with pytest.warns(UserWarning, match="deprecated"):
+            found = getattr(F, name)(x, 6)
+        np.testing.assert_array_equal(found.numpy(), F.interpolate(x, 6, **settings).numpy())
+
+
+# ---- grids
+
+
+@pytest.mark.parametrize("dims", [2, 3])
+@pytest.mark.parametrize("align_corners", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+def test_the_grid_of_the_identity_gives_the_image(dims, align_corners, mode):
+    x = gs.tensor(RNG.standard_normal(SHAPES[dims]))
+    theta = gs.eye(dims, dims + 1, dtype=gs.float64)[None].repeat(x.shape[0], 1, 1)
+    grid = F.affine_grid(theta, x.shape, align_corners)
+    found = F.grid_sample(x, grid, mode, align_corners=align_corners)
+    np.testing.assert_allclose(found.numpy(), x.numpy(), atol=1e-12)
+
+
+def test_a_grid_of_another_size_interpolates():
+    x = gs.tensor(RNG.standard_normal((2, 3, 5, 6)))
+    theta = gs.eye(2, 3, dtype=gs.float64)[None].repeat(2, 1, 1)
+    for align_corners in (False, True):
+        grid = F.affine_grid(theta, (2, 3, 7, 9), align_corners)
+        for mode in ("bilinear", "bicubic"):
+            found = F.grid_sample(x, grid, mode, "border", align_corners)
+            expected = F.interpolate(x, (7, 9), mode=mode, align_corners=align_corners)
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), atol=1e-12)
+
+
+def test_what_is_outside_of_an_image():
+    x = gs.tensor([[[[1.0, 2.0, 3.0]]]], dtype=gs.float64)
+    points = gs.tensor([-3.0, -2.0, 0.5, 2.0, 3.0], dtype=gs.float64)
+    grid = gs.stack([points, gs.zeros(5, dtype=gs.float64)], -1).reshape(1, 1, 5, 2)
+    for padding_mode, expected in (
+        ("zeros", [0, 0, 2.5, 0, 0]),
+        ("border", [1, 1, 2.5, 3, 3]),
+        ("reflection", [3, 2, 2.5, 2, 1]),
+    ):
+        found = F.grid_sample(x, grid, padding_mode=padding_mode, align_corners=True)
+        np.testing.assert_allclose(found.numpy().reshape(-1), expected)
+    F.grid_sample(x, grid * math.nan)  # reads nothing outside
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+def test_derivatives_in_image_and_grid(mode, padding_mode):
+    x = gs.tensor(RNG.standard_normal((2, 2, 4, 3)), requires_grad=True)
+    grid = gs.tensor(RNG.uniform(-1.6, 1.6, (2, 3, 2, 2)), requires_grad=True)
+    assert gradcheck(lambda x, grid: F.grid_sample(x, grid, mode, padding_mode), (x, grid))
+
+
+def test_derivatives_of_an_affine_map():
+    theta = gs.tensor(RNG.standard_normal((2, 2, 3)), requires_grad=True)
+    assert gradcheck(lambda theta: F.affine_grid(theta, (2, 1, 3, 4)), (theta,))
+
+
+def test_grids_that_are_refused():
+    x, grid = gs.zeros(2, 3, 4, 4), gs.zeros(2, 5, 5, 2)
+    for call, error, message in (
+        (lambda: F.grid_sample(x, grid, "cubic"), ValueError, "expected mode"),
+        (lambda: F.grid_sample(x, grid, padding_mode="wrap"), ValueError, "expected padding_mode"),
+        (lambda: F.grid_sample(x, grid[:1]), RuntimeError, "grid with sizes"),
+        (lambda: F.grid_sample(x, grid.double()), RuntimeError, "same floating dtype"),
+        (
+            lambda: F.grid_sample(gs.zeros(2, 3, 4, 4, 4), gs.zeros(2, 5, 5, 5, 3), "bicubic"),
+            RuntimeError,
+            "only supports 4D",
+        ),
+        (lambda: F.affine_grid(gs.zeros(2, 2, 3), (3, 1, 4, 4)), ValueError, "batch of 3 affine matrices"),
+        (lambda: F.affine_grid(gs.zeros(2, 2, 3).long(), (2, 1, 4, 4)), ValueError, "floating point type"),
+        (lambda: F.affine_grid(gs.zeros(2, 2, 3), (2, 1, 0, 4)), ValueError, "Expected non-zero"),
+        (lambda: F.affine_grid(gs.zeros(2, 2, 3), (2, 1, 4)), NotImplementedError, "4D and 5D sizes"),
+    ):
+        with pytest.raises(error, match=message):
+            call()
