@@ -4,11 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_input,
-    check_tensor, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
-    is_complex, item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays,
-    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    array_of, as_bool, as_str, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
+    carry_transposed, check_input, check_tensor, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient,
+    gradient_or_zeros, has_tangent_1, is_complex, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
+    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -2256,7 +2257,7 @@ def whole_svd(input):
 cdef tuple op_svd_of_oblong(TensorBase self):
     cdef int depth = begin_op("svd_of_oblong", (self,), NULL) if watching else 0
     whole_svd_of_self = op_whole_svd(self)
-    cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self), item_of(whole_svd_of_self, 2))
+    cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self, None), item_of(whole_svd_of_self, 2))
     if depth:
         end_op(depth, U)
     return U
@@ -2282,10 +2283,14 @@ def svd_of_oblong(input):
     return call_svd_of_oblong(input)
 
 
-# ---- linalg_svd(Tensor self, bool full_matrices=True) -> (Tensor U, Tensor S, Tensor Vh)
+# ---- linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
 
-cdef tuple op_linalg_svd(TensorBase self, bint full_matrices):
-    cdef int depth = begin_op("linalg.svd", (self, full_matrices), NULL) if watching else 0
+cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
+    if not (driver is None or driver in ("gesvd", "gesvdj", "gesvda")):
+        raise RuntimeError(
+            "linalg.svd(): driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = %r" % (driver,)
+        )
+    cdef int depth = begin_op("linalg.svd", (self, full_matrices, driver), NULL) if watching else 0
     cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
     ) else op_reduced_svd(self, False)
@@ -2295,19 +2300,25 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices):
 
 LinalgSvdResult = return_type("linalg_svd", "LinalgSvdResult", ("U", "S", "Vh"), __name__)
 
-def call_linalg_svd(self, full_matrices):
+def call_linalg_svd(self, full_matrices, driver):
     return LinalgSvdResult._make(
-        op_linalg_svd(check_input(self, "linalg.svd"), as_bool(full_matrices, "linalg.svd", "full_matrices", 2))
+        op_linalg_svd(
+            check_input(self, "linalg.svd"),
+            as_bool(full_matrices, "linalg.svd", "full_matrices", 2),
+            as_str_or_none(driver, "linalg.svd", "driver", 3),
+        ),
     )
 
-def linalg_svd(input, full_matrices=True, *, out=None):
-    """Singular values, in descending order, between the matrices of left and of right singular vectors.
+def linalg_svd(input, full_matrices=True, *, driver=None, out=None):
+    """Singular values, in descending order, between the matrices of left and of right singular vectors. PyTorch's
+    drivers, which are CUDA's, change nothing.
 
-    ``linalg_svd(Tensor self, bool full_matrices=True) -> (Tensor U, Tensor S, Tensor Vh)``
+    ``linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)``
 
     Parameters:
     input : Tensor
     full_matrices : bool, default True
+    driver : str, optional
     out : tuple of 3 Tensor, optional
         Receives the results: U, S, Vh.
 
@@ -2316,10 +2327,10 @@ def linalg_svd(input, full_matrices=True, *, out=None):
     S : Tensor
     Vh : Tensor
     """
-    return give_out("linalg.svd", out, call_linalg_svd(input, full_matrices))
+    return give_out("linalg.svd", out, call_linalg_svd(input, full_matrices, driver))
 
 
-# ---- linalg_svdvals(Tensor self) -> Tensor
+# ---- linalg_svdvals(Tensor self, *, str? driver=None) -> Tensor
 
 cdef class LinalgSvdvalsBackward0(Node):
     """Backward of ``linalg_svdvals``."""
@@ -2350,8 +2361,12 @@ cdef tuple tangents_linalg_svdvals(list gradients, tuple tangents, tuple given):
         ),
     )
 
-cdef TensorBase op_linalg_svdvals(TensorBase self):
-    cdef int depth = begin_replaceable_op("linalg.svdvals", (self,), &batched_linalg_svdvals) if watching else 0
+cdef TensorBase op_linalg_svdvals(TensorBase self, object driver):
+    if not (driver is None or driver in ("gesvd", "gesvdj", "gesvda")):
+        raise RuntimeError(
+            "linalg.svdvals(): driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = %r" % (driver,)
+        )
+    cdef int depth = begin_replaceable_op("linalg.svdvals", (self, driver), &batched_linalg_svdvals) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.linalg_svdvals_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
@@ -2364,21 +2379,22 @@ cdef TensorBase op_linalg_svdvals(TensorBase self):
     return ended(depth, result)
 
 cdef object packed_linalg_svdvals(tuple operands):
-    return op_linalg_svdvals(<TensorBase>operands[0])
+    return op_linalg_svdvals(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_linalg_svdvals
-batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2", packed_linalg_svdvals, NULL)
+batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2.", packed_linalg_svdvals, NULL)
 
-def call_linalg_svdvals(self):
-    return op_linalg_svdvals(check_input(self, "linalg.svdvals"))
+def call_linalg_svdvals(self, driver):
+    return op_linalg_svdvals(check_input(self, "linalg.svdvals"), as_str_or_none(driver, "linalg.svdvals", "driver", 2))
 
-def linalg_svdvals(input, *, out=None):
+def linalg_svdvals(input, *, driver=None, out=None):
     """Singular values of a matrix, in descending order.
 
-    ``linalg_svdvals(Tensor self) -> Tensor``
+    ``linalg_svdvals(Tensor self, *, str? driver=None) -> Tensor``
 
     Parameters:
     input : Tensor
+    driver : str, optional
     out : Tensor, optional
 
     Gradients:
@@ -2386,7 +2402,7 @@ def linalg_svdvals(input, *, out=None):
         input: matmul(reduced.U * grad[..., None, :], reduced.Vh)
         result: transposed
     """
-    return give_out("linalg.svdvals", out, call_linalg_svdvals(input))
+    return give_out("linalg.svdvals", out, call_linalg_svdvals(input, driver))
 
 
 # ---- cholesky(Tensor self, bool upper=False) -> Tensor
@@ -2416,7 +2432,7 @@ def cholesky(input, upper=False, *, out=None):
 
 cdef tuple op_svd_by_columns(TensorBase self, bint full_matrices):
     cdef int depth = begin_op("svd_by_columns", (self, full_matrices), NULL) if watching else 0
-    linalg_svd_of_self = op_linalg_svd(self, full_matrices)
+    linalg_svd_of_self = op_linalg_svd(self, full_matrices, None)
     cdef tuple U = (
         item_of(linalg_svd_of_self, 0), item_of(linalg_svd_of_self, 1), op_mT(op_conj(item_of(linalg_svd_of_self, 2)))
     )
@@ -2459,7 +2475,9 @@ cdef tuple op_svd(TensorBase self, bint some, bint compute_uv):
         )
     cdef int depth = begin_op("svd", (self, some, compute_uv), NULL) if watching else 0
     cdef tuple U = op_svd_by_columns(self, not some) if compute_uv else (
-        op_matmul(zeros_like(self), op_mT(self)), op_linalg_svdvals(self), op_matmul(op_mT(zeros_like(self)), self)
+        op_matmul(zeros_like(self), op_mT(self)),
+        op_linalg_svdvals(self, None),
+        op_matmul(op_mT(zeros_like(self)), self),
     )
     if depth:
         end_op(depth, U)

@@ -543,15 +543,11 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
     try:
         if not (item_of(shape_of(self), -1) if N is None else N) > 1:
             raise RuntimeError(
-                "linalg.vander(): N must be greater than 1, but got N = %r and self.shape = %r and N = %r" % (
-                    N, shape_of(self), N
-                ),
+                "linalg.vander(): N must be greater than 1, but got N = %r and self.shape = %r" % (N, shape_of(self))
             )
     except IndexError:
         raise IndexError(
-            "linalg.vander(): N must be greater than 1, but got N = %r and self.shape = %r and N = %r" % (
-                N, shape_of(self), N
-            ),
+            "linalg.vander(): N must be greater than 1, but got N = %r and self.shape = %r" % (N, shape_of(self))
         ) from None
     cdef int depth = begin_op("linalg.vander", (self, N), NULL) if watching else 0
     cdef TensorBase result = op_stack(

@@ -46,15 +46,16 @@ def call_signbit(self):
     check_real(self, "signbit")
     return op_signbit(<TensorBase>self)
 
-def signbit(input):
+def signbit(input, *, out=None):
     """Where the sign is minus, that of a zero or NaN included.
 
     ``signbit(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
+    out : Tensor, optional
     """
-    return call_signbit(input)
+    return give_out("signbit", out, call_signbit(input))
 
 
 # ---- isposinf(Tensor self) -> Tensor

@@ -88,16 +88,22 @@ cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, b
             op_p_norm(norm_input(self, dtype), 1, (item_of(dim, 1),), True), (item_of(dim, 0),), True
         ) if matrix_order(ord) == "-inf" else op_reshape(
             op_sum_dim(
-                op_linalg_svdvals(op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1))),
+                op_linalg_svdvals(
+                    op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1)), None
+                ),
                 (-1,),
                 False,
                 None,
             ) if matrix_order(ord) == "nuc" else op_amax(
-                op_linalg_svdvals(op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1))),
+                op_linalg_svdvals(
+                    op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1)), None
+                ),
                 (-1,),
                 False,
             ) if matrix_order(ord) == "2" else op_amin(
-                op_linalg_svdvals(op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1))),
+                op_linalg_svdvals(
+                    op_movedim(norm_input(self, dtype), (item_of(dim, 0), item_of(dim, 1)), (-2, -1)), None
+                ),
                 (-1,),
                 False,
             ),
@@ -188,11 +194,11 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
 cdef TensorBase op_linalg_cond(TensorBase self, object p):
     cdef int depth = begin_op("linalg.cond", (self, p), NULL) if watching else 0
     cdef TensorBase result = op_div_tensor_tensor(
-        op_basic_index(op_linalg_svdvals(self), np.s_[Ellipsis, 0]),
-        op_basic_index(op_linalg_svdvals(self), np.s_[Ellipsis, -1]),
+        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
+        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
     ) if p is None or matrix_order(p) == "2" else op_div_tensor_tensor(
-        op_basic_index(op_linalg_svdvals(self), np.s_[Ellipsis, -1]),
-        op_basic_index(op_linalg_svdvals(self), np.s_[Ellipsis, 0]),
+        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
+        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
     ) if matrix_order(p) == "-2" else op_mul_tensor(
         op_masked_fill_scalar(
             op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),

@@ -795,7 +795,7 @@ def call_quantile(self, q, dim, keepdim, interpolation):
     check_real(self, "quantile")
     return op_quantile(<TensorBase>self, q, dim, keepdim, interpolation)
 
-def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """The elements below which parts `q` of all lie, along a dimension; between two they are interpolated.
 
     ``quantile(Tensor self, object q, dim? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor``
@@ -808,8 +808,9 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     interpolation : str, default 'linear'
     axis : int, optional
     keepdims : bool, optional
+    out : Tensor, optional
     """
-    return call_quantile(input, q, dim, keepdim, interpolation)
+    return give_out("quantile", out, call_quantile(input, q, dim, keepdim, interpolation))
 
 
 # ---- nanquantile(Tensor self, object q, dim? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor
@@ -827,7 +828,7 @@ def call_nanquantile(self, q, dim, keepdim, interpolation):
     check_real(self, "nanquantile")
     return op_nanquantile(<TensorBase>self, q, dim, keepdim, interpolation)
 
-def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
+def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=None):
     """The same of the elements that are no NaN.
 
     ``nanquantile(Tensor self, object q, dim? dim=None, bool keepdim=False, *, str interpolation='linear') -> Tensor``
@@ -840,8 +841,9 @@ def nanquantile(input, q, dim=None, keepdim=False, *, interpolation="linear"):
     interpolation : str, default 'linear'
     axis : int, optional
     keepdims : bool, optional
+    out : Tensor, optional
     """
-    return call_nanquantile(input, q, dim, keepdim, interpolation)
+    return give_out("nanquantile", out, call_nanquantile(input, q, dim, keepdim, interpolation))
 
 
 # ---- searchsorted(Tensor sorted_sequence, Tensor|Scalar self, *, bool out_int32=False, bool right=False, str?

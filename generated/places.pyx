@@ -233,15 +233,16 @@ batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzer
 def call_nonzero_rows(self):
     return op_nonzero_rows(check_input(self, "nonzero_rows"))
 
-def nonzero_rows(input):
+def nonzero_rows(input, *, out=None):
     """The places of the elements that are not zero, as rows.
 
     ``nonzero_rows(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
+    out : Tensor, optional
     """
-    return call_nonzero_rows(input)
+    return give_out("nonzero_rows", out, call_nonzero_rows(input))
 
 
 # ---- argwhere(Tensor self) -> Tensor

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim_or_none, as_dim_tuple_or_none, as_dtype_or_none, as_float,
     as_number_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_input, check_real,
-    check_tensor, connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, Node, replayed_tensor,
-    replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    check_tensor, connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, Node, Overloads,
+    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_sub_tensor_tensor
@@ -16,12 +16,13 @@ from gradsmith.generated.comparison cimport op_isnan, op_ne_scalar
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.extremes cimport op_amax, op_amin
 from gradsmith.runtime.formulas.ranks cimport counted_numbers, norm_input, norm_order, p_norm_backward
-from gradsmith.generated.reduce cimport op_mean_dim, op_std, op_sum_dim, op_var
+from gradsmith.generated.reduce cimport op_mean, op_mean_dim, op_std, op_sum_dim, op_var
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.runtime.arrays.functions cimport scans
 
 import numpy as np
 
+from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -142,7 +143,7 @@ def call_aminmax(self, dim, keepdim):
     check_real(self, "aminmax")
     return AminmaxResult._make(op_aminmax(<TensorBase>self, dim, keepdim))
 
-def aminmax(input, *, dim=None, keepdim=False):
+def aminmax(input, *, dim=None, keepdim=False, out=None):
     """Smallest and greatest element, along a dimension or altogether; equal ones share the gradient.
 
     ``aminmax(Tensor self, *, dim? dim=None, bool keepdim=False) -> (Tensor min, Tensor max)``
@@ -153,12 +154,14 @@ def aminmax(input, *, dim=None, keepdim=False):
     keepdim : bool, default False
     axis : int, optional
     keepdims : bool, optional
+    out : tuple of 2 Tensor, optional
+        Receives the results: min, max.
 
     Returns:
     min : Tensor
     max : Tensor
     """
-    return call_aminmax(input, dim, keepdim)
+    return give_out("aminmax", out, call_aminmax(input, dim, keepdim))
 
 
 # ---- var_mean(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> (Tensor var, Tensor mean)
@@ -170,7 +173,31 @@ cdef tuple op_var_mean(TensorBase self, object dim, object correction, bint keep
         end_op(depth, var)
     return var
 
+
+# ---- var_mean.all(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)
+
+cdef tuple op_var_mean_all(TensorBase self, bint unbiased):
+    cdef int depth = begin_op("var_mean", (self, unbiased), NULL) if watching else 0
+    cdef tuple var = (op_var(self, None, int(unbiased), False), op_mean(self, None))
+    if depth:
+        end_op(depth, var)
+    return var
+
+
+# ---- var_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor var, Tensor mean)
+
+cdef tuple op_var_mean_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
+    cdef int depth = begin_op("var_mean", (self, dim, unbiased, keepdim), NULL) if watching else 0
+    cdef tuple var = (op_var(self, dim, int(unbiased), keepdim), op_mean_dim(self, dim, keepdim, None))
+    if depth:
+        end_op(depth, var)
+    return var
+
 VarMeanResult = return_type("var_mean", "VarMeanResult", ("var", "mean"), __name__)
+
+VarMeanAllResult = return_type("var_mean", "VarMeanAllResult", ("var", "mean"), __name__)
+
+VarMeanDimResult = return_type("var_mean", "VarMeanDimResult", ("var", "mean"), __name__)
 
 def call_var_mean(self, dim, correction, keepdim):
     return VarMeanResult._make(
@@ -182,24 +209,59 @@ def call_var_mean(self, dim, correction, keepdim):
         ),
     )
 
-def var_mean(input, dim=None, *, correction=1, keepdim=False):
+def call_var_mean_all(self, unbiased):
+    return VarMeanAllResult._make(
+        op_var_mean_all(check_input(self, "var_mean"), as_bool(unbiased, "var_mean", "unbiased", 2))
+    )
+
+def call_var_mean_dim(self, dim, unbiased, keepdim):
+    return VarMeanDimResult._make(
+        op_var_mean_dim(
+            check_input(self, "var_mean"),
+            as_dim_tuple_or_none(dim, "var_mean", "dim", 2, self),
+            as_bool(unbiased, "var_mean", "unbiased", 3),
+            as_bool(keepdim, "var_mean", "keepdim", 4),
+        ),
+    )
+
+cdef Overloads VAR_MEAN_OVERLOADS = Overloads("var_mean", (
+    Overload(
+        "(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor[2]? out=None)",
+        None,
+        1,
+        False,
+        None,
+    ),
+    Overload("(Tensor input, bool unbiased, *, Tensor[2]? out=None)", None),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
+))
+
+def bind_var_mean(tuple args not None, dict kwargs not None):
+    if len(args) == 4 and not kwargs:
+        return call_var_mean_dim(args[0], args[1], args[2], args[3])
+    cdef int choice = 0
+    cdef tuple found = VAR_MEAN_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("var_mean", found[4], call_var_mean(found[0], found[1], found[2], found[3]))
+    if choice == 1:
+        return give_out("var_mean", found[2], call_var_mean_all(found[0], found[1]))
+    return give_out("var_mean", found[4], call_var_mean_dim(found[0], found[1], found[2], found[3]))
+
+def var_mean(*args, **kwargs):
     """Variance and mean along dimensions.
 
     ``var_mean(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> (Tensor var, Tensor mean)``
-
-    Parameters:
-    input : Tensor
-    dim : int or sequence of int, optional
-    correction : number, default 1
-    keepdim : bool, default False
-    axis : int or sequence of int, optional
-    keepdims : bool, optional
+        Variance and mean along dimensions.
+    ``var_mean.all(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)``
+        Variance and mean of all elements; `unbiased` divides by the count minus one.
+    ``var_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor var, Tensor mean)``
+        Variance and mean along dimensions; `unbiased` divides by the count minus one.
 
     Returns:
     var : Tensor
     mean : Tensor
     """
-    return call_var_mean(input, dim, correction, keepdim)
+    return bind_var_mean(args, kwargs)
 
 
 # ---- std_mean(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> (Tensor std, Tensor mean)
@@ -211,7 +273,31 @@ cdef tuple op_std_mean(TensorBase self, object dim, object correction, bint keep
         end_op(depth, std)
     return std
 
+
+# ---- std_mean.all(Tensor self, bool unbiased) -> (Tensor std, Tensor mean)
+
+cdef tuple op_std_mean_all(TensorBase self, bint unbiased):
+    cdef int depth = begin_op("std_mean", (self, unbiased), NULL) if watching else 0
+    cdef tuple std = (op_std(self, None, int(unbiased), False), op_mean(self, None))
+    if depth:
+        end_op(depth, std)
+    return std
+
+
+# ---- std_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor std, Tensor mean)
+
+cdef tuple op_std_mean_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
+    cdef int depth = begin_op("std_mean", (self, dim, unbiased, keepdim), NULL) if watching else 0
+    cdef tuple std = (op_std(self, dim, int(unbiased), keepdim), op_mean_dim(self, dim, keepdim, None))
+    if depth:
+        end_op(depth, std)
+    return std
+
 StdMeanResult = return_type("std_mean", "StdMeanResult", ("std", "mean"), __name__)
+
+StdMeanAllResult = return_type("std_mean", "StdMeanAllResult", ("std", "mean"), __name__)
+
+StdMeanDimResult = return_type("std_mean", "StdMeanDimResult", ("std", "mean"), __name__)
 
 def call_std_mean(self, dim, correction, keepdim):
     return StdMeanResult._make(
@@ -223,24 +309,59 @@ def call_std_mean(self, dim, correction, keepdim):
         ),
     )
 
-def std_mean(input, dim=None, *, correction=1, keepdim=False):
+def call_std_mean_all(self, unbiased):
+    return StdMeanAllResult._make(
+        op_std_mean_all(check_input(self, "std_mean"), as_bool(unbiased, "std_mean", "unbiased", 2))
+    )
+
+def call_std_mean_dim(self, dim, unbiased, keepdim):
+    return StdMeanDimResult._make(
+        op_std_mean_dim(
+            check_input(self, "std_mean"),
+            as_dim_tuple_or_none(dim, "std_mean", "dim", 2, self),
+            as_bool(unbiased, "std_mean", "unbiased", 3),
+            as_bool(keepdim, "std_mean", "keepdim", 4),
+        ),
+    )
+
+cdef Overloads STD_MEAN_OVERLOADS = Overloads("std_mean", (
+    Overload(
+        "(Tensor input, int[]? dim=None, *, Scalar? correction=1, bool keepdim=False, Tensor[2]? out=None)",
+        None,
+        1,
+        False,
+        None,
+    ),
+    Overload("(Tensor input, bool unbiased, *, Tensor[2]? out=None)", None),
+    Overload("(Tensor input, int[]? dim, bool unbiased, bool keepdim=False, *, Tensor[2]? out=None)", False, None),
+))
+
+def bind_std_mean(tuple args not None, dict kwargs not None):
+    if len(args) == 4 and not kwargs:
+        return call_std_mean_dim(args[0], args[1], args[2], args[3])
+    cdef int choice = 0
+    cdef tuple found = STD_MEAN_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("std_mean", found[4], call_std_mean(found[0], found[1], found[2], found[3]))
+    if choice == 1:
+        return give_out("std_mean", found[2], call_std_mean_all(found[0], found[1]))
+    return give_out("std_mean", found[4], call_std_mean_dim(found[0], found[1], found[2], found[3]))
+
+def std_mean(*args, **kwargs):
     """Standard deviation and mean along dimensions.
 
     ``std_mean(Tensor self, dim[]? dim=None, *, Scalar? correction=1, bool keepdim=False) -> (Tensor std, Tensor mean)``
-
-    Parameters:
-    input : Tensor
-    dim : int or sequence of int, optional
-    correction : number, default 1
-    keepdim : bool, default False
-    axis : int or sequence of int, optional
-    keepdims : bool, optional
+        Standard deviation and mean along dimensions.
+    ``std_mean.all(Tensor self, bool unbiased) -> (Tensor std, Tensor mean)``
+        Standard deviation and mean of all elements; `unbiased` divides by the count minus one.
+    ``std_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor std, Tensor mean)``
+        Standard deviation and mean along dimensions; `unbiased` divides by the count minus one.
 
     Returns:
     std : Tensor
     mean : Tensor
     """
-    return call_std_mean(input, dim, correction, keepdim)
+    return bind_std_mean(args, kwargs)
 
 
 # ---- norm(Tensor self, object p='fro', dim[]? dim=None, bool keepdim=False, dtype? dtype=None) -> Tensor
@@ -259,7 +380,7 @@ def call_norm(self, p, dim, keepdim, dtype):
         as_dtype_or_none(dtype, "norm", "dtype", 5),
     )
 
-def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
+def norm(input, p="fro", dim=None, keepdim=False, dtype=None, *, out=None):
     """The p-norm of all elements, or along dimensions.
 
     ``norm(Tensor self, object p='fro', dim[]? dim=None, bool keepdim=False, dtype? dtype=None) -> Tensor``
@@ -272,8 +393,11 @@ def norm(input, p="fro", dim=None, keepdim=False, dtype=None):
     dtype : dtype, optional
     axis : int or sequence of int, optional
     keepdims : bool, optional
+    out : Tensor, optional
     """
-    return call_norm(input, p, dim, keepdim, dtype)
+    if out is not None and dtype is None:
+        dtype = dtype_of_out("norm", out, input)
+    return give_out("norm", out, call_norm(input, p, dim, keepdim, dtype))
 
 
 # ---- p_norm(Tensor self, float p, dim[]? dim, bool keepdim) -> Tensor

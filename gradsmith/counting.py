@@ -69,9 +69,28 @@ def _asked(output: Tensor, *more: tuple[bool, Tensor]) -> Any:
     return (output, *wanted) if wanted else output
 
 
-def nonzero(input: Any, *, as_tuple: bool = False) -> Any:
-    """Places of the elements that are not zero: as rows or, with `as_tuple`, one vector of indices per dimension."""
-    rows = nonzero_rows(input)
+def nonzero(input: Any, *, out: Tensor | None = None, as_tuple: bool = False) -> Any:
+    """Places of the elements that are not zero: as rows or, with `as_tuple`, one vector of indices per dimension.
+
+    Parameters
+    ----------
+    out : Tensor, optional
+        An int64 tensor that takes the rows.
+    as_tuple : bool
+        Return vectors; there is no `out` for them.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+
+    Raises
+    ------
+    RuntimeError
+        There are `as_tuple` and `out`, or a dtype of `out` to which integers are not cast.
+    """
+    if as_tuple and out is not None:
+        raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
+    rows = nonzero_rows(input) if out is None else nonzero_rows(input, out=out)
     if not as_tuple:
         return rows
     return tuple(rows.unbind(1)) if rows.shape[1] else (nonzero_rows(input.reshape(1)).reshape(-1),)

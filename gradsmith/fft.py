@@ -6,12 +6,20 @@ from gradsmith.generated.fft_namespace import *  # noqa: F403
 from gradsmith.generated.fft_namespace import __all__ as _functions
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
-from gradsmith.runtime.tensors.factories.creation import arange
+from gradsmith.runtime.tensors.factories.creation import arange, made
 
 __all__ = ["fftfreq", "rfftfreq", *_functions]
 
 
-def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Frequencies of the results of `fft`, in their order: zero, the positive and the negative ones.
 
     Parameters
@@ -20,6 +28,8 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
         Number of elements that are transformed.
     d : float, default 1.0
         Distance of two samples.
+    out : Tensor, optional
+        A tensor that takes the frequencies.
     dtype, device, requires_grad
         Of the result. By default the default dtype.
 
@@ -33,12 +43,19 @@ def fftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, re
     >>> gs.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    numbers = arange(n, dtype=dtype or get_default_dtype(), device=device)
-    numbers = (numbers + n // 2) % n - n // 2 if n else numbers
-    return (numbers * (1.0 / (n * d)) if n else numbers).requires_grad_(requires_grad)
+    numbers = _counted(n, out, dtype, device)
+    return _per_sample("fftfreq", (numbers + n // 2) % n - n // 2 if n else numbers, n * d, out, requires_grad)
 
 
-def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    out: Tensor | None = None,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """Frequencies of the results of `rfft`, none of which is negative. The parameters are those of `fftfreq`.
 
     Examples
@@ -47,5 +64,15 @@ def rfftfreq(n: int, d: float = 1.0, *, dtype: Any = None, device: Any = None, r
     >>> gs.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
-    numbers = arange(n // 2 + 1, dtype=dtype or get_default_dtype(), device=device)
-    return (numbers * (1.0 / (n * d)) if n else numbers).requires_grad_(requires_grad)
+    return _per_sample("rfftfreq", _counted(n // 2 + 1, out, dtype, device), n * d, out, requires_grad)
+
+
+def _counted(count: int, out: Tensor | None, dtype: Any, device: Any) -> Tensor:
+    return arange(count, dtype=dtype or (get_default_dtype() if out is None else out.dtype), device=device)
+
+
+def _per_sample(op: str, numbers: Tensor, length: float, out: Tensor | None, requires_grad: bool) -> Tensor:
+    frequencies = numbers * (1.0 / length) if length else numbers
+    return (
+        frequencies.requires_grad_(requires_grad) if out is None else made(frequencies.numpy(), requires_grad, op, out)
+    )

@@ -154,14 +154,15 @@ class StructureCheck:
                 yield f"argument '{argument.name}' is read by neither the forward nor a formula", ""
 
     def names_read(self) -> frozenset[str] | None:
-        """Names in the forward and in the formulas; None when an error or a ufunc keeps one from telling."""
+        """Names in the forward, formulas and requirements; None when an error or a ufunc keeps one from telling."""
         forward = self.entry.expect_text("forward")
         if forward is None or not forward.startswith(_EXPRESSIONS) or not forward.endswith(")"):
             return None
         conditions = [text.text for text in self.entry.lists.get("output_differentiability", ())]
         named = (text.text for _, text in self.entry.pairs.get("let", ()))
         formulas = (text.text for _, text in self.entry.formulas)
-        texts = [forward.partition("(")[2][:-1], *formulas, *named, *conditions]
+        required = (condition.text for condition, _ in self.entry.pairs.get("require", ()))
+        texts = [forward.partition("(")[2][:-1], *formulas, *named, *required, *conditions]
         try:
             trees = [parse(text) for text in texts]
         except Problem:

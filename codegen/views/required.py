@@ -24,8 +24,8 @@ def _indexes(condition: Expr) -> bool:
 
 def _message(op: Op, variant: Variant, requirement: Requirement) -> str:
     """The requirement in words, and the values that its condition has read."""
-    parts = dict.fromkeys(p for p in requirement.condition.expr.walk() if isinstance(p, Name | Attribute))
-    shown = [_found(part, variant) for part in parts if getattr(part, "attribute", "") != "is_none"]
+    parts = [p for p in requirement.condition.expr.walk() if isinstance(p, Name | Attribute)]
+    shown = dict.fromkeys(_found(part, variant) for part in parts if getattr(part, "attribute", "") != "is_none")
     wanted = f"{op.spoken}(): {requirement.message}".replace("%", "%%")
     if not shown:
         return literal_text(wanted.replace("%%", "%"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +11,23 @@ import numpy as np
 
 if TYPE_CHECKING:
     from ..samples import Array
+
+
+def once_for_equals(definition: Callable[..., Array]) -> Callable[..., Array]:
+    """An elementwise definition that costs too much to be evaluated for each of many equal elements.
+
+    Its first two arguments are settings, the others numbers.
+    """
+
+    @functools.wraps(definition)
+    def evaluated(first: Any, second: Any, *numbers: Any) -> Array:
+        operands = np.broadcast_arrays(*(np.asarray(number, np.float64) for number in numbers))
+        bits = np.stack([operand.ravel() for operand in operands], -1).view(np.int64)  # both zeros, and every NaN
+        different, places = np.unique(bits, axis=0, return_inverse=True)
+        found = definition(first, second, *different.view(np.float64).T)
+        return found[places.ravel()].reshape(operands[0].shape)
+
+    return evaluated
 
 
 def gauss(low: float, high: float, pieces: int) -> tuple[Array, Array]:
@@ -21,16 +40,16 @@ def gauss(low: float, high: float, pieces: int) -> tuple[Array, Array]:
 AT_A_TIME = 500  # elements, for each of which there are some thousand points
 
 
-def bessel_order_integral(kind: str, n: int, v: Any, x: Any) -> Array:
+@once_for_equals
+def bessel_order_integral(kind: str, n: int, v: Array, x: Array) -> Array:
     """Poisson's integrals (DLMF 10.9.4, 10.32.2, 10.32.8), differentiated under the integral sign.
 
     They hold for orders above -1/2; the recurrence over three neighbouring orders leads to those below zero.
     """
-    v, x = np.broadcast_arrays(np.asarray(v, np.float64), np.asarray(x, np.float64))
     starts = range(0, max(v.size, 1), AT_A_TIME)
-    parts = [[one.ravel()[start : start + AT_A_TIME, None] for one in (v, x)] for start in starts]
+    parts = [[one[start : start + AT_A_TIME, None] for one in (v, x)] for start in starts]
     with np.errstate(all="ignore"):
-        return np.asarray(np.concatenate([_by_recurrence(kind, n, *part) for part in parts]).reshape(v.shape))
+        return np.concatenate([_by_recurrence(kind, n, *part) for part in parts])
 
 
 def _by_recurrence(kind: str, n: int, v: Array, x: Array) -> Array:
@@ -82,11 +101,15 @@ def _power_integral(n: int, v: Array, x: Array, factor: Array, logarithm: Array)
     return np.asarray(np.sum(slope * factor * np.exp(exponent), -1))
 
 
-def beta_density_derivative(n: int, m: int, a: Any, b: Any, x: Any) -> Array:
+@once_for_equals
+def beta_density_derivative(n: int, m: int, a: Array, b: Array, x: Array) -> Array:
     """By Leibniz' rule, of the powers of x and 1 - x and of the beta function, at most once each."""
+    return _density_derivative(n, m, a, b, x)
+
+
+def _density_derivative(n: int, m: int, a: Array, b: Array, x: Array) -> Array:
     special = import_module("scipy.special")
 
-    a, b, x = (np.asarray(one, np.float64) for one in (a, b, x))
     with np.errstate(all="ignore"):
         density = np.exp((a - 1) * np.log(x) + (b - 1) * np.log1p(-x) - special.betaln(a, b))
         return np.asarray(density * log_density_factor(n, m, a, b, np.log(x), np.log1p(-x)))
@@ -104,12 +127,13 @@ def log_density_factor(n: int, m: int, a: Any, b: Any, log_x: Any, log_rest: Any
     }[n, m]  # fmt: skip
 
 
-def betainc_order_sum(n: int, m: int, a: Any, b: Any, x: Any) -> Array:
+@once_for_equals
+def betainc_order_sum(n: int, m: int, a: Array, b: Array, x: Array) -> Array:
     """The integral of the density's derivative from zero, in the fourth root of the part of the way."""
-    a, b, x = (np.asarray(one, np.float64)[..., None] for one in np.broadcast_arrays(a, b, x))
+    a, b, x = (one[..., None] for one in (a, b, x))
     part, weight = gauss(0.0, 1.0, 8)
     place = x * part**4
-    found = beta_density_derivative(n, m, a, b, place) * 4 * x * part**3
+    found = _density_derivative(n, m, a, b, place) * 4 * x * part**3
     return np.where((x[..., 0] == 0) | (x[..., 0] == 1), 0.0, np.sum(found * weight, -1))
 
 

@@ -152,3 +152,58 @@ def test_complex_sinc():
     x = gs.tensor([0j, 1e-3j, 0.1 + 0.1j, 2 + 1j, 0.16 + 0j], dtype=gs.complex128, requires_grad=True)
     np.testing.assert_allclose(gs.sinc(x).detach().numpy(), np.sinc(x.detach().numpy()), rtol=1e-14)
     assert gs.autograd.gradcheck(gs.sinc, (x,))
+
+
+# ---- arguments
+
+
+@pytest.mark.parametrize(("op", "root"), [("var_mean", np.asarray), ("std_mean", np.sqrt)])
+def test_unbiased_statistics_with_their_mean(op, root):
+    x = np.arange(12.0).reshape(3, 4) ** 2
+    spread, mean = getattr(gs, op)(gs.tensor(x), False)
+    np.testing.assert_allclose([spread, mean], [root(x.var()), x.mean()])
+    for found in (getattr(gs, op)(gs.tensor(x), 1, True), getattr(gs, op)(gs.tensor(x), dim=1, unbiased=True)):
+        np.testing.assert_allclose(found.mean, x.mean(1))
+        np.testing.assert_allclose(found[0], root(x.var(1, ddof=1)))
+    assert getattr(gs, op)(gs.tensor(x), 0, unbiased=False, keepdim=True).mean.shape == (1, 4)
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda x, out: gs.var_mean(x, out=(out(0), out(0))), (1.0, 2.0)),
+        (lambda x, out: gs.std_mean(x, 0, correction=1, out=(out(0), out(0))), (1.0, 2.0)),
+        (lambda x, out: gs.aminmax(x, out=(out(0), out(0))), (1.0, 3.0)),
+        (lambda x, out: gs.quantile(x, 0.75, out=out(0)), 2.5),
+        (lambda x, out: gs.nanquantile(x, 0.75, out=out(0)), 2.5),
+        (lambda x, out: gs.norm(x, 1, out=out(0)), 6.0),
+        (lambda x, out: gs.signbit(-x, out=out(0, bool)), [True, True, True]),
+        (lambda x, out: gs.nonzero(x - 2, out=out(0, gs.int64)), [[0], [2]]),
+        (lambda x, out: gs.fft.fftfreq(4, 0.5, out=out(4)), [0.0, 0.5, -1.0, -0.5]),
+        (lambda x, out: gs.fft.rfftfreq(4, 0.5, out=out(0)), [0.0, 0.5, 1.0]),
+    ],
+)
+def test_results_are_written_to_out(call, expected):
+    given = []
+
+    def out(size, dtype=gs.float64):
+        given.append(gs.empty(size, dtype=dtype))
+        return given[-1]
+
+    found = call(gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64), out)
+    assert all(a is b for a, b in zip(found if len(given) == 2 else (found,), given, strict=True))
+    assert values(*given) == (list(expected) if len(given) == 2 else [expected])
+
+
+def test_places_as_vectors_are_not_written_to_out():
+    with pytest.raises(RuntimeError, match="does not support the out kwarg when as_tuple is True"):
+        gs.nonzero(gs.ones(2), out=gs.empty(0, dtype=gs.int64), as_tuple=True)
+
+
+def test_drivers_of_singular_values_change_nothing():
+    a = gs.tensor([[2.0, 0.0], [0.0, 1.0]])
+    assert gs.linalg.svd(a, driver="gesvdj").S.tolist() == gs.linalg.svdvals(a, driver="gesvd").tolist() == [2.0, 1.0]
+    with pytest.raises(
+        RuntimeError, match=r"driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = 'qr'$"
+    ):
+        gs.linalg.svd(a, driver="qr")
