@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from gradsmith import func as func
     from gradsmith import linalg as linalg
     from gradsmith import nn as nn
+    from gradsmith import optim as optim
     from gradsmith import profiler as profiler
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
@@ -243,14 +244,14 @@ __all__ = [
     "no_grad", "ones", "ones_like", "pi", "profiler", "promote_types", "result_type", "set_cache_limit",
     "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
     "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
-    "fft", "linalg", "signal", "sparse", "special",
+    "fft", "linalg", "optim", "signal", "sparse", "special",
     *_ops, *_lazy_ops, *_MODULE_OF,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name in ("func", "profiler", "fft", "linalg", "nn", "signal", "sparse", "special", "utils"):
+    if name in ("func", "profiler", "fft", "linalg", "nn", "optim", "signal", "sparse", "special", "utils"):
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
         family, op = _RENAMED[name]

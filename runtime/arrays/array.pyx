@@ -3,6 +3,7 @@
 Python sees here only the settings of the kernels: threads, the cache of arrays, the default dtype.
 """
 
+from cpython.pycapsule cimport PyCapsule_New
 from libc.stdint cimport uint64_t
 
 import numpy
@@ -89,6 +90,16 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
         GS_MATMUL_OWN
     int gs_set_matmul_backend(MatmulBackend backend) noexcept
     MatmulBackend gs_get_matmul_backend() noexcept
+
+cdef extern from *:
+    # thread_pool.h includes NumPy in the way of the kernels, so what is used of it is declared again.
+    """
+    void gs_parallel(
+        void (*task)(void *context, npy_intp first, npy_intp last), void *context, npy_intp n, npy_intp cost,
+        npy_intp step);
+    """
+    void gs_parallel(
+        void (*task)(void *, npy_intp, npy_intp) noexcept, void *, npy_intp, npy_intp, npy_intp) noexcept
 
 gs_import_numpy()
 gs_loops_init()
@@ -440,6 +451,11 @@ def get_num_threads():
 def call_each(function, count):
     """Call ``function(i)`` for every i below `count`, on as many threads as kernels use; the first error is raised."""
     gs_call_each(function, count)
+
+
+def parallel_loop():
+    """The pool's `gs_parallel`, for C that is linked into another module; see kernels/threads/thread_pool.h."""
+    return PyCapsule_New(<void *>&gs_parallel, "gradsmith.parallel_loop", NULL)
 
 
 def empty_cache():

@@ -1,0 +1,45 @@
+"""Optimizers and schedules of learning rates, with PyTorch's names and arguments.
+
+A step of an optimizer whose rule goes element by element is one compiled call over all its parameters.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gradsmith.optim.adadelta import Adadelta
+from gradsmith.optim.adagrad import Adagrad
+from gradsmith.optim.adam import Adam, AdamW
+from gradsmith.optim.adamax import Adamax
+from gradsmith.optim.asgd import ASGD
+from gradsmith.optim.nadam import NAdam
+from gradsmith.optim.optimizer import Optimizer
+from gradsmith.optim.radam import RAdam
+from gradsmith.optim.rmsprop import RMSprop
+from gradsmith.optim.rprop import Rprop
+from gradsmith.optim.sgd import SGD
+
+if TYPE_CHECKING:
+    from gradsmith.optim.adafactor import Adafactor as Adafactor
+    from gradsmith.optim.lbfgs import LBFGS as LBFGS
+    from gradsmith.optim.sparse_adam import SparseAdam as SparseAdam
+
+__all__ = [
+    "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "Rprop", "SparseAdam",
+]  # fmt: skip
+
+_LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "SparseAdam": "sparse_adam"}
+
+
+def __getattr__(name: str) -> Any:
+    """What few programs use is imported when it is first used."""
+    if name in ("lr_scheduler", "swa_utils"):
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _LAZY:
+        value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

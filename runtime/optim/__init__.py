@@ -1,0 +1,1 @@
+"""Steps of optimizers: one call updates all parameters, in place, without temporaries."""
