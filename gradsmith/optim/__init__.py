@@ -19,13 +19,15 @@ from gradsmith.optim.rprop import Rprop
 from gradsmith.optim.sgd import SGD
 
 if TYPE_CHECKING:
+    from gradsmith.optim import lr_scheduler as lr_scheduler
+    from gradsmith.optim import swa_utils as swa_utils
     from gradsmith.optim.adafactor import Adafactor as Adafactor
     from gradsmith.optim.lbfgs import LBFGS as LBFGS
     from gradsmith.optim.sparse_adam import SparseAdam as SparseAdam
 
 __all__ = [
     "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "Rprop", "SparseAdam",
+    "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
 _LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "SparseAdam": "sparse_adam"}

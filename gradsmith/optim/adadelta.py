@@ -53,7 +53,7 @@ class Adadelta(ElementwiseOptimizer):
     >>> w.square().sum().backward()
     >>> optimizer.step()
     >>> w
-    XXX
+    tensor([ 0.9968, -1.9968], requires_grad=True)
     """
 
     _rule = UpdateRule("adadelta", ("lr", "rho", "eps", "weight_decay", "maximize"), ("step",))

@@ -59,7 +59,7 @@ class NAdam(ElementwiseOptimizer):
     >>> w.square().sum().backward()
     >>> optimizer.step()
     >>> w
-    XXX
+    tensor([ 0.4718, -1.4718], requires_grad=True)
     """
 
     _rule = UpdateRule(

@@ -53,11 +53,11 @@ class RMSprop(ElementwiseOptimizer):
     --------
     >>> import gradsmith as gs
     >>> w = gs.tensor([1.0, -2.0], requires_grad=True)
-    >>> optimizer = gs.optim.RMSprop([w], lr=0.1)
+    >>> optimizer = gs.optim.RMSprop([w], lr=0.05)
     >>> w.square().sum().backward()
     >>> optimizer.step()
     >>> w
-    XXX
+    tensor([ 0.5000, -1.5000], requires_grad=True)
     """
 
     _rule = UpdateRule("rmsprop", ("lr", "alpha", "eps", "weight_decay", "momentum", "maximize"), ("step",))
