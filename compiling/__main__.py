@@ -5,7 +5,7 @@
     python -m compiling --debug                      with the internal checks compiled in
     python -m gradsmith.compiling --package my_ops   a generated package in the current folder
 
-The last is what `gradsmith.load` runs: a process of its own, so that neither setuptools nor a change of folder concerns
+The last is what `gradsmith.load_ops` runs: a process of its own, so that neither setuptools nor a change of folder concerns
 the process that wants the package. Wheels and editable installs are driven by ``setup.py``.
 
 Environment: ``CC`` and ``CFLAGS`` as usual; ``GRADSMITH_NO_LIBMVEC=1`` and ``GRADSMITH_NO_CLONES=1`` turn off the

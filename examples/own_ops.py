@@ -2,7 +2,7 @@
 
     python examples/own_ops.py
 
-The ops of the sensor are those of examples/my_ops.yaml, which is no part of gradsmith: `gradsmith.load` compiles it the
+The ops of the sensor are those of examples/my_ops.yaml, which is no part of gradsmith: `gradsmith.load_ops` compiles it the
 first time. The exit code is 0 when their gradient is right and the signal is found.
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 import gradsmith as gs
 
 HERE = Path(__file__).resolve().parent
-ops = gs.load(HERE / "my_ops.yaml", functions=HERE / "my_functions.py", methods=True)
+ops = gs.load_ops(HERE / "my_ops.yaml", functions=HERE / "my_functions.py", methods=True)
 
 LIMIT, STEPS, RATE, MOMENTUM = 2, 400, 0.1, 0.9
 GRADIENT_TOLERANCE, REQUIRED_ERROR = 1e-6, 0.01

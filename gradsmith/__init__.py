@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from gradsmith import profiler as profiler
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
+    from gradsmith import serialization as serialization
     from gradsmith import special as special
     from gradsmith import utils as utils
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
@@ -110,7 +111,7 @@ if TYPE_CHECKING:
     from gradsmith.counting import unique as unique
     from gradsmith.counting import unique_consecutive as unique_consecutive
     from gradsmith.counting import unravel_index as unravel_index
-    from gradsmith.extension.loading import load as load
+    from gradsmith.extension.loading import load_ops as load_ops
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
     from gradsmith.func import vmap as vmap
@@ -177,6 +178,8 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.queries import numel as numel
     from gradsmith.runtime.tensors.queries import resolve_conj as resolve_conj
     from gradsmith.runtime.tensors.queries import resolve_neg as resolve_neg
+    from gradsmith.serialization.files import load as load
+    from gradsmith.serialization.files import save as save
 
 # What is beside the ops, by the module that is imported when one of it is first used.
 _ELSEWHERE = {
@@ -184,7 +187,7 @@ _ELSEWHERE = {
         "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",
         "unique_consecutive", "unravel_index",
     ),
-    "gradsmith.extension.loading": ("load",),
+    "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
     # Functions that NumPy has and PyTorch has not, or has under another name.
@@ -203,6 +206,7 @@ _ELSEWHERE = {
         "allclose", "equal", "is_conj", "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
         "is_tensor", "numel", "resolve_conj", "resolve_neg",
     ),
+    "gradsmith.serialization.files": ("load", "save"),
     "gradsmith.signal.top_level": (
         "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window",
         "hanning", "kaiser", "kaiser_window",
@@ -244,14 +248,14 @@ __all__ = [
     "no_grad", "ones", "ones_like", "pi", "profiler", "promote_types", "result_type", "set_cache_limit",
     "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
     "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
-    "fft", "linalg", "optim", "signal", "sparse", "special",
+    "fft", "linalg", "optim", "serialization", "signal", "sparse", "special",
     *_ops, *_lazy_ops, *_MODULE_OF,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name in ("func", "profiler", "fft", "linalg", "nn", "optim", "signal", "sparse", "special", "utils"):
+    if name in ("func", "profiler", "fft", "linalg", "nn", "optim", "serialization", "signal", "sparse", "special", "utils"):
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
         family, op = _RENAMED[name]

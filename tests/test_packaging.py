@@ -83,7 +83,7 @@ def test_a_wheel_holds_what_tables_outside_need(project, wheel, tmp_path):
     code = (
         f"import sys; sys.path.insert(0, {str(wheel)!r})\n"
         "import gradsmith as gs\n"
-        "ops = gs.load('twice.yaml', methods=True)\n"
+        "ops = gs.load_ops('twice.yaml', methods=True)\n"
         "print(gs.__file__, gs.ones(1).twice().tolist(), ops.__file__)\n"
     )
     environment = {**os.environ, "GRADSMITH_CACHE_DIR": str(tmp_path / "cache")}

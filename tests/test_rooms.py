@@ -73,6 +73,7 @@ FLOORS = (
     "gradsmith.func",
     "gradsmith",
     "gradsmith.extension",
+    "gradsmith.serialization",
     "gradsmith.verify",
     "codegen.__main__",
 )

@@ -1,4 +1,4 @@
-"""``gradsmith.load``: the ops of an external table, built when they are first needed."""
+"""``gradsmith.load_ops``: the ops of an external table, built when they are first needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _loading = threading.RLock()
 
 
-def load(
+def load_ops(
     table: str | os.PathLike[str],
     *,
     functions: str | os.PathLike[str] | None = None,
@@ -69,7 +69,7 @@ def load(
 
     Examples
     --------
-    >>> my_ops = gs.load("my_ops.yaml")  # doctest: +SKIP
+    >>> my_ops = gs.load_ops("my_ops.yaml")  # doctest: +SKIP
     >>> my_ops.squareplus(gs.randn(3, requires_grad=True)).sum().backward()  # doctest: +SKIP
     """
     from . import cache

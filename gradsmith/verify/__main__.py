@@ -59,7 +59,7 @@ def arguments_of(arguments: Sequence[str] | None) -> argparse.Namespace:
         prog="python -m gradsmith.verify", description="Prove the entries of the op table numerically."
     )
     parser.add_argument("ops", nargs="*", metavar="OP", help="add, sum.dim, ...; an op stands for all its overloads")
-    parser.add_argument("--table", metavar="FILE", help="an external table, see gradsmith.load")
+    parser.add_argument("--table", metavar="FILE", help="an external table, see gradsmith.load_ops")
     parser.add_argument("--functions", metavar="FILE", help="the Python file of the table's array functions")
     parser.add_argument("--jobs", type=int, default=PROCESSES, help="processes (default: %(default)s)")
     parser.add_argument("--again", action="store_true", help="prove also what nothing has changed about since it was")

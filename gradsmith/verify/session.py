@@ -49,7 +49,7 @@ class Source:
     @property
     def module(self) -> ModuleType:
         """In-place forms are methods, so those are asked for."""
-        return gs.load(self.table, functions=self.functions, methods=True) if self.table else gs
+        return gs.load_ops(self.table, functions=self.functions, methods=True) if self.table else gs
 
     @cached_property
     def models(self) -> Models | None:

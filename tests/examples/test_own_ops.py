@@ -31,7 +31,7 @@ def test_the_signal_is_found(environment):
 def test_an_even_width_is_refused_by_the_array_function(environment):
     code = (
         "import gradsmith as gs\n"
-        "ops = gs.load('examples/my_ops.yaml', functions='examples/my_functions.py', methods=True)\n"
+        "ops = gs.load_ops('examples/my_ops.yaml', functions='examples/my_functions.py', methods=True)\n"
         "ops.blur(gs.ones(5), 4)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], env=environment, cwd=ROOT, capture_output=True, text=True)

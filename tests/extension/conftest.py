@@ -27,7 +27,7 @@ def cache(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def kinds(cache):
-    return gs.load(HERE / "kinds.yaml", functions=HERE / "kinds_functions.py")
+    return gs.load_ops(HERE / "kinds.yaml", functions=HERE / "kinds_functions.py")
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ def keeping(cache, tmp_path_factory):
     folder = tmp_path_factory.mktemp("keeping")
     (folder / "keeping.yaml").write_text(TABLE, encoding="utf-8")
     (folder / "functions.py").write_text(FUNCTIONS, encoding="utf-8")
-    return gs.load(folder / "keeping.yaml", functions=folder / "functions.py")
+    return gs.load_ops(folder / "keeping.yaml", functions=folder / "functions.py")
 
 
 def change_all(keeping):
@@ -194,7 +194,7 @@ def rest_of(array):
 def test_no_function_or_expression_writes_to_its_arguments(cache, tmp_path):
     (tmp_path / "writing.yaml").write_text(WRITING)
     (tmp_path / "writers.py").write_text(WRITERS)
-    ops = gs.load(tmp_path / "writing.yaml", functions=tmp_path / "writers.py")
+    ops = gs.load_ops(tmp_path / "writing.yaml", functions=tmp_path / "writers.py")
     x, index = gs.tensor([1.0, 2.0]), gs.tensor([1])
     calls = (
         lambda: ops.stepped(x), lambda: ops.emptied([x, x]), lambda: ops.chosen(x, (index,)), lambda: ops.rest(x),

@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 
 @pytest.fixture(scope="module")
 def ops(cache):
-    return gs.load(HERE / "language.yaml", functions=HERE / "language_functions.py")
+    return gs.load_ops(HERE / "language.yaml", functions=HERE / "language_functions.py")
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`gradsmith.load`: what is built when, what is kept, and what is said when it cannot be."""
+"""`gradsmith.load_ops`: what is built when, what is kept, and what is said when it cannot be."""
 
 import importlib.util
 import shutil
@@ -20,7 +20,7 @@ from gradsmith.extension import packages
 
 pytestmark = pytest.mark.compiles
 
-LOAD = "import sys, gradsmith as gs; ops = gs.load(sys.argv[1])"
+LOAD = "import sys, gradsmith as gs; ops = gs.load_ops(sys.argv[1])"
 
 
 def built(cache):
@@ -28,7 +28,7 @@ def built(cache):
 
 
 def test_what_is_built_is_kept(small, cache, run_python):
-    first = gs.load(small)
+    first = gs.load_ops(small)
     before = built(cache)
     code = f"{LOAD}; print(ops.__file__, 'Cython' in sys.modules, 'jinja2' in sys.modules, 'yaml' in sys.modules)"
     done = run_python("-c", code, str(small))
@@ -37,9 +37,9 @@ def test_what_is_built_is_kept(small, cache, run_python):
 
 
 def test_loading_twice_gives_the_same_module(small, tmp_path):
-    assert gs.load(small) is gs.load(str(small))
+    assert gs.load_ops(small) is gs.load_ops(str(small))
     elsewhere = shutil.copy(small, tmp_path / "copy")
-    assert gs.load(tmp_path / "copy") is not gs.load(small), elsewhere  # named after its file
+    assert gs.load_ops(tmp_path / "copy") is not gs.load_ops(small), elsewhere  # named after its file
 
 
 def test_the_key_is_made_of_everything_that_matters(monkeypatch):
@@ -85,19 +85,19 @@ def test_errors_of_the_tree_concern_no_other_table(small, cache, broken_tree):
     """Formulas call the ops that were generated."""
     shutil.copyfile(OWN_TABLE, broken_tree)
     small.write_text(SMALL.replace("grow", "shrink"), encoding="utf-8")
-    assert gs.load(small).ripple(gs.zeros(1)).tolist() == [0]
+    assert gs.load_ops(small).ripple(gs.zeros(1)).tolist() == [0]
 
 
 def test_errors_of_a_tree_without_a_build_are_told_apart(small, cache, broken_tree):
     small.write_text(SMALL.replace("grow", "vanish"), encoding="utf-8")
     with pytest.raises(RuntimeError, match=r"gradsmith's own, .*, has errors; .*:\n.*unknown type 'Tensr'"):
-        gs.load(small)
+        gs.load_ops(small)
 
 
 def test_an_edited_table_is_another_package(small, cache):
-    first = gs.load(small)
+    first = gs.load_ops(small)
     small.write_text(SMALL.replace("sin(self) * self)", "sin(self) * self + 1)"), encoding="utf-8")
-    second = gs.load(small)
+    second = gs.load_ops(small)
     x = gs.ones(2)
     assert (second.ripple(x) - first.ripple(x)).tolist() == pytest.approx([1, 1])
 
@@ -106,10 +106,10 @@ def test_samples_compile_nothing(small, cache, capsys, run_python):
     """Neither do points and references: a version that differs in them alone has the modules of the one compiled."""
     text = SMALL.replace("[ripples]", "[sampled]")
     small.write_text(text, encoding="utf-8")
-    first = gs.load(small, verbose=True)
+    first = gs.load_ops(small, verbose=True)
     assert "cython" in capsys.readouterr().out
     small.write_text(text.replace("real(3, 4)", "real(5)\n  reference: np.sin(self) * self"), encoding="utf-8")
-    second = gs.load(small, verbose=True)
+    second = gs.load_ops(small, verbose=True)
     assert not list(Path(second.__file__).parent.glob("*.pyx"))
     assert capsys.readouterr().out == ""
     assert second is not first and second.ripple is first.ripple and second.waves is first.waves
@@ -151,7 +151,7 @@ def test_samples_of_methods_and_functions(cache, tmp_path, run_python):
     functions.write_text("def bend_of(x):\n    return x + 1\n")
     text = SMALL.replace("pointwise(sin(self) * self)", "array(bend_of(self))").replace("ripple", "bend")
     text = text.replace(", inplace]", "]").replace("grad * (cos(self) * self + sin(self))", "grad")
-    code = "import sys, gradsmith as gs; gs.load(*sys.argv[1:2], functions=sys.argv[2], methods=True); "
+    code = "import sys, gradsmith as gs; gs.load_ops(*sys.argv[1:2], functions=sys.argv[2], methods=True); "
     for sample in ("real(3, 4)", "real(5)"):
         table.write_text(text.replace("real(3, 4)", sample), encoding="utf-8")
         done = run_python("-c", code + "print(gs.zeros(1).bend().tolist())", str(table), str(functions))
@@ -172,7 +172,7 @@ def test_processes_at_once(small, cache):
 
 def test_steps_are_told_when_asked(small, capsys):
     small.write_text(SMALL.replace("[ripples]", "[told]"), encoding="utf-8")
-    name = gs.load(small, verbose=True).__name__
+    name = gs.load_ops(small, verbose=True).__name__
     steps = capsys.readouterr().out.splitlines()
     assert {f"cython  {name}/waves.pyx", f"cc      {name}/waves_kernels.c", f"link    {name}.waves"} <= set(steps)
 
@@ -180,7 +180,7 @@ def test_steps_are_told_when_asked(small, capsys):
 def test_any_file_name_will_do(cache, tmp_path):
     table = tmp_path / "3 odd-name.yml"
     table.write_text(SMALL, encoding="utf-8")
-    assert gs.load(table).__name__.startswith("table_3_odd_name_")
+    assert gs.load_ops(table).__name__.startswith("table_3_odd_name_")
 
 
 def test_where_it_is_kept(monkeypatch, tmp_path):
@@ -203,7 +203,7 @@ def mistakes_of(small, old, new):
     assert old in SMALL
     small.write_text(SMALL.replace(old, new), encoding="utf-8")
     with pytest.raises(SpecErrors) as raised:
-        gs.load(small)
+        gs.load_ops(small)
     return str(raised.value)
 
 
@@ -233,7 +233,7 @@ def test_mistakes_of_tables_outside(small, old, new, message):
 
 def test_a_missing_table(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"none\.yaml"):
-        gs.load(tmp_path / "none.yaml")
+        gs.load_ops(tmp_path / "none.yaml")
 
 
 # ---- tools
@@ -245,13 +245,13 @@ def test_missing_packages_are_named(small, monkeypatch):
     absent = {"Cython", "jinja2"}
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None if name in absent else find(name))
     with pytest.raises(ImportError, match=r"needs Jinja2, Cython, which .* pip install 'gradsmith\[build\]'"):
-        gs.load(small)
+        gs.load_ops(small)
 
 
 def test_a_missing_compiler_is_named(small, monkeypatch):
     monkeypatch.setenv("CC", "no-such-cc -pthread")
     with pytest.raises(BuildError, match="no C compiler: 'no-such-cc' is not on the path. Install GCC"):
-        gs.load(small)
+        gs.load_ops(small)
 
 
 def spoiled(file, old, new):
@@ -280,7 +280,7 @@ def test_errors_of_compilers_name_the_entry(small, cache, monkeypatch, file, old
     monkeypatch.setattr("gradsmith.codegen.extension.make_package", spoiled(file, old, new))
     before = built(cache)
     with pytest.raises(BuildError, match=f"^{small}:5: ripple: " + message.format(r"small_\w+")):
-        gs.load(small)
+        gs.load_ops(small)
     assert built(cache) == before
 
 
@@ -304,7 +304,7 @@ def test_building_leaves_the_process_alone(small, run_python):
 def test_a_cache_that_somebody_tidied_up(small, cache, run_python):
     """An incomplete build is done again."""
     small.write_text(SMALL.replace("[ripples]", "[tidied_up]"), encoding="utf-8")
-    folder = Path(gs.load(small).__file__).parent
+    folder = Path(gs.load_ops(small).__file__).parent
     for gone in (next(folder.glob("waves.*.so")), folder / "__init__.py"):
         gone.unlink()
         done = run_python("-c", f"{LOAD}; print(ops.ripple(gs.zeros(1)).tolist())", str(small))
@@ -316,10 +316,10 @@ def test_a_cache_that_somebody_tidied_up(small, cache, run_python):
 def test_letters_of_other_alphabets_in_a_file_name(cache, tmp_path):
     table = tmp_path / "ﬂüsse.yaml"
     table.write_text(SMALL, encoding="utf-8")
-    assert gs.load(table).__name__.startswith("__sse_")
+    assert gs.load_ops(table).__name__.startswith("__sse_")
 
 
 def test_a_table_in_another_encoding(small):
     small.write_bytes(SMALL.replace("Waves that grow", "Größer").encode("latin1"))
     with pytest.raises(SpecErrors, match=r"small\.yaml:11:10: is not UTF-8"):
-        gs.load(small)
+        gs.load_ops(small)

@@ -7,7 +7,7 @@ pytestmark = pytest.mark.compiles
 
 SETUP = (
     "import sys, numpy as np, gradsmith as gs\n"
-    "ops = gs.load(sys.argv[1], methods=True)\n"
+    "ops = gs.load_ops(sys.argv[1], methods=True)\n"
     "x = gs.tensor([0.5, 2.0], requires_grad=True)\n"
 )
 
@@ -61,7 +61,7 @@ def test_a_missing_in_place_form_says_why(small, run_python):
 
 
 def test_without_asking_there_are_none(small, run_python):
-    done = run_python("-c", f"import gradsmith as gs; gs.load({str(small)!r}); print(hasattr(gs.Tensor, 'ripple'))")
+    done = run_python("-c", f"import gradsmith as gs; gs.load_ops({str(small)!r}); print(hasattr(gs.Tensor, 'ripple'))")
     assert done.stdout == "False\n"
 
 
@@ -81,8 +81,8 @@ def test_an_edited_table_replaces_its_own_methods_alone(small, run_python, tmp_p
     code = (
         "before = x.ripple(); text = open(sys.argv[1]).read()\n"
         "open(sys.argv[1], 'w').write(text.replace('sin(self) * self)', 'sin(self) * self + 1)'))\n"
-        "gs.load(sys.argv[1], methods=True); print((x.ripple() - before).tolist())\n"
-        "try:\n    gs.load(sys.argv[2], methods=True)\nexcept AttributeError as error:\n    print(error)\n"
+        "gs.load_ops(sys.argv[1], methods=True); print((x.ripple() - before).tolist())\n"
+        "try:\n    gs.load_ops(sys.argv[2], methods=True)\nexcept AttributeError as error:\n    print(error)\n"
         "print(len([name for name in sys.modules if name.startswith('other_')]))\n"
     )
     difference, message, left = outputs(run_python, code, small, other)
@@ -97,7 +97,7 @@ def test_methods_of_many_kinds(cache, run_python, tmp_path):
     table.write_text(text.replace("variants: [function, inplace]", "variants: [function]"), encoding="utf-8")
     code = (
         "import sys, gradsmith as gs\n"
-        "ops = gs.load(sys.argv[1], functions=sys.argv[2], methods=True)\n"
+        "ops = gs.load_ops(sys.argv[1], functions=sys.argv[2], methods=True)\n"
         "x = gs.ones(2, 2)\n"
         "print(x.squareplus(width=0).tolist(), x.both(x).tolist() == ops.both(x, x).tolist())\n"
         "print(x.extremes(1).low.tolist(), x.every_other().shape, x.smoothed_(times=2) is x)\n"

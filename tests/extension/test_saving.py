@@ -55,7 +55,7 @@ def entry(base, kept):
 def ops(cache, tmp_path_factory):
     table = tmp_path_factory.mktemp("saving") / "saving.yaml"
     table.write_text("ways:\n" + "".join(entry(*way) for way in WAYS), encoding="utf-8")
-    return gs.load(table)
+    return gs.load_ops(table)
 
 
 def arguments(base, **options):
@@ -138,7 +138,7 @@ def test_what_would_be_cheaper_is_told(cache, tmp_path, capsys):
         "  samples: real(3)\n  doc: Grows.\n",
         encoding="utf-8",
     )
-    gs.load(table, verbose=True)
+    gs.load_ops(table, verbose=True)
     assert f"{table}:2:1: grown: note: saves self; result would be cheaper: grown need not be computed again. " in (
         capsys.readouterr().out
     )

@@ -19,7 +19,7 @@ random = np.random.default_rng(3)
 
 @pytest.fixture(scope="module")
 def ops(cache):
-    return gs.load(HERE / "language.yaml", functions=HERE / "language_functions.py")
+    return gs.load_ops(HERE / "language.yaml", functions=HERE / "language_functions.py")
 
 
 def leaf(*shape, requires_grad=True):

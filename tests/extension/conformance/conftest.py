@@ -8,4 +8,4 @@ import gradsmith as gs
 
 @pytest.fixture(scope="session")
 def ops(cache):
-    return gs.load(CONFORMANCE, methods=True)  # as the proofs do, which so find it built
+    return gs.load_ops(CONFORMANCE, methods=True)  # as the proofs do, which so find it built

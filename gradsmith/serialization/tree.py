@@ -1,0 +1,304 @@
+"""Trees as JSON: arrays are named, everything else is written out.
+
+Note [Trees as JSON]
+What JSON has stands for itself: null, booleans, numbers, texts, and lists. Everything else is an object with one key
+that says its kind. So ``{"a": (1, x)}`` with a tensor x is ``{"dict": [["a", {"tuple": [1, {"tensor": "a.1"}]}]]}``,
+and the array of x is kept under the name ``a.1``. A tensor or array that is in the tree twice has one array.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+from collections import Counter, OrderedDict, defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.device import device as Device
+from gradsmith.runtime.tensors.factories.creation import empty, from_numpy
+from gradsmith.serialization.arrays import DTYPES
+from gradsmith.serialization.errors import CorruptFileError
+
+_Array = np.ndarray[Any, Any]
+_FACTORIES: dict[str, Any] = {"dict": dict, "list": list, "set": set, "int": int, "float": float}
+DEEPEST = 100  # levels of a tree
+LONGEST_NAME = 200  # characters of an array's name
+
+
+class Encoder:
+    """Takes a tree apart; `arrays` collects what has to be kept beside its JSON."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, _Array] = {}
+        self._names: dict[Any, str] = {}
+        self._kept: list[Any] = []  # so that no two objects have one id
+
+    def encode(self, value: Any, path: str = "", level: int = 0) -> Any:
+        """The JSON of a value.
+
+        Raises
+        ------
+        TypeError
+            It contains something that cannot be saved; the message says where.
+        ValueError
+            It has too many levels, perhaps since it contains itself.
+        """
+        if level > DEEPEST:
+            raise ValueError(f"save: the tree has more than {DEEPEST} levels at {_shown(path[:LONGEST_NAME])}")
+        if value is None or type(value) in (bool, str) or (type(value) is float and math.isfinite(value)):
+            return value
+        if type(value) is int:
+            return value if abs(value) < 1 << 63 else {"int": hex(value)}
+        if type(value) is list:
+            return self._items(value, path, level)
+        return self._object(value, path, level)
+
+    def _items(self, values: Any, path: str, level: int) -> list[Any]:
+        return [self.encode(item, _joined(path, i), level + 1) for i, item in enumerate(values)]
+
+    def _pairs(self, value: dict[Any, Any], path: str, level: int) -> list[Any]:
+        return [
+            [self.encode(key, path, level + 1), self.encode(item, _joined(path, key), level + 1)]
+            for key, item in value.items()
+        ]
+
+    def _object(self, value: Any, path: str, level: int) -> Any:
+        kind = type(value)
+        if isinstance(value, Tensor):
+            return self._tensor(value, path)
+        if kind is np.ndarray or isinstance(value, np.generic):
+            return {"array" if isinstance(value, np.ndarray) else "scalar": self._array(np.asarray(value), value, path)}
+        if isinstance(value, dict):
+            return self._dict(value, path, level)
+        if kind in (set, frozenset, tuple):
+            return {kind.__name__: self._items(value, path, level)}
+        plain = _as_texts(value)
+        if plain is None:
+            raise TypeError(_refusal(value, path))
+        return plain
+
+    def _dict(self, value: dict[Any, Any], path: str, level: int) -> Any:
+        kind = type(value)
+        if kind is OrderedDict and "_metadata" in vars(value):  # of a module's state_dict()
+            metadata = self.encode(value._metadata, path, level + 1)  # type: ignore[attr-defined]
+            return {"OrderedDict": self._pairs(value, path, level), "metadata": metadata}
+        if kind in (dict, OrderedDict, Counter):
+            return {kind.__name__: self._pairs(value, path, level)}
+        factory = getattr(value, "default_factory", None)
+        if kind is defaultdict and (factory is None or factory in _FACTORIES.values()):
+            pairs = self._pairs(value, path, level)
+            return {"defaultdict": pairs, "factory": None if factory is None else factory.__name__}
+        raise TypeError(_refusal(value, path))
+
+    def _tensor(self, value: Tensor, path: str) -> Any:
+        found: dict[str, Any]
+        if value.device.type == "meta":
+            found = {"meta": list(value.shape), "dtype": value.dtype.name}
+        else:
+            found = {"tensor": self._array(value.detach().numpy(), value, path)}
+        if value.requires_grad:
+            found["requires_grad"] = True
+        if _is_parameter(value):
+            found["parameter"] = True
+        return found
+
+    def _array(self, array: _Array, owner: Any, path: str) -> str:
+        """The name under which an array is kept; memory that is shown twice in one way is kept once."""
+        if array.dtype.name not in DTYPES:
+            raise TypeError(f"save: the array at {_shown(path)} has dtype {array.dtype}, of which there are no tensors")
+        key = (array.__array_interface__["data"], array.shape, array.strides, array.dtype)
+        if key in self._names:
+            return self._names[key]
+        plain = _as_name(path)
+        name, count = plain, 1
+        while name in self.arrays:
+            count += 1
+            name = f"{plain}#{count}"
+        self.arrays[name], self._names[key] = array, name
+        self._kept.append(owner)
+        return name
+
+
+def _as_name(path: str) -> str:
+    """A path as archives can have it for a name."""
+    return "".join(c if c.isprintable() else "_" for c in path[:LONGEST_NAME]) or "tensor"
+
+
+def _as_texts(value: Any) -> Any:
+    """Small things that are written out; None for what cannot be."""
+    kind = type(value)
+    if kind is float:
+        return {"float": repr(value)}
+    if kind is complex:
+        return {"complex": [repr(value.real), repr(value.imag)]}
+    if kind in (bytes, bytearray):
+        return {kind.__name__: base64.b64encode(value).decode("ascii")}
+    if kind is range:
+        return {"range": [hex(number) for number in (value.start, value.stop, value.step)]}
+    if isinstance(value, np.dtype) and value.name in DTYPES:
+        return {"dtype": value.name}
+    return {"device": str(value)} if isinstance(value, Device) else None
+
+
+def _refusal(value: Any, path: str) -> str:
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    advice = "save its state_dict() instead" if hasattr(value, "state_dict") else "convert it to one of them"
+    return (
+        f"save: {_shown(path)} is a {kind}. A file holds tensors, arrays, numbers, texts, bytes, and dicts, lists, "
+        f"tuples and sets of them: {advice}"
+    )
+
+
+def _shown(path: str) -> str:
+    return f"the value at {path!r}" if path else "the value"
+
+
+def _joined(path: str, key: Any) -> str:
+    return f"{path}.{key}" if path else str(key)
+
+
+def _is_parameter(value: Tensor) -> bool:
+    return any(
+        kind.__name__ == "Parameter" and kind.__module__.startswith("gradsmith.") for kind in type(value).__mro__
+    )
+
+
+# ---- and back
+
+
+class Decoder:
+    """Puts a tree together.
+
+    Parameters
+    ----------
+    array : callable
+        From the name of an array to the array.
+    device : device or None
+        Where tensors shall be.
+    """
+
+    def __init__(self, array: Callable[[str], _Array], device: Any = None) -> None:
+        self._read = array
+        self._device = device
+        self._arrays: dict[str, _Array] = {}
+        self._tensors: dict[tuple[Any, ...], Tensor] = {}
+
+    def decode(self, node: Any, level: int = 0) -> Any:
+        if level > DEEPEST:
+            raise CorruptFileError(f"load: the tree has more than {DEEPEST} levels")
+        if isinstance(node, list):
+            return [self.decode(item, level + 1) for item in node]
+        if not isinstance(node, dict):
+            return node
+        kind = next(iter(node), None)
+        decoder = getattr(self, f"_decode_{kind}", None)
+        if decoder is None:
+            raise CorruptFileError(
+                f"load: the tree contains a {kind!r}, which is not known; a newer version may read it"
+            )
+        return decoder(node, level)
+
+    def _items(self, node: dict[str, Any], kind: str, level: int) -> list[Any]:
+        return [self.decode(item, level + 1) for item in node[kind]]
+
+    def _pairs(self, node: dict[str, Any], kind: str, level: int) -> list[tuple[Any, Any]]:
+        return [(self.decode(key, level + 1), self.decode(item, level + 1)) for key, item in node[kind]]
+
+    def _array(self, name: str) -> _Array:
+        if name not in self._arrays:
+            self._arrays[name] = self._read(name)
+        return self._arrays[name]
+
+    def _decode_tensor(self, node: dict[str, Any], level: int) -> Tensor:
+        name, requires_grad, is_parameter = node["tensor"], bool(node.get("requires_grad")), bool(node.get("parameter"))
+        key = (name, requires_grad, is_parameter)
+        if key not in self._tensors:
+            tensor = from_numpy(self._array(name))
+            self._tensors[key] = finished(tensor, self._device, requires_grad, is_parameter)
+        return self._tensors[key]
+
+    def _decode_meta(self, node: dict[str, Any], level: int) -> Tensor:
+        shape, dtype = node["meta"], known_dtype(node["dtype"])
+        tensor = empty(*shape, dtype=dtype, device="meta") if shape else empty((), dtype=dtype, device="meta")
+        return finished(tensor, None, bool(node.get("requires_grad")), bool(node.get("parameter")))
+
+    def _decode_array(self, node: dict[str, Any], level: int) -> _Array:
+        return self._array(node["array"])
+
+    def _decode_scalar(self, node: dict[str, Any], level: int) -> Any:
+        return self._array(node["scalar"])[()]
+
+    def _decode_dict(self, node: dict[str, Any], level: int) -> Any:
+        return dict(self._pairs(node, "dict", level))
+
+    def _decode_OrderedDict(self, node: dict[str, Any], level: int) -> Any:
+        found = OrderedDict(self._pairs(node, "OrderedDict", level))
+        if "metadata" in node:
+            found._metadata = self.decode(node["metadata"], level + 1)  # type: ignore[attr-defined]
+        return found
+
+    def _decode_Counter(self, node: dict[str, Any], level: int) -> Any:
+        return Counter(dict(self._pairs(node, "Counter", level)))
+
+    def _decode_defaultdict(self, node: dict[str, Any], level: int) -> Any:
+        factory = None if node["factory"] is None else _FACTORIES[node["factory"]]
+        return defaultdict(factory, self._pairs(node, "defaultdict", level))
+
+    def _decode_tuple(self, node: dict[str, Any], level: int) -> Any:
+        return tuple(self._items(node, "tuple", level))
+
+    def _decode_set(self, node: dict[str, Any], level: int) -> Any:
+        return set(self._items(node, "set", level))
+
+    def _decode_frozenset(self, node: dict[str, Any], level: int) -> Any:
+        return frozenset(self._items(node, "frozenset", level))
+
+    def _decode_int(self, node: dict[str, Any], level: int) -> Any:
+        return int(node["int"], 16)
+
+    def _decode_float(self, node: dict[str, Any], level: int) -> Any:
+        return float(node["float"])
+
+    def _decode_complex(self, node: dict[str, Any], level: int) -> Any:
+        real, imaginary = node["complex"]
+        return complex(float(real), float(imaginary))
+
+    def _decode_bytes(self, node: dict[str, Any], level: int) -> Any:
+        return base64.b64decode(node["bytes"], validate=True)
+
+    def _decode_bytearray(self, node: dict[str, Any], level: int) -> Any:
+        return bytearray(base64.b64decode(node["bytearray"], validate=True))
+
+    def _decode_range(self, node: dict[str, Any], level: int) -> Any:
+        start, stop, step = (int(number, 16) for number in node["range"])
+        return range(start, stop, step)
+
+    def _decode_dtype(self, node: dict[str, Any], level: int) -> Any:
+        return known_dtype(node["dtype"])
+
+    def _decode_device(self, node: dict[str, Any], level: int) -> Any:
+        return Device(node["device"])
+
+
+def known_dtype(name: Any) -> np.dtype[Any]:
+    if name not in DTYPES:
+        raise CorruptFileError(f"load: there are no tensors of dtype {name!r}")
+    dtype: np.dtype[Any] = np.dtype(name)
+    return dtype
+
+
+def finished(tensor: Tensor, device: Any, requires_grad: bool, is_parameter: bool) -> Tensor:
+    """A loaded tensor where and as it should be."""
+    if device is not None:
+        tensor = tensor.to(device)
+    if is_parameter:
+        import gradsmith.nn
+
+        make: Any = getattr(gradsmith.nn, "Parameter", None)
+        if make is not None:
+            found: Tensor = make(tensor, requires_grad)
+            return found
+    return tensor.requires_grad_(requires_grad)
