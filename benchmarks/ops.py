@@ -199,6 +199,24 @@ def tables() -> list[Row]:
     ]
 
 
+# ---- random numbers
+
+
+def draws() -> list[Row]:
+    many = 10 * MILLION
+    calls: dict[str, Callable[[object, object], object]] = {
+        "rand": lambda lib, x: lib.rand(many),
+        "rand, float64": lambda lib, x: lib.rand(many, dtype=lib.float64),
+        "randn": lambda lib, x: lib.randn(many),
+        "randn, float64": lambda lib, x: lib.randn(many, dtype=lib.float64),
+        "randint": lambda lib, x: lib.randint(10, (many,)),
+    }
+    return [
+        Row(f"{name}, 1e7", lambda call=call: forward(call, numbers(1)), "torch 0.6", rounds=5)
+        for name, call in calls.items()
+    ]
+
+
 # ---- networks
 
 
@@ -244,6 +262,8 @@ def layers() -> list[Row]:
         "softmax": ("softmax", (-1,), (rows,), "0.9"),
         "log_softmax": ("log_softmax", (-1,), (rows,), "0.9"),
         "attention, 8 heads x 64 x 64": ("scaled_dot_product_attention", (), (heads,) * 3, "0.9"),
+        "dropout, 1e7": ("dropout", (0.3,), (images(10 * MILLION),), "0.6"),
+        "alpha_dropout, 1e7": ("alpha_dropout", (0.3, True), (images(10 * MILLION),), "0.6"),
         "attention, 2,048 x 64": ("scaled_dot_product_attention", (), (sequence,) * 3, "1.1"),
     }  # fmt: skip
     return [
@@ -268,6 +288,7 @@ ROWS = [
     *special_functions(),
     *recording(),
     *tables(),
+    *draws(),
     *layers(),
 ]
 

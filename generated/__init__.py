@@ -295,6 +295,10 @@ if TYPE_CHECKING:
         adjoint,
     )
 if TYPE_CHECKING:
+    from gradsmith.generated.sampling import (
+        kept_part,
+    )
+if TYPE_CHECKING:
     from gradsmith.generated.activation import (
         sigmoid,
         special_expit,
@@ -1188,6 +1192,7 @@ LAZY = {
     "view_as_real_copy": "gradsmith.generated.complex_numbers",
     "view_as_complex": "gradsmith.generated.complex_numbers",
     "adjoint": "gradsmith.generated.complex_numbers",
+    "kept_part": "gradsmith.generated.sampling",
     "sigmoid": "gradsmith.generated.activation",
     "special_expit": "gradsmith.generated.activation",
     "relu": "gradsmith.generated.activation",

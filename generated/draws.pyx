@@ -15,6 +15,7 @@ from gradsmith.runtime.arrays.functions cimport floats
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.draws import bits
 from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.tensors.factories.random import as_generator_or_none, numpy_generator
 
@@ -308,9 +309,47 @@ def call_geometric_(self, p, generator):
     return op_geometric_(<TensorBase>self, p, generator)
 
 
-# ---- bernoulli_(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
+# ---- bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
 
 cdef class BernoulliBackward0(Node):
+    """Backward of ``bernoulli_.Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        # self: zeros_like(grad)
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
+
+cdef object tangents_bernoulli__Tensor(tuple tangents, tuple given):    # zeros_like(self_t)
+    self_t, = tangents
+    return zeros_like(self_t)
+
+cdef TensorBase op_bernoulli__Tensor(TensorBase self, TensorBase p, object generator):
+    check_inplace("bernoulli_", self)
+    cdef int depth = begin_op("bernoulli_", (self, p, generator), NULL) if watching else 0
+    cdef Node node, history = None
+    if requires_grad_1(self):
+        node = <Node>BernoulliBackward0.__new__(BernoulliBackward0)
+        connect_1(node, 0, 0, self)
+        history = prepare_history("bernoulli_", self, node)
+    if not (watching and written_batched(&batched_inplace_bernoulli__Tensor, (self, p, generator))):
+        write_values("bernoulli_", self, floats.bernoulli_of(array_of(self), array_of(p), numpy_generator(generator)))
+    finish_inplace(self, history)
+    if has_tangent_1(self):
+        carry_tangents(self, (self,), tangents_bernoulli__Tensor, ())
+    return ended(depth, self)
+
+cdef object packed_inplace_bernoulli__Tensor(tuple operands):
+    return op_bernoulli__Tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_inplace_bernoulli__Tensor
+batched_inplace_bernoulli__Tensor = BatchRule(
+    b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli__Tensor, NULL
+)
+
+
+# ---- bernoulli_(Tensor(a!) self, float p=0.5, *, Generator? generator=None) -> Tensor(a!)
+
+cdef class BernoulliBackward1(Node):
     """Backward of ``bernoulli_``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -329,15 +368,11 @@ cdef TensorBase op_bernoulli_(TensorBase self, object p, object generator):
     cdef int depth = begin_op("bernoulli_", (self, p, generator), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
-        node = <Node>BernoulliBackward0.__new__(BernoulliBackward0)
+        node = <Node>BernoulliBackward1.__new__(BernoulliBackward1)
         connect_1(node, 0, 0, self)
         history = prepare_history("bernoulli_", self, node)
     if not (watching and written_batched(&batched_inplace_bernoulli_, (self, p, generator))):
-        write_values(
-            "bernoulli_",
-            self,
-            (numpy_generator(generator).random(array_of(self).shape) < p).astype(array_of(self).dtype),
-        )
+        write_values("bernoulli_", self, bits.bernoulli_number_of(array_of(self), p, numpy_generator(generator)))
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_bernoulli_, ())
@@ -349,51 +384,6 @@ cdef object packed_inplace_bernoulli_(tuple operands):
 cdef BatchRule batched_inplace_bernoulli_
 batched_inplace_bernoulli_ = BatchRule(b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli_, NULL)
 
-
-# ---- bernoulli_.Tensor(Tensor(a!) self, Tensor p, *, Generator? generator=None) -> Tensor(a!)
-
-cdef class BernoulliBackward1(Node):
-    """Backward of ``bernoulli_.Tensor``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        # self: zeros_like(grad)
-        set_grad_input(grad_inputs, 0, zeros_like(grad))
-
-cdef object tangents_bernoulli__Tensor(tuple tangents, tuple given):    # zeros_like(self_t)
-    self_t, = tangents
-    return zeros_like(self_t)
-
-cdef TensorBase op_bernoulli__Tensor(TensorBase self, TensorBase p, object generator):
-    check_inplace("bernoulli_", self)
-    cdef int depth = begin_op("bernoulli_", (self, p, generator), NULL) if watching else 0
-    cdef Node node, history = None
-    if requires_grad_1(self):
-        node = <Node>BernoulliBackward1.__new__(BernoulliBackward1)
-        connect_1(node, 0, 0, self)
-        history = prepare_history("bernoulli_", self, node)
-    if not (watching and written_batched(&batched_inplace_bernoulli__Tensor, (self, p, generator))):
-        write_values("bernoulli_", self, floats.bernoulli_of(array_of(self), array_of(p), numpy_generator(generator)))
-    finish_inplace(self, history)
-    if has_tangent_1(self):
-        carry_tangents(self, (self,), tangents_bernoulli__Tensor, ())
-    return ended(depth, self)
-
-cdef object packed_inplace_bernoulli__Tensor(tuple operands):
-    return op_bernoulli__Tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
-
-cdef BatchRule batched_inplace_bernoulli__Tensor
-batched_inplace_bernoulli__Tensor = BatchRule(
-    b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli__Tensor, NULL
-)
-
-def call_bernoulli_(self, p, generator):
-    self = check_input(self, "bernoulli_")
-    p = as_float(p, "bernoulli_", "p", 2)
-    generator = as_generator_or_none(generator, "bernoulli_", "generator", 3)
-    check_real(self, "bernoulli_")
-    return op_bernoulli_(<TensorBase>self, p, generator)
-
 def call_bernoulli__Tensor(self, p, generator):
     self = check_input(self, "bernoulli_")
     p = check_tensor(p, "bernoulli_", "p", 2)
@@ -402,17 +392,24 @@ def call_bernoulli__Tensor(self, p, generator):
     check_real(p, "bernoulli_")
     return op_bernoulli__Tensor(<TensorBase>self, <TensorBase>p, generator)
 
+def call_bernoulli_(self, p, generator):
+    self = check_input(self, "bernoulli_")
+    p = as_float(p, "bernoulli_", "p", 2)
+    generator = as_generator_or_none(generator, "bernoulli_", "generator", 3)
+    check_real(self, "bernoulli_")
+    return op_bernoulli_(<TensorBase>self, p, generator)
+
 cdef Overloads BERNOULLI__OVERLOADS = Overloads("bernoulli_", (
-    Overload("(Tensor input, float p=0.5, *, Generator? generator=None)", 0.5, None),
     Overload("(Tensor input, Tensor p, *, Generator? generator=None)", None),
+    Overload("(Tensor input, float p=0.5, *, Generator? generator=None)", 0.5, None),
 ))
 
 def bind_bernoulli_(tuple args not None, dict kwargs not None):
     cdef int choice = 0
     cdef tuple found = BERNOULLI__OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
-        return call_bernoulli_(found[0], found[1], found[2])
-    return call_bernoulli__Tensor(found[0], found[1], found[2])
+        return call_bernoulli__Tensor(found[0], found[1], found[2])
+    return call_bernoulli_(found[0], found[1], found[2])
 
 
 # ---- random_(Tensor(a!) self, int? start=None, int? to=None, *, Generator? generator=None) -> Tensor(a!)

@@ -948,7 +948,7 @@ cdef class Tensor(PlainMethods):
         return lazy_draws.call_geometric_(self, p, generator)
 
     def bernoulli_(self, *args, **kwargs):
-        """Replace the elements by ones with probability `p`, and zeros."""
+        """Replace the elements by ones, each with the probability that an element of `p` says, and zeros."""
         return lazy_draws.bind_bernoulli_((self, *args), kwargs)
 
     def random_(self, start=None, to=None, *, generator=None):

@@ -34,6 +34,7 @@ FAMILIES = (
     "floats",
     "complex_numbers",
     "draws",
+    "sampling",
     "activation",
     "rectifiers",
     "squashing",
@@ -97,7 +98,7 @@ FAMILIES = (
 # their ops are called by way of Python, which is why those of the most frequent ops are not among them. None has the
 # name of an op: once imported, the module would hide it.
 LAZY_FAMILIES = frozenset(
-    {"angles", "complex_numbers", "floats", "pairs", "draws", "stacking", "diagonals", "rearranging"}
+    {"angles", "complex_numbers", "floats", "pairs", "draws", "sampling", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
     | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
@@ -320,7 +321,7 @@ REFERENCE_FUNCTIONS = words(
     pivoted_by_rows reflections shortest_solution solved_with stein sylvester unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
     interpolated padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative bessel_order_integral
-    cumulative_prod cumulative_sum histogramdd_between histogramdd_even
+    cumulative_prod cumulative_sum histogramdd_between histogramdd_even kept_by_streams
     """
 )
 REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(

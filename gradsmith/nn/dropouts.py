@@ -5,14 +5,24 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from gradsmith.generated.sampling import kept_part
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.random import Generator, mask
+from gradsmith.runtime.tensors.queries import is_tensor
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
 SATURATION = 1.7580993408473766  # minus the value to which selu goes, scale * alpha; from Klambauer et al., 2017
 
 
-def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Zeros instead of a random part of the elements; the others are divided by how many remain on average.
 
     Parameters
@@ -25,6 +35,8 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
         Without it the result is the input.
     inplace : bool, optional
         Change the input itself.
+    generator : Generator, optional
+        The source of the random numbers; the default one if not given.
 
     Returns
     -------
@@ -43,86 +55,147 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     >>> F.dropout(gs.ones(3), p=0.0)
     tensor([1., 1., 1.])
     """
-    _expect_probability(p)
-    return _dropped(input, input.shape, p, training, inplace)
+    _expect_input("dropout", input, p)
+    return _dropped("dropout", input, input.shape, p, training, inplace, generator)
 
 
-def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout1d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Zeros instead of random channels of signals, (images, channels, length) or (channels, length); see `dropout`."""
-    return _channels_dropped("dropout1d", input, p, training, inplace, (2, 3), 2)
+    return _channels_dropped("dropout1d", input, p, training, inplace, generator, (2, 3), 2)
 
 
-def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout2d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Zeros instead of random channels of images; what has three dimensions is taken for signals. See `dropout`."""
-    return _channels_dropped("dropout2d", input, p, training, inplace, (3, 4), 0)
+    return _channels_dropped("dropout2d", input, p, training, inplace, generator, (3, 4), 0)
 
 
-def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+def dropout3d(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = True,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Zeros instead of random channels of volumes, with a batch or without one; see `dropout`."""
-    return _channels_dropped("dropout3d", input, p, training, inplace, (4, 5), 4)
+    return _channels_dropped("dropout3d", input, p, training, inplace, generator, (4, 5), 4)
 
 
-def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Dropout that keeps mean zero and variance one: the saturation of selu instead of a random part of the elements.
 
     Source: Klambauer et al., Self-Normalizing Neural Networks, 2017, section 3.
     """
-    _expect_probability(p)
-    return _saturated(input, input.shape, p, training, inplace)
+    _expect_input("alpha_dropout", input, p)
+    return _saturated("alpha_dropout", input, input.shape, p, training, inplace, generator)
 
 
-def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+def feature_alpha_dropout(
+    input: Tensor,
+    p: float = 0.5,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """`alpha_dropout` of whole channels, the second dimension of the input."""
-    _expect_probability(p)
-    if input.ndim < 2:
-        raise RuntimeError(
-            f"Feature dropout requires at least 2 dimensions in the input, but its size is {list(input.shape)}"
-        )
-    return _saturated(input, _one_per_channel(input, input.ndim), p, training, inplace)
+    _expect_input("feature_alpha_dropout", input, p)
+    return _saturated("feature_alpha_dropout", input, _one_per_channel(input), p, training, inplace, generator)
 
 
-def _expect_probability(p: float) -> None:
+def _expect_input(op: str, input: Tensor, p: float) -> None:
+    if not is_tensor(input):
+        raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    if input.dtype.kind not in "fc":
+        raise RuntimeError(f"{op}(): expects a floating or complex dtype, but input is of {input.dtype}")
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _kept(input: Tensor, shape: Sequence[int], p: float) -> Tensor:
-    """Ones, and zeros with probability `p`."""
-    return input.detach().new_empty(shape).bernoulli_(1 - p)
-
-
-def _dropped(input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool) -> Tensor:
+def _dropped(
+    op: str,
+    input: Tensor,
+    shape: Sequence[int],
+    p: float,
+    training: bool,
+    inplace: bool,
+    generator: Generator | None,
+) -> Tensor:
+    """Zeros where a mask of that shape says so."""
     if not training or p == 0:
         return input
-    factors = _kept(input, shape, p)
-    if p < 1:
-        factors.div_(1 - p)
-    return input.mul_(factors) if inplace else input * factors
+    kept = mask(op, input, shape, 1 - p, generator)
+    scale = 1 / (1 - p) if p < 1 else 0.0
+    return input.mul_(kept.to(input.dtype).mul_(scale)) if inplace else kept_part(input, kept, scale)
 
 
-def _saturated(input: Tensor, shape: Sequence[int], p: float, training: bool, inplace: bool) -> Tensor:
+def _saturated(
+    op: str,
+    input: Tensor,
+    shape: Sequence[int],
+    p: float,
+    training: bool,
+    inplace: bool,
+    generator: Generator | None,
+) -> Tensor:
     if not training or p == 0:
         return input
-    kept = _kept(input, shape, p)
     if p == 1:
-        return input.mul_(kept) if inplace else input * kept
+        return _dropped(op, input, shape, p, training, inplace, generator)
+    kept = mask(op, input, shape, 1 - p, generator)
     scale = 1 / math.sqrt((SATURATION**2 * p + 1) * (1 - p))
-    offset = (kept - 1 + p) * (SATURATION * scale)
-    return input.mul_(kept * scale).add_(offset) if inplace else input * (kept * scale) + offset
+    above, below = p * SATURATION * scale, (p - 1) * SATURATION * scale
+    if not inplace:
+        return kept_part(input, kept, scale, above, below)
+    factors = kept.to(input.dtype)
+    return input.mul_(factors * scale).add_(factors.mul_(above - below).add_(below))
 
 
 def _channels_dropped(
-    op: str, input: Tensor, p: float, training: bool, inplace: bool, ndims: tuple[int, int], unbatched: int
+    op: str,
+    input: Tensor,
+    p: float,
+    training: bool,
+    inplace: bool,
+    generator: Generator | None,
+    ndims: tuple[int, int],
+    unbatched: int,
 ) -> Tensor:
-    _expect_probability(p)
+    _expect_input(op, input, p)
     if input.ndim not in ndims:
         raise RuntimeError(
             f"{op}: Expected {ndims[0]}D or {ndims[1]}D input, but received a {input.ndim}D input of size "
             f"{list(input.shape)}"
         )
     kept_dims = 1 if input.ndim == unbatched else 2
-    return _dropped(input, [*input.shape[:kept_dims], *[1] * (input.ndim - kept_dims)], p, training, inplace)
+    shape = [*input.shape[:kept_dims], *[1] * (input.ndim - kept_dims)]
+    return _dropped(op, input, shape, p, training, inplace, generator)
 
 
-def _one_per_channel(input: Tensor, ndim: int) -> list[int]:
-    return [*input.shape[:2], *[1] * (ndim - 2)]
+def _one_per_channel(input: Tensor) -> list[int]:
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Feature dropout requires at least 2 dimensions in the input, but its size is {list(input.shape)}"
+        )
+    return [*input.shape[:2], *[1] * (input.ndim - 2)]

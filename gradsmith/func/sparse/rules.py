@@ -329,7 +329,7 @@ OF_RUNTIME: dict[type, Rule] = {
 OF_OPS: dict[str, Rule] = {
     op: rule
     for rule, ops in (
-        (elementwise, "abs complex_of_parts masked_fill mse_loss scaled_pairs sgn variances_at_least"),
+        (elementwise, "abs complex_of_parts kept_part masked_fill mse_loss scaled_pairs sgn variances_at_least"),
         (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
         (same_places, "clone clone_by_rows copy_to frexp imag overlap_envelope real_part to_copy"),
         (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),

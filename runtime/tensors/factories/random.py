@@ -6,6 +6,7 @@ A `Generator` holds a ``numpy.random.Generator``.  The functions take theirs fro
 
 from __future__ import annotations
 
+import math
 import operator
 import os
 from collections.abc import Callable, Sequence
@@ -17,7 +18,15 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, call_each, has_no_data
 from gradsmith.runtime.arrays.device import CPU, META, DeviceLike, as_device
-from gradsmith.runtime.arrays.dtypes import as_dtype, bool_, get_default_dtype, int64, uint8
+from gradsmith.runtime.arrays.dtypes import as_dtype, bool_, get_default_dtype, int32, int64, uint8
+from gradsmith.runtime.arrays.functions.draws.bits import (
+    STREAM_SIZE,
+    fill_even,
+    fill_integers,
+    fill_normal,
+    kept,
+    uninitialised,
+)
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
@@ -287,30 +296,37 @@ def _normal(source: np.random.Generator, out: Array) -> None:
         source.standard_normal(out=out, dtype=out.dtype)
 
 
-# ---- filling in parallel
-
-_CHUNK = 1 << 18  # elements that one generator fills
+# ---- large arrays
 
 
 def _filled_by(draw: Draw, source: np.random.Generator, shape: tuple[int, ...], dtype: DType) -> Array:
-    """New array that `draw` fills, a large one on several threads.
+    """New array that `draw` fills, or streams of bits that `source` gives the key of: a large one on several threads.
 
-    Each chunk of a large array has a generator of its own, whose seed comes from `source`:
-    the numbers are the same on any number of threads.
+    Each piece of a large array has a stream of its own: the numbers are the same on any number of threads.
     """
-    array = np.empty(shape, dtype)
-    if array.size < 2 * _CHUNK:
+    if math.prod(shape) < 2 * STREAM_SIZE:
+        array = np.empty(shape, dtype)
         draw(source, array)
         return array
-    flat = array.reshape(-1)
+    array = uninitialised(shape, dtype)
+    if draw is _uniform and dtype.itemsize > 2:
+        fill_even(source, array)
+    elif draw is _normal and dtype.itemsize == 4:
+        fill_normal(source, array)
+    else:
+        _fill_in_pieces(draw, source, array.reshape(-1))
+    return array
+
+
+def _fill_in_pieces(draw: Draw, source: np.random.Generator, flat: Array) -> None:
+    """By NumPy, with a generator for each piece."""
     entropy = source.integers(0, 1 << 63, 2).tolist()
 
-    def fill_chunk(i: int) -> None:
+    def fill_piece(i: int) -> None:
         seed = np.random.SeedSequence(entropy, spawn_key=(i,))
-        draw(np.random.Generator(np.random.SFC64(seed)), flat[i * _CHUNK : (i + 1) * _CHUNK])
+        draw(np.random.Generator(np.random.SFC64(seed)), flat[i * STREAM_SIZE : (i + 1) * STREAM_SIZE])
 
-    call_each(fill_chunk, -(-flat.size // _CHUNK))
-    return array
+    call_each(fill_piece, -(-flat.size // STREAM_SIZE))
 
 
 # ---- integers
@@ -394,12 +410,22 @@ def _integers(
         raise RuntimeError(f"{op}(): numbers from {low} to {high - 1} do not fit in bool")
     if on_meta(device, op):
         return allocate(op, array_without_data, shape, dtype)
+    return allocate(op, partial(_filled_with_integers, _source(generator, op), low, high), shape, dtype)
+
+
+def _filled_with_integers(
+    source: np.random.Generator, low: int, high: int, shape: tuple[int, ...], dtype: DType
+) -> Array:
+    if dtype in (int32, int64) and high - low <= 1 << 32 and math.prod(shape) >= 2 * STREAM_SIZE:
+        array = uninitialised(shape, dtype)
+        fill_integers(source, array, low, high)
+        return array
     drawn = dtype if dtype.kind in "iu" else int64
 
     def draw(source: np.random.Generator, out: Array) -> None:
         out[...] = source.integers(low, high, out.shape, drawn)
 
-    return allocate(op, partial(_filled_by, draw, _source(generator, op)), shape, dtype)
+    return _filled_by(draw, source, shape, dtype)
 
 
 def randperm(
@@ -535,9 +561,21 @@ def _bernoulli_of_number(input: Tensor, p: float, generator: Generator | None, o
         )
     if not 0 <= p <= 1:
         raise RuntimeError(f"bernoulli(): p must be from 0 to 1, got {p}")
-    Draws("bernoulli")  # its error, before that of rand()
-    drawn: Tensor = (rand(input.shape, generator=generator, dtype=np.float64, device=input.device) < p).to(input.dtype)
+    drawn = mask("bernoulli", input, input.shape, p, generator).to(input.dtype)
     return drawn if out is None else out.resize_(drawn.shape).copy_(drawn)
+
+
+def mask(op: str, input: Tensor, shape: Sequence[int], p: float, generator: Generator | None) -> Tensor:
+    """Mask that is true with probability `p`, where `input` is: a mask of its shape lies in memory as it does."""
+    draws = Draws(op)
+    sizes = (*draws.sizes, *shape)
+    if on_meta(input.device, op):
+        array: Array = array_without_data(sizes, bool_)
+    else:
+        array = kept(_source(generator, op), sizes, p)
+        if not draws.sizes and tuple(shape) == input.shape and not is_batched_tensor(input):
+            array = ordered_like(input, array)
+    return draws.batched(made(array, False, device=input.device))
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:

@@ -206,6 +206,56 @@ def test_alpha_dropout_keeps_mean_and_variance():
     assert (channels == channels[..., :1]).all() and len(np.unique(channels)) == 2
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.complex64])
+@pytest.mark.parametrize("layout", [lambda a: a, lambda a: a.T, lambda a: a[::2], lambda a: a[:, ::-3]])
+def test_dropout_of_all_dtypes_and_layouts(dtype, layout):
+    array = layout(np.arange(1.0, 481.0).reshape(20, 24).astype(dtype))
+    x = gs.from_numpy(array).requires_grad_()
+    y = F.dropout(x, 0.5, generator=gs.Generator().manual_seed(2))
+    kept = y.detach().numpy() != 0
+    np.testing.assert_array_equal(y.detach().numpy(), np.where(kept, 2 * array, 0))
+    assert 0.2 < kept.mean() < 0.8
+    y.backward(gs.tensor(array))
+    np.testing.assert_array_equal(x.grad.numpy(), np.where(kept, 2 * array, 0))
+
+
+def test_dropout_by_a_generator_of_ones_own():
+    first, second = (F.dropout(gs.ones(99), 0.5, generator=gs.Generator().manual_seed(4)) for _ in range(2))
+    assert gs.equal(first, second)
+    state = gs.get_rng_state()
+    F.alpha_dropout(gs.ones(99), 0.5, True, generator=gs.Generator())
+    assert gs.equal(state, gs.get_rng_state())
+
+
+def test_dropout_keeps_what_is_no_number():
+    y = F.dropout(gs.full((1000,), float("nan")), 0.5)  # zero times NaN, as in PyTorch
+    assert y.isnan().all()
+
+
+@pytest.mark.parametrize("function", [F.dropout, F.alpha_dropout, F.dropout1d, F.feature_alpha_dropout])
+def test_dropout_in_batches(function):
+    x = gs.ones(3, 40, 50)
+
+    def dropped(row):
+        return function(row, 0.5, True)
+
+    with pytest.raises(RuntimeError, match="randomness"):
+        gs.vmap(dropped)(x)
+    same = gs.vmap(dropped, randomness="same")(x).numpy()
+    different = gs.vmap(dropped, randomness="different")(x).numpy()
+    assert (same == same[:1]).all() and not (different == different[:1]).all()
+    assert 0.3 < (different == different.max()).mean() < 0.7
+
+
+def test_dropout_without_data():
+    assert F.dropout(gs.ones(3, 4, device="meta"), 0.5).shape == (3, 4)
+    for call in (lambda: F.dropout(None), lambda: F.alpha_dropout([1.0], 0.5, True)):
+        with pytest.raises(TypeError, match="must be Tensor"):
+            call()
+    with pytest.raises(RuntimeError, match="floating"):
+        F.dropout(gs.ones(3, dtype=gs.int64))
+
+
 # ---- attention
 
 
