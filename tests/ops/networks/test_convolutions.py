@@ -161,6 +161,33 @@ def test_sums_of_many_terms():
     np.testing.assert_allclose(found, convolved(x, w, [1], [0], [1], 1), rtol=1e-11, atol=1e-11)
 
 
+@pytest.mark.parametrize(("outputs", "inputs", "window"), [(8, 9, 3), (17, 3, 3), (33, 31, 1), (40, 10, 2), (5, 30, 3)])
+@pytest.mark.parametrize("sizes", [(7, 6), (3, 150)])
+def test_gradients_of_weights_of_many_channels(outputs, inputs, window, sizes):
+    x, w = RNG.standard_normal((3, inputs, *sizes)), RNG.standard_normal((outputs, inputs, window, window))
+    for dtype, tolerance in ((np.float64, 1e-12), (np.float32, 2e-5)):
+        tw = gs.tensor(w.astype(dtype), requires_grad=True)
+        y = F.conv2d(gs.tensor(x.astype(dtype)), tw)
+        g = RNG.standard_normal(y.shape).astype(dtype)
+        y.backward(gs.tensor(g))
+        seen = np.lib.stride_tricks.sliding_window_view(x, (window, window), (2, 3))
+        expected = np.tensordot(g.astype(np.float64), seen, ((0, 2, 3), (0, 2, 3)))
+        np.testing.assert_allclose(tw.grad.numpy(), expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
+
+
+def test_strides_of_many_phases():
+    x, w = RNG.standard_normal((2, 2, 45, 50)), RNG.standard_normal((3, 2, 4, 4))
+    tx = gs.tensor(x, requires_grad=True)
+    y = F.conv2d(tx, gs.tensor(w), stride=(20, 21))
+    g = RNG.standard_normal(y.shape)
+    y.backward(gs.tensor(g))
+    expected = np.zeros(x.shape)
+    for row, column in np.ndindex(3, 3):
+        seen = np.s_[:, :, row * 20 : row * 20 + 4, column * 21 : column * 21 + 4]
+        expected[seen] += np.tensordot(g[:, :, row, column], w, (1, 0))
+    np.testing.assert_allclose(tx.grad.numpy(), expected, rtol=1e-12, atol=1e-12)
+
+
 def test_infinite_elements_reach_their_windows_alone():
     x = np.zeros((1, 1, 5, 5))
     x[0, 0, 0, 4] = np.inf
@@ -176,14 +203,14 @@ def test_infinite_elements_reach_their_windows_alone():
 
 def test_results_do_not_depend_on_threads():
     x = gs.tensor(RNG.standard_normal((8, 16, 20, 20)), requires_grad=True)
-    w = gs.tensor(RNG.standard_normal((24, 16, 3, 3)))
+    w = gs.tensor(RNG.standard_normal((24, 16, 3, 3)), requires_grad=True)
     before = gs.get_num_threads()
     found = []
     try:
         for threads in (1, 2, 3):
             gs.set_num_threads(threads)
             y = F.conv2d(x, w, padding=1)
-            found.append((y.detach().numpy(), *(g.numpy() for g in gs.autograd.grad(y.sum(), [x]))))
+            found.append((y.detach().numpy(), *(g.numpy() for g in gs.autograd.grad((y * y).sum(), [x, w]))))
     finally:
         gs.set_num_threads(before)
     for results in found[1:]:

@@ -1,67 +1,80 @@
-/* The inner loops of convolution.c for one type and one instruction set: REAL, BYTES of a vector, ROWS of most panels,
- * and NAME(x), which adds the suffix of both; TARGET is the attribute of the instruction set. */
+/* The inner loops of convolution.c; each_kernel.h says what REAL, NAME and the rest are. */
 
-#if defined(__GNUC__) || defined(__clang__)
-#define LANES ((int)(BYTES / sizeof(REAL)))
-typedef REAL NAME(vector) __attribute__((vector_size(BYTES)));
-typedef REAL NAME(unaligned) __attribute__((vector_size(BYTES), aligned(sizeof(REAL))));
-typedef INTEGER NAME(mask) __attribute__((vector_size(BYTES), aligned(sizeof(REAL))));
-#define UNROLL _Pragma("GCC unroll 16")
-#define INLINE TARGET static inline __attribute__((always_inline))
-#else
-#define LANES 1
-typedef REAL NAME(vector);
-typedef REAL NAME(unaligned);
-#define UNROLL
-#define INLINE static inline
-#endif
 #define WIDTH (2 * LANES)
 
 /* ---- products: panels of weights times positions */
 
-/* sums[i][0..WIDTH) = or += the sum over the terms of panel[term][i] * base[offsets[term] ...] */
+/* Of some tiles next to one another, of two vectors each:
+ * sums[i][...] = or += the sum over the terms of panel[term][i] * base[offsets[term] ...] */
 INLINE void
-NAME(multiply)(const int height, const REAL *panel, const REAL *base, const npy_intp *offsets, npy_intp n_terms,
-               REAL *sums, npy_intp sums_row, int add)
+NAME(multiply)(const int height, const int vectors, const REAL *panel, const REAL *base, const npy_intp *offsets,
+               npy_intp n_terms, REAL *sums, npy_intp sums_row, int add)
 {
-    NAME(vector) left[ROWS], right[ROWS];
+    NAME(vector) found[ROWS][8];
     UNROLL
     for (int i = 0; i < height; i++) {
-        left[i] = (NAME(vector)){0};
-        right[i] = (NAME(vector)){0};
+        UNROLL
+        for (int j = 0; j < vectors; j++) {
+            found[i][j] = (NAME(vector)){0};
+        }
     }
     for (npy_intp term = 0; term < n_terms; term++) {
         const NAME(unaligned) *from = (const NAME(unaligned) *)(base + offsets[term]);
-        NAME(vector) b0 = from[0], b1 = from[1];
+        NAME(vector) b[8];
+        UNROLL
+        for (int j = 0; j < vectors; j++) {
+            b[j] = from[j];
+        }
         UNROLL
         for (int i = 0; i < height; i++) {
-            left[i] += panel[i] * b0;
-            right[i] += panel[i] * b1;
+            UNROLL
+            for (int j = 0; j < vectors; j++) {
+                found[i][j] += panel[i] * b[j];
+            }
         }
         panel += height;
     }
     UNROLL
     for (int i = 0; i < height; i++) {
         NAME(unaligned) *to = (NAME(unaligned) *)(sums + i * sums_row);
-        to[0] = add ? to[0] + left[i] : left[i];
-        to[1] = add ? to[1] + right[i] : right[i];
+        UNROLL
+        for (int j = 0; j < vectors; j++) {
+            to[j] = add ? to[j] + found[i][j] : found[i][j];
+        }
     }
 }
 
-/* A tile of positions stays in L1 while all panels are multiplied with it. */
+/* All panels, with some tiles next to one another. */
+INLINE void
+NAME(multiply_tile)(const int height, const int tiles, const product *p, npy_intp tile, npy_intp first,
+                    npy_intp n_terms)
+{
+    npy_intp row = p->n_tiles * WIDTH;
+    const REAL *base = (const REAL *)p->base + tile * WIDTH;
+    for (npy_intp i = 0; i < p->n_panels; i++) {
+        const REAL *panel = (const REAL *)p->panels + (i * p->n_terms + first) * height;
+        REAL *sums = (REAL *)p->sums + i * height * row + tile * WIDTH;
+        NAME(multiply)(height, 2 * tiles, panel, base, p->offsets + first, n_terms, sums, row, first > 0);
+    }
+}
+
+/* A tile of positions stays in L1 while all panels are multiplied with it.  A few rows have not enough sums to keep the
+ * units for products busy, and take several tiles at once. */
 INLINE void
 NAME(multiply_tiles)(const int height, const product *p)
 {
-    npy_intp row = p->n_tiles * WIDTH;
+    const int together = height == 1 ? 4 : height <= ROWS / 4 ? 2 : 1;
     for (npy_intp first = 0; first < p->n_terms; first += TERMS) {
-        npy_intp n = p->n_terms - first < TERMS ? p->n_terms - first : TERMS;
-        for (npy_intp tile = 0; tile < p->n_tiles; tile++) {
-            const REAL *base = (const REAL *)p->base + tile * WIDTH;
-            for (npy_intp i = 0; i < p->n_panels; i++) {
-                const REAL *panel = (const REAL *)p->panels + (i * p->n_terms + first) * height;
-                REAL *sums = (REAL *)p->sums + i * height * row + tile * WIDTH;
-                NAME(multiply)(height, panel, base, p->offsets + first, n, sums, row, first > 0);
-            }
+        npy_intp n = smaller(p->n_terms - first, TERMS), tile = 0;
+        for (; tile + together <= p->n_tiles; tile += together) {
+            NAME(multiply_tile)(height, together, p, tile, first, n);
+        }
+        if (together == 4 && tile + 2 <= p->n_tiles) {
+            NAME(multiply_tile)(height, 2, p, tile, first, n);
+            tile += 2;
+        }
+        for (; tile < p->n_tiles; tile++) {
+            NAME(multiply_tile)(height, 1, p, tile, first, n);
         }
     }
 }
@@ -113,121 +126,67 @@ NAME(multiply_block)(const product *p)
     }
 }
 
-/* ---- correlations: sums over positions, for the gradient of the weight */
+/* ---- sums to the result */
 
-INLINE REAL
-NAME(total)(NAME(vector) sums)
-{
-#if defined(__GNUC__) || defined(__clang__)
-    REAL result = 0;
-    UNROLL
-    for (int i = 0; i < LANES; i++) {
-        result += sums[i];
-    }
-    return result;
-#else
-    return sums;
-#endif
-}
-
-/* A vector of which lanes from `n` on are zero.  Products are not enough: what lies there may be infinite. */
-INLINE NAME(vector)
-NAME(first_lanes)(NAME(vector) values, npy_intp n)
-{
-#if defined(__GNUC__) || defined(__clang__)
-    const INTEGER *middle = MASKS + sizeof(MASKS) / sizeof(INTEGER) / 2;
-    return (NAME(vector))((NAME(mask))values & *(const NAME(mask) *)(middle - n));
-#else
-    (void)n;
-    return values;
-#endif
-}
-
-/* Adds to weight[i][j] the sum over the positions of output[i][position] * plane[offsets[j] + position], for some rows
- * of one image.  Rows of the output are padded with zeros to whole vectors. */
+/* n numbers; where there are enough for a vector, the last one takes numbers again that the one before it took. */
 INLINE void
-NAME(correlate)(const int height, const correlation *c, const REAL *output, const REAL *plane, const npy_intp *offsets,
-                npy_intp n_terms, REAL *weight)
+NAME(store_numbers)(const REAL *from, REAL bias, REAL *to, npy_intp n)
 {
-    NAME(vector) sums[TILE_ROWS][TILE_TERMS];
-    const REAL *from[TILE_TERMS];
-    npy_intp whole = c->length / LANES * LANES;
-    UNROLL
-    for (int j = 0; j < TILE_TERMS; j++) {
-        from[j] = plane + offsets[j < n_terms ? j : 0];
-        UNROLL
-        for (int i = 0; i < height; i++) {
-            sums[i][j] = (NAME(vector)){0};
-        }
+    npy_intp i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        *(NAME(unaligned) *)(to + i) = *(const NAME(unaligned) *)(from + i) + bias;
     }
-    for (npy_intp row = c->first_row; row < c->last_row; row++) {
-        npy_intp start = row / c->rows * c->plane_step + row % c->rows * c->row_step;
-        const REAL *wanted = output + row * c->padded_length;
-        for (npy_intp q = 0; q < whole; q += LANES) {
-            NAME(vector) x[TILE_TERMS];
-            UNROLL
-            for (int j = 0; j < TILE_TERMS; j++) {
-                x[j] = *(const NAME(unaligned) *)(from[j] + start + q);
-            }
-            UNROLL
-            for (int i = 0; i < height; i++) {
-                NAME(vector) g = *(const NAME(unaligned) *)(wanted + i * c->output_step + q);
-                UNROLL
-                for (int j = 0; j < TILE_TERMS; j++) {
-                    sums[i][j] += g * x[j];
+    if (i < n && n >= LANES) {
+        *(NAME(unaligned) *)(to + n - LANES) = *(const NAME(unaligned) *)(from + n - LANES) + bias;
+        return;
+    }
+    for (; i < n; i++) {
+        to[i] = from[i] + bias;
+    }
+}
+
+/* Sums of positions `first` to `last` in the order of planes, to one channel of the result: what lies between rows of
+ * the result is left out. */
+INLINE void
+NAME(store_channel)(const run *r, const REAL *sums, npy_intp first, npy_intp last, REAL bias, REAL *result)
+{
+    npy_intp row_length = r->layout.extent[2], rows = r->layout.extent[1];
+    npy_intp row = first / row_length, begin = first % row_length, plane = row / rows, second = row % rows;
+    for (npy_intp position = first; position < last; begin = 0) {
+        npy_intp end = smaller(row_length, begin + last - position), n = smaller(end, r->grid[2]) - begin;
+        if (second < r->grid[1] && n > 0) {
+            npy_intp result_row = (r->start[0] + plane * r->step[0]) * r->result[1] + r->start[1] + second * r->step[1];
+            REAL *to = result + result_row * r->result[2] + r->start[2] + begin * r->step[2];
+            if (r->step[2] == 1) {
+                NAME(store_numbers)(sums, bias, to, n);
+            } else {
+                for (npy_intp i = 0; i < n; i++) {
+                    to[i * r->step[2]] = sums[i] + bias;
                 }
             }
         }
-        if (whole < c->length) {
-            NAME(vector) x[TILE_TERMS];
-            UNROLL
-            for (int j = 0; j < TILE_TERMS; j++) {
-                x[j] = NAME(first_lanes)(*(const NAME(unaligned) *)(from[j] + start + whole), c->length - whole);
-            }
-            UNROLL
-            for (int i = 0; i < height; i++) {
-                NAME(vector) g = *(const NAME(unaligned) *)(wanted + i * c->output_step + whole);
-                UNROLL
-                for (int j = 0; j < TILE_TERMS; j++) {
-                    sums[i][j] += g * x[j];
-                }
-            }
-        }
-    }
-    for (int i = 0; i < height; i++) {
-        for (int j = 0; j < n_terms; j++) {
-            weight[i * c->weight_step + j] += NAME(total)(sums[i][j]);
+        sums += end - begin;
+        position += end - begin;
+        second++;
+        if (second == rows) {
+            second = 0;
+            plane++;
         }
     }
 }
 
 TARGET static void
-NAME(correlate_rows)(const correlation *c)
+NAME(store)(const run *r, const stored *s, const char *sums)
 {
-    for (npy_intp j = 0; j < c->n_terms; j += TILE_TERMS) {
-        npy_intp n = c->n_terms - j < TILE_TERMS ? c->n_terms - j : TILE_TERMS;
-        const REAL *output = (const REAL *)c->output, *plane = (const REAL *)c->plane;
-        REAL *weight = (REAL *)c->weight + j;
-        switch (c->height) {
-        case 1:
-            NAME(correlate)(1, c, output, plane, c->offsets + j, n, weight);
-            break;
-        case 2:
-            NAME(correlate)(2, c, output, plane, c->offsets + j, n, weight);
-            break;
-        case 3:
-            NAME(correlate)(3, c, output, plane, c->offsets + j, n, weight);
-            break;
-        default:
-            NAME(correlate)(4, c, output, plane, c->offsets + j, n, weight);
-            break;
-        }
+    npy_intp size = volume(r->result);
+    for (npy_intp i = 0; i < s->n_rows; i++) {
+        npy_intp channel = s->group * r->rows + s->first_row + i;
+        REAL bias = r->bias == NULL ? 0 : ((const REAL *)r->bias)[channel];
+        REAL *to = (REAL *)r->to + (s->image * r->c->groups * r->rows + channel) * size;
+        NAME(store_channel)(r, (const REAL *)sums + i * s->sums_row, s->first, s->last, bias, to);
     }
 }
 
-static const kernels NAME(kernels) = {WIDTH, LANES, ROWS, NAME(multiply_block), NAME(correlate_rows)};
+static const kernels NAME(kernels) = {WIDTH, LANES, ROWS, NAME(multiply_block), NAME(store)};
 
-#undef LANES
 #undef WIDTH
-#undef UNROLL
-#undef INLINE

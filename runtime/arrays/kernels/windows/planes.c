@@ -1,0 +1,63 @@
+#include "planes.h"
+#include "threads/thread_pool.h"
+
+#define CHUNK (768 << 10) /* bytes of planes, of as many images, that are filled before they are used */
+
+typedef struct {
+    const gs_layout *layout;
+    const char *source;
+    char *planes;
+} filling;
+
+#include "support/with_float32.h"
+#include "planes_fill.h"
+#include "support/with_float64.h"
+#include "planes_fill.h"
+
+void
+gs_finish_layout(gs_layout *l)
+{
+    l->n_phases = volume(l->step);
+    l->plane_size = volume(l->extent) + GS_SLACK;
+}
+
+void
+gs_lay_out_image(const gs_convolution *c, gs_layout *l)
+{
+    for (int i = 0; i < GS_CONVOLVED; i++) {
+        l->source[i] = c->image[i];
+        l->step[i] = c->stride[i];
+        l->first[i] = -c->padding[i];
+        l->extent[i] = c->output[i] + (c->window[i] - 1) * c->dilation[i] / c->stride[i];
+    }
+    gs_finish_layout(l);
+}
+
+npy_intp
+gs_offset_in_image(const gs_convolution *c, const gs_layout *l, npy_intp tap)
+{
+    npy_intp phase = 0, offset = 0, k[GS_CONVOLVED];
+    k[2] = tap % c->window[2];
+    k[1] = tap / c->window[2] % c->window[1];
+    k[0] = tap / c->window[2] / c->window[1];
+    for (int i = 0; i < GS_CONVOLVED; i++) {
+        npy_intp place = k[i] * c->dilation[i];
+        phase = phase * c->stride[i] + place % c->stride[i];
+        offset = offset * l->extent[i] + place / c->stride[i];
+    }
+    return phase * l->plane_size + offset;
+}
+
+void
+gs_fill_planes(const gs_layout *l, int type, const char *source, npy_intp channels, char *planes)
+{
+    filling f = {l, source, planes};
+    gs_task task = type == NPY_FLOAT32 ? fill_channels_float32 : fill_channels_float64;
+    gs_parallel_run(task, &f, channels, gs_piece(channels, l->n_phases * l->plane_size, 1));
+}
+
+npy_intp
+gs_images_at_once(const gs_convolution *c, npy_intp bytes_of_image)
+{
+    return smaller(c->images, larger(1, CHUNK / larger(1, bytes_of_image)));
+}
