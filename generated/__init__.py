@@ -821,6 +821,12 @@ if TYPE_CHECKING:
         to_places,
     )
 if TYPE_CHECKING:
+    from gradsmith.generated.sampling import (
+        sampled,
+        spread_samples,
+        weigh_samples,
+    )
+if TYPE_CHECKING:
     from gradsmith.generated.gamma_functions import (
         lgamma,
         special_gammaln,
@@ -1592,6 +1598,9 @@ LAZY = {
     "spread_means": "gradsmith.generated.pooling",
     "at_places": "gradsmith.generated.pooling",
     "to_places": "gradsmith.generated.pooling",
+    "sampled": "gradsmith.generated.sampling",
+    "spread_samples": "gradsmith.generated.sampling",
+    "weigh_samples": "gradsmith.generated.sampling",
     "lgamma": "gradsmith.generated.gamma_functions",
     "special_gammaln": "gradsmith.generated.gamma_functions",
     "lgamma_loop": "gradsmith.generated.gamma_functions",

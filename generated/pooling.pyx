@@ -360,7 +360,7 @@ cdef TensorBase op_avg_pool1d(
     cdef TensorBase result = from_volumes(
         op_window_means(
             as_volumes(self, 1, "avg_pool1d"),
-            pool_spans("avg_pool1d", shape_of(self), kernel_size, stride, padding, (1,), ceil_mode),
+            pool_spans("avg_pool1d", shape_of(self), kernel_size, stride, padding, (1,) * 1, ceil_mode),
             pool_divisors(
                 "avg_pool1d", shape_of(self), kernel_size, stride, padding, ceil_mode, count_include_pad, None
             ),
@@ -415,7 +415,7 @@ cdef TensorBase op_avg_pool2d(
     cdef TensorBase result = from_volumes(
         op_window_means(
             as_volumes(self, 2, "avg_pool2d"),
-            pool_spans("avg_pool2d", shape_of(self), kernel_size, stride, padding, (1, 1), ceil_mode),
+            pool_spans("avg_pool2d", shape_of(self), kernel_size, stride, padding, (1,) * 2, ceil_mode),
             pool_divisors(
                 "avg_pool2d",
                 shape_of(self),
@@ -481,7 +481,7 @@ cdef TensorBase op_avg_pool3d(
     cdef TensorBase result = from_volumes(
         op_window_means(
             as_volumes(self, 3, "avg_pool3d"),
-            pool_spans("avg_pool3d", shape_of(self), kernel_size, stride, padding, (1, 1, 1), ceil_mode),
+            pool_spans("avg_pool3d", shape_of(self), kernel_size, stride, padding, (1,) * 3, ceil_mode),
             pool_divisors(
                 "avg_pool3d",
                 shape_of(self),
@@ -569,7 +569,7 @@ cdef tuple op_adaptive_max_pool1d(TensorBase self, object output_size):
     window_maxima_part = op_window_maxima(
         as_volumes(self, 1, "adaptive_max_pool1d"),
         adaptive_spans("adaptive_max_pool1d", shape_of(self), 1, output_size),
-        (1, 1, 1),
+        in_three_dims((1,) * 1, 1),
     )
     cdef tuple values = (
         from_volumes(item_of(window_maxima_part, 0), 1, shape_of(self)),
@@ -642,7 +642,7 @@ cdef tuple op_adaptive_max_pool2d_with_indices(TensorBase self, object output_si
     window_maxima_part = op_window_maxima(
         as_volumes(self, 2, "adaptive_max_pool2d"),
         adaptive_spans("adaptive_max_pool2d", shape_of(self), 2, output_size),
-        (1, 1, 1),
+        in_three_dims((1,) * 2, 1),
     )
     cdef tuple values = (
         from_volumes(item_of(window_maxima_part, 0), 2, shape_of(self)),
@@ -714,7 +714,7 @@ cdef tuple op_adaptive_max_pool3d_with_indices(TensorBase self, object output_si
     window_maxima_part = op_window_maxima(
         as_volumes(self, 3, "adaptive_max_pool3d"),
         adaptive_spans("adaptive_max_pool3d", shape_of(self), 3, output_size),
-        (1, 1, 1),
+        in_three_dims((1,) * 3, 1),
     )
     cdef tuple values = (
         from_volumes(item_of(window_maxima_part, 0), 3, shape_of(self)),

@@ -84,6 +84,7 @@ FAMILIES = (
     "channels",
     "convolutions",
     "pooling",
+    "sampling",
     "gamma_functions",
     "error_functions",
     "information",
@@ -101,7 +102,7 @@ LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "sampling", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
-    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
+    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling", "sampling"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -311,6 +312,7 @@ REFERENCE_FUNCTIONS = words(
     polynomial_derivative put reduced remainder restore_dims row_shares
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
+    sampled spread_samples weigh_samples
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradsmith.generated import clamp, floor, gather, matmul, remainder, round, stack, where
+from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, where
+from gradsmith.generated.sampling import sampled
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]
@@ -126,20 +128,12 @@ def grid_sample(
     # Coordinate i of a point goes along the size that is the i-th from the end.
     places = [_place(grid[..., i], sizes[-1 - i], aligned) for i in range(len(sizes))][::-1]
     if mode == "bicubic":
-        return _cubic(input, places, padding_mode, aligned)
-    places = [_padded(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
-    if mode == "nearest":
-        return _elements(input, [round(place) for place in places])
-    lower = [floor(place.detach()) for place in places]
-    total: Any = None
-    for ends in itertools.product((0, 1), repeat=len(sizes)):
-        share: Any = 1
-        for end, place, low in zip(ends, places, lower, strict=True):
-            share = share * (place - low if end else low + 1 - place)
-        term = _elements(input, [low + end for low, end in zip(lower, ends, strict=True)]) * share[:, None]
-        total = term if total is None else total + term
-    result: Tensor = total
-    return result
+        taps = [_cubic_taps(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
+    else:
+        choose = _nearest_tap if mode == "nearest" else _linear_taps
+        padded = [_padded(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
+        taps = [choose(place, n) for place, n in zip(padded, sizes, strict=True)]
+    return _sums(input, taps)
 
 
 def _expect_grid(input: Tensor, grid: Tensor, mode: str) -> None:
@@ -183,48 +177,71 @@ def _mirrored(place: Tensor, size: int, aligned: bool) -> Tensor:
     return where(within <= span, within, 2 * span - within) + low
 
 
-def _elements(input: Tensor, places: Sequence[Tensor]) -> Tensor:
-    """The elements at whole numbers, (images, channels, *output sizes); zeros outside."""
-    sizes = tuple(input.shape[2:])
-    numbers: Any = 0
-    inside: Any = None
-    for place, n in zip(places, sizes, strict=True):
-        whole = place.detach()
-        is_inside = (whole >= 0).logical_and(whole <= n - 1)
-        inside = is_inside if inside is None else inside.logical_and(is_inside)
-        # NaN is outside, and what is outside is read at 0.
-        numbers = numbers * n + where(is_inside, whole, 0).long()
-    images, channels = input.shape[:2]
-    output = tuple(numbers.shape[1:])
-    indices = numbers.reshape(images, 1, -1).expand(images, channels, numbers[0].numel())
-    found = gather(input.reshape(images, channels, -1), 2, indices).reshape(images, channels, *output)
-    return where(inside[:, None], found, 0)
+# ---- taps: along each size, the elements that a point takes, and their weights
 
 
-def _cubic(input: Tensor, places: Sequence[Tensor], padding_mode: str, aligned: bool) -> Tensor:
-    sizes = tuple(input.shape[2:])
-    lower = [floor(place.detach()) for place in places]
-    weights = [_cubic_weights(place - low) for place, low in zip(places, lower, strict=True)]
-    total: Any = None
-    for taps in itertools.product(range(4), repeat=2):
-        at = [
-            round(_padded(low + (tap - 1), n, padding_mode, aligned))
-            for low, tap, n in zip(lower, taps, sizes, strict=True)
-        ]
-        term = _elements(input, at) * (weights[0][taps[0]] * weights[1][taps[1]])[:, None]
-        total = term if total is None else total + term
-    result: Tensor = total
-    return result
+class _Tap(NamedTuple):
+    number: Tensor  # int64, -1 for what is outside
+    weight: Tensor | None  # None for one
 
 
-def _cubic_weights(part: Tensor, a: float = -0.75) -> Tensor:
+def _tap(place: Tensor, size: int, weight: Tensor | None) -> _Tap:
+    """Of a whole number. NaN is outside."""
+    is_inside = (place >= 0).logical_and(place <= size - 1)
+    return _Tap(where(is_inside, place, -1).long(), weight)
+
+
+def _nearest_tap(place: Tensor, size: int) -> list[_Tap]:
+    return [_tap(round(place.detach()), size, None)]
+
+
+def _linear_taps(place: Tensor, size: int) -> list[_Tap]:
+    low = floor(place.detach())
+    part = place - low
+    return [_tap(low, size, 1 - part), _tap(low + 1, size, part)]
+
+
+def _cubic_taps(place: Tensor, size: int, padding_mode: str, aligned: bool) -> list[_Tap]:
+    low = floor(place.detach())
+    found = []
+    for number, weight in enumerate(_cubic_weights(place - low)):
+        at = round(_padded(low + (number - 1), size, padding_mode, aligned))
+        found.append(_tap(at, size, weight))
+    return found
+
+
+def _cubic_weights(part: Tensor, a: float = -0.75) -> list[Tensor]:
     """Of the four elements around a place; as those of `interpolate`."""
     one, other = part, 1 - part
-    return stack(
-        [
-            ((a * (one + 1) - 5 * a) * (one + 1) + 8 * a) * (one + 1) - 4 * a,
-            ((a + 2) * one - (a + 3)) * one * one + 1,
-            ((a + 2) * other - (a + 3)) * other * other + 1,
-            ((a * (other + 1) - 5 * a) * (other + 1) + 8 * a) * (other + 1) - 4 * a,
-        ]
-    )
+    return [
+        ((a * (one + 1) - 5 * a) * (one + 1) + 8 * a) * (one + 1) - 4 * a,
+        ((a + 2) * one - (a + 3)) * one * one + 1,
+        ((a + 2) * other - (a + 3)) * other * other + 1,
+        ((a * (other + 1) - 5 * a) * (other + 1) + 8 * a) * (other + 1) - 4 * a,
+    ]
+
+
+def _sums(input: Tensor, taps: Sequence[Sequence[_Tap]]) -> Tensor:
+    """The sum over one tap of each size, in all combinations, of elements times weights."""
+    images, channels, *sizes = input.shape
+    chosen = [_joined(choice, sizes) for choice in itertools.product(*taps)]
+    output = chosen[0].number.shape[1:]
+    rows = (images, len(chosen), math.prod(output))
+    places = stack([tap.number for tap in chosen], 1).reshape(rows)
+    weights = [
+        tap.number.new_ones(tap.number.shape, dtype=input.dtype) if tap.weight is None else tap.weight for tap in chosen
+    ]
+    flat = input.reshape(images, channels, math.prod(sizes))
+    found: Tensor = sampled(flat, stack(weights, 1).reshape(rows), places)
+    return found.reshape(images, channels, *output)
+
+
+def _joined(taps: Sequence[_Tap], sizes: Sequence[int]) -> _Tap:
+    """The number of an element counted through, and the product of weights."""
+    number, weight = taps[0]
+    is_inside = number >= 0
+    for tap, size in zip(taps[1:], sizes[1:], strict=True):
+        is_inside = is_inside.logical_and(tap.number >= 0)
+        number = number * size + tap.number
+        weight = tap.weight if weight is None or tap.weight is None else weight * tap.weight
+    return _Tap(where(is_inside, number, -1), weight)

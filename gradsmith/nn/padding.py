@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,7 @@ def pad(input: Tensor, pad: Sequence[int], mode: str = "constant", value: float 
     """
     if mode != "constant" and mode not in _MODES:
         raise NotImplementedError(f"pad(): Unrecognised padding mode {mode}; there are constant, {', '.join(_MODES)}")
-    amounts = [int(n) for n in pad]
+    amounts = [index(n) for n in pad]
     if len(amounts) % 2:
         raise RuntimeError(f"pad(): Padding length must be divisible by 2, but it is {len(amounts)}")
     if len(amounts) > 2 * input.ndim:
@@ -86,13 +87,14 @@ def _padded(input: Tensor, amounts: Sequence[int], mode: str) -> Tensor:
 
 def _places(mode: str, input: Tensor, dim: int, before: int, after: int) -> Places:
     size = input.shape[dim]
+    total, kept = size + before + after, size - max(-before, 0) - max(-after, 0)
     most, places_in = _MODES[mode]
-    if size == 0 or max(before, after) > most(size) or size + before + after < 1:
+    if size == 0 or max(before, after) > most(size) or total < 0 or (mode == "circular" and kept < 1 <= total):
         raise RuntimeError(
             f"pad(): a {mode} padding of ({before}, {after}) does not go with dimension {dim} of size {size} of an "
             f"input of size {list(input.shape)}"
         )
-    return places_in(size, before, after)
+    return places_in(size, before, after) if total else np.empty(0, np.int64)
 
 
 def _reflected(size: int, before: int, after: int) -> Places:

@@ -56,7 +56,8 @@ def max_pool1d(
     RuntimeError
         The input has another number of dimensions, or windows do not fit it.
     """
-    return _found(ops.max_pool1d_with_indices, return_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+    op = ops.max_pool1d_with_indices if return_indices else ops.max_pool1d
+    return op(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool2d(
@@ -69,7 +70,8 @@ def max_pool2d(
     return_indices: bool = False,
 ) -> Any:
     """Greatest elements of windows of images, (*, channels, height, width), as `max_pool1d`."""
-    return _found(ops.max_pool2d_with_indices, return_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+    op = ops.max_pool2d_with_indices if return_indices else ops.max_pool2d
+    return op(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def max_pool3d(
@@ -82,7 +84,8 @@ def max_pool3d(
     return_indices: bool = False,
 ) -> Any:
     """Greatest elements of windows of volumes, (*, channels, depth, height, width), as `max_pool1d`."""
-    return _found(ops.max_pool3d_with_indices, return_indices, input, kernel_size, stride, padding, dilation, ceil_mode)
+    op = ops.max_pool3d_with_indices if return_indices else ops.max_pool3d
+    return op(input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
 def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
@@ -254,14 +257,15 @@ def _fractional(
         raise RuntimeError(
             f"{op}(): {list(output)} windows of size {list(window)} do not fit an input of size {list(sizes)}"
         )
-    planes = input.reshape(-1, *sizes)
+    planes = input.reshape(math.prod(input.shape[:-dims]), *sizes)
     if samples is None:
         samples = planes.detach().new_empty((len(planes), dims)).uniform_()
-    drawn = samples.detach().numpy().astype(np.float64).reshape(-1, dims)
-    if len(drawn) != len(planes):
+    if samples.numel() != len(planes) * dims:
         raise RuntimeError(f"{op}(): expected {dims} samples for each of {len(planes)} planes, but got {samples.shape}")
+    drawn = samples.detach().numpy().astype(np.float64).reshape(len(planes), dims)
     places = input.new_tensor(_drawn_places(planes.detach().numpy(), output, window, drawn), dtype=np.int64)
-    chosen = ops.gather(planes.reshape(len(planes), -1), 1, places.reshape(len(planes), -1))
+    rows = [x.reshape(len(planes), math.prod(x.shape[1:])) for x in (planes, places)]
+    chosen = ops.gather(rows[0], 1, rows[1])
     shape = (*input.shape[:-dims], *output)
     return chosen.reshape(shape), places.reshape(shape)
 
@@ -292,7 +296,7 @@ def _drawn_places(
         shape[dim], shape[dims + dim] = output[dim], window[dim]
         flat = flat * planes.shape[dim + 1] + seen.reshape(n_planes, *shape)
     flat = flat.reshape(n_planes, math.prod(output), math.prod(window))
-    elements = np.take_along_axis(planes.reshape(n_planes, 1, -1), flat, -1)
+    elements = np.take_along_axis(planes.reshape(n_planes, 1, math.prod(planes.shape[1:])), flat, -1)
     chosen = np.argmax(elements, -1)[..., None]
     return np.asarray(np.take_along_axis(flat, chosen, -1).reshape(n_planes, *output))
 
@@ -382,7 +386,7 @@ def _unpooled(
     total = math.prod(sizes)
     if indices.numel() and not (int(indices.min()) >= 0 and int(indices.max()) < total):
         raise RuntimeError(f"{op}(): an index is outside of an output of size {sizes}")
-    flat = (*input.shape[:-dims], -1)
+    flat = (*input.shape[:-dims], math.prod(input.shape[-dims:]))
     zeros = input.detach().new_zeros((*input.shape[:-dims], total))
     return ops.scatter(zeros, -1, indices.reshape(flat), input.reshape(flat)).reshape(*input.shape[:-dims], *sizes)
 

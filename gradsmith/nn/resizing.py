@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -173,7 +174,7 @@ def _sizes(
             f"of {list(input.shape[2:])} and {name} {given}"
         )
     if scale_factor is None:
-        return [int(n) for n in values], [None] * dims
+        return [index(n) for n in values], [None] * dims
     return [math.floor(n * factor) for n, factor in zip(input.shape[2:], values, strict=True)], values
 
 

@@ -192,6 +192,20 @@ cdef int spread_means(const Windows *w, const void *means, void *image) except -
 cdef int take_places(const Places *p, const void *image, const npy_int64 *places, void *found) except -1
 cdef int add_to_places(const Places *p, const void *values, const npy_int64 *places, void *image) except -1
 
+# ---- samples; see kernels/sampling/sampling.h
+
+cdef extern from "runtime/arrays/kernels/sampling/sampling.h":
+    ctypedef struct Samples "gs_samples":
+        int type
+        npy_intp images, channels, size, taps, points
+
+cdef int sample(
+    const Samples *s, const void *image, const void *weights, const npy_int64 *places, void *values) except -1
+cdef int spread_samples(
+    const Samples *s, const void *values, const void *weights, const npy_int64 *places, void *image) except -1
+cdef int weigh_samples(
+    const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights) except -1
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

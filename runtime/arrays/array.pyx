@@ -283,6 +283,35 @@ cdef int add_to_places(const Places *p, const void *values, const npy_int64 *pla
     return gs_add_to_places(p, values, places, image)
 
 
+# ---- samples
+
+cdef extern from "runtime/arrays/kernels/sampling/sampling.h":
+    int gs_sample(
+        const Samples *s, const void *image, const void *weights, const npy_int64 *places, void *values) except -1
+    int gs_spread_samples(
+        const Samples *s, const void *values, const void *weights, const npy_int64 *places, void *image) except -1
+    int gs_weigh_samples(
+        const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights) except -1
+
+
+cdef int sample(
+    const Samples *s, const void *image, const void *weights, const npy_int64 *places, void *values
+) except -1:
+    return gs_sample(s, image, weights, places, values)
+
+
+cdef int spread_samples(
+    const Samples *s, const void *values, const void *weights, const npy_int64 *places, void *image
+) except -1:
+    return gs_spread_samples(s, values, weights, places, image)
+
+
+cdef int weigh_samples(
+    const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights
+) except -1:
+    return gs_weigh_samples(s, values, image, places, weights)
+
+
 # ---- arrays without data
 
 

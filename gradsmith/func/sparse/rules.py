@@ -350,6 +350,7 @@ OF_OPS: dict[str, Rule] = {
         (transform, "dft dft_to_real real_dft real_transform"),
         (everything, "convolution conv_image conv_output conv_weight"),
         (everything, "at_places spread_means to_places window_maxima window_means"),
+        (everything, "sampled spread_samples weigh_samples"),
         (product, "bmm dot matmul_of_transpose mm mv outer"),
         (matmul, "matmul"),
         (

@@ -68,6 +68,42 @@ def to_places(values: Array, places: Array, size: Any) -> Array:
     return a.reshape((*loops, *size))
 
 
+def terms(places: Array) -> Iterator[tuple[Any, int, int, int]]:
+    """Of every place inside of its image, in any of the dimensions before the own ones: these, tap, point and place."""
+    for index in np.ndindex(*places.shape):
+        if places[index] >= 0:
+            yield index[:-2], *index[-2:], places[index]
+
+
+def in_loops(*operands: Array) -> list[Array]:
+    loops = np.broadcast_shapes(*[x.shape[:-2] for x in operands])
+    return [np.broadcast_to(x, (*loops, *x.shape[-2:])) for x in operands]
+
+
+def sampled(a: Array, weights: Array, places: Array) -> Array:
+    a, weights, places = in_loops(a, weights, places)
+    values = np.zeros((*a.shape[:-1], places.shape[-1]), a.dtype)
+    for loop, tap, point, place in terms(places):
+        values[loop][:, point] += weights[loop][tap, point] * a[loop][:, place]
+    return values
+
+
+def spread_samples(values: Array, weights: Array, places: Array, size: int) -> Array:
+    values, weights, places = in_loops(values, weights, places)
+    a = np.zeros((*values.shape[:-1], size), values.dtype)
+    for loop, tap, point, place in terms(places):
+        a[loop][:, place] += weights[loop][tap, point] * values[loop][:, point]
+    return a
+
+
+def weigh_samples(values: Array, a: Array, places: Array) -> Array:
+    values, a, places = in_loops(values, a, places)
+    weights = np.zeros(places.shape, a.dtype)
+    for loop, tap, point, place in terms(places):
+        weights[loop][tap, point] = values[loop][:, point] @ a[loop][:, place]
+    return weights
+
+
 def for_each(number: Any, dims: int) -> tuple[int, ...]:
     return (number,) * dims if isinstance(number, int) else tuple(number) * (dims // len(number))
 
@@ -148,5 +184,6 @@ def adaptively(a: Array, output: Any, dims: int) -> tuple[Array, Array, Array]:
 
 
 DEFINITIONS = (
-    window_maxima, window_means, spread_means, at_places, to_places, pooled_maxima, pooled_means, adaptively,
+    window_maxima, window_means, spread_means, at_places, to_places, pooled_maxima, pooled_means, adaptively, sampled,
+    spread_samples, weigh_samples,
 )  # fmt: skip

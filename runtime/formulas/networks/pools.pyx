@@ -1,5 +1,14 @@
 """Windows of pooling, as PyTorch lays and checks them: for each place of the output what it sees of the image."""
 
+import numpy as np
+
+from functools import lru_cache
+from math import prod
+from operator import index
+
+cdef object MOST = 1 << 62          # of settings, and of elements: beyond, machine numbers do not hold what they make
+cdef object KEPT = 4096             # places along a dimension whose windows are kept for the next call
+
 
 cpdef object pool_spans(
     object op, object shape, object window, object stride, object padding, object dilation, object ceil_mode
@@ -7,19 +16,29 @@ cpdef object pool_spans(
     """The first element of each window and the place after its last, along three dimensions."""
     found = []
     for n, k, s, p, d in geometry(op, shape, window, stride, padding, dilation, ceil_mode):
-        spans = []
-        for i in range(places(n, k, s, p, d, ceil_mode)):
-            start = i * s - p
-            first = start if start >= 0 else start + -(start // d) * d
-            end = min(start + d * (k - 1) + 1, n)
-            if first >= end:
-                raise RuntimeError(
-                    f"{op}(): the window at place {i} sees nothing of a dimension of size {n}: kernel_size {k}, stride "
-                    f"{s}, padding {p}, dilation {d}"
-                )
-            spans.append((first, end))
-        found.append(tuple(spans))
-    return (((0, 1),),) * (3 - len(found)) + tuple(found)
+        count = places(n, k, s, p, d, ceil_mode)
+        spans = (kept_spans if count <= KEPT else spans_along)(count, n, k, s, p, d)
+        if spans is None:
+            raise RuntimeError(
+                f"{op}(): a window sees nothing of a dimension of size {n}: kernel_size {k}, stride {s}, padding {p}, "
+                f"dilation {d}"
+            )
+        found.append(spans)
+    return (ONE_SPAN,) * (3 - len(found)) + tuple(found)
+
+
+ONE_SPAN = ((0, 1),)
+
+
+def spans_along(count, n, k, s, p, d):
+    """(places, 2), of one dimension; None where a window sees nothing."""
+    starts = starts_of(count, s, p)
+    first = np.where(starts >= 0, starts, starts + -(starts // d) * d)
+    end = np.minimum(starts + min(d * (k - 1) + 1, n + p), n)
+    return fixed(np.stack([first, end], 1)) if (first < end).all() else None
+
+
+kept_spans = lru_cache(1024)(spans_along)
 
 
 cpdef object pool_divisors(
@@ -31,47 +50,86 @@ cpdef object pool_divisors(
         raise RuntimeError(f"{op}(): divisor must be not zero")
     found = []
     for n, k, s, p, d in geometry(op, shape, window, stride, padding, (1,) * len(window), ceil_mode):
-        starts = [i * s - p for i in range(places(n, k, s, p, d, ceil_mode))]
+        count = places(n, k, s, p, d, ceil_mode)
         if divisor is not None:
-            found.append((1,) * len(starts))
-        elif with_padding:
-            found.append(tuple([min(start + k, n + p) - start for start in starts]))
+            found.append(np.ones(count, np.intp))
         else:
-            found.append(tuple([min(start + k, n) - max(start, 0) for start in starts]))
+            found.append((kept_sizes if count <= KEPT else sizes_along)(count, n, k, s, p, with_padding))
     first, *others = ((1,),) * (3 - len(found)) + tuple(found)
-    return (first if divisor is None else (divisor,) * len(first), *others)
+    return (first if divisor is None else np.full(len(first), divisor, np.intp), *others)
+
+
+def sizes_along(count, n, k, s, p, with_padding):
+    """(places), of one dimension."""
+    starts = starts_of(count, s, p)
+    if with_padding:
+        return fixed(np.minimum(starts + min(k, n + 2 * p), n + p) - starts)
+    return fixed(np.minimum(starts + min(k, n + p), n) - np.maximum(starts, 0))
+
+
+kept_sizes = lru_cache(1024)(sizes_along)
+
+
+cdef object starts_of(object count, object s, object p):
+    return np.arange(count, dtype=np.intp) * (s if count > 1 else 1) - p
+
+
+cdef object fixed(object a):
+    """Kept for others: nobody may write to it."""
+    a = a.astype(np.intp, order="C", copy=False)
+    a.flags.writeable = False
+    return a
 
 
 cpdef object adaptive_spans(object op, object shape, object dims, object size):
     """Windows that share the image out evenly, each overlapping the next by an element where they do not fit."""
     found = [
-        tuple([(i * n // m, -(-(i + 1) * n // m)) for i in range(m)]) for n, m in adaptive_sizes(op, shape, dims, size)
+        (kept_shares if m <= KEPT else shares_along)(n, m) for n, m in adaptive_sizes(op, shape, dims, size)
     ]
-    return (((0, 1),),) * (3 - len(found)) + tuple(found)
+    return (ONE_SPAN,) * (3 - len(found)) + tuple(found)
+
+
+def shares_along(n, m):
+    """(places, 2), of one dimension."""
+    numbers = np.arange(m + 1, dtype=np.intp) * n
+    return fixed(np.stack([numbers[:m] // max(m, 1), -(-numbers[1:] // max(m, 1))], 1))
+
+
+kept_shares = lru_cache(1024)(shares_along)
 
 
 cpdef object adaptive_divisors(object op, object shape, object dims, object size):
-    spans = adaptive_spans(op, shape, dims, size)
-    return tuple([tuple([end - first for first, end in along]) for along in spans])
+    return tuple([[1] if along is ONE_SPAN else along[:, 1] - along[:, 0] for along in adaptive_spans(op, shape, dims, size)])
 
 
 cdef list adaptive_sizes(object op, object shape, object dims, object size):
     """Pairs of sizes of the input and of the output; None, or a number alone, as PyTorch takes them."""
     sizes = shape[len(shape) - dims:]
-    wanted = (size,) * dims if isinstance(size, int) or size is None else tuple(size)
+    wanted = list(size) if isinstance(size, (tuple, list)) else [size]
     wanted = wanted * dims if len(wanted) == 1 else wanted
     if len(wanted) != dims:
         raise RuntimeError(f"{op}(): expected output_size to be an int or {dims} of them, but got {list(wanted)}")
-    wanted = [n if m is None else m for n, m in zip(sizes, wanted)]
-    if not all([isinstance(m, int) for m in wanted]):
-        raise TypeError(f"{op}(): argument 'output_size' must be int or None, or {dims} of them, but got {size}")
+    try:
+        wanted = [n if m is None else index(m) for n, m in zip(sizes, wanted)]
+    except TypeError:
+        raise TypeError(
+            f"{op}(): argument 'output_size' must be int or None, or {dims} of them, but got {size}"
+        ) from None
     if min(wanted) < 0:
         raise RuntimeError(f"{op}(): elements of output_size must be greater than or equal to 0, but got {wanted}")
     if min(sizes) < 1:
         raise RuntimeError(
             f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
         )
+    expect_memory(op, [*shape[:len(shape) - dims], *wanted])
     return list(zip(sizes, wanted))
+
+
+cdef int expect_memory(object op, object shape) except -1:
+    """Before anything is made that has as many places, which would take longer to fail."""
+    if prod([max(n, 1) for n in shape]) >= MOST >> 16:
+        raise RuntimeError(f"{op}(): an output of size {list(shape)} is too large")
+    return 0
 
 
 cdef list geometry(
@@ -81,8 +139,8 @@ cdef list geometry(
     cdef int dims = len(window)
     stride = stride or window
     sizes = shape[len(shape) - dims:]
-    for name, values, least in (("kernel_size", window, 1), ("stride", stride, 1), ("dilation", dilation, 1)):
-        if len(values) != dims or min(values) < least:
+    for name, values in (("kernel_size", window), ("stride", stride), ("dilation", dilation)):
+        if len(values) != dims or min(values) < 1:
             raise RuntimeError(f"{op}(): {name} should be {dims} numbers greater than zero, but got {list(values)}")
     for k, p, d in zip(window, padding, dilation):
         if p < 0:
@@ -94,9 +152,10 @@ cdef list geometry(
             )
     found = list(zip(sizes, window, stride, padding, dilation))
     outputs = [places(n, k, s, p, d, ceil_mode) for n, k, s, p, d in found]
-    if min(sizes) < 1 or min(outputs) < 1:
+    if min(sizes) < 1 or min(outputs) < 1 or max(outputs) >= MOST or max(*padding, *dilation) >= MOST:
         raise RuntimeError(
-            f"{op}(): Given input size: {list(shape)}. Calculated output size: {outputs}. Output size is too small"
+            f"{op}(): Given input size: {list(shape)}. Calculated output size: {outputs}. Output size is too "
+            f"{'small' if min(sizes) < 1 or min(outputs) < 1 else 'large'}"
         )
     return found
 

@@ -1,5 +1,7 @@
 """Sizes of convolutions, as PyTorch computes and checks them, and images of one to three dimensions as volumes."""
 
+from operator import index
+
 
 cpdef object as_volumes(object self, object dims, object op):
     """(images, channels, *sizes) with three sizes: an image alone is one of one, what has fewer sizes gets ones."""
@@ -45,18 +47,26 @@ cpdef object padding_before(object op, object padding, object window, object str
     return in_three_dims(padding_at_both_ends(op, padding, window, stride, dilation)[0], 0)
 
 
+cdef tuple numbers_of(object op, str name, object value):
+    """One number, or a sequence of them."""
+    try:
+        return tuple([index(n) for n in value] if isinstance(value, (tuple, list)) else [index(value)])
+    except TypeError:
+        raise TypeError(f"{op}(): argument '{name}' must be int, or a sequence of them, but got {value!r}") from None
+
+
 cdef tuple padding_at_both_ends(object op, object padding, object window, object stride, object dilation):
     cdef int dims = len(stride)
-    if padding == "valid":
+    if isinstance(padding, str) and padding == "valid":
         return (0,) * dims, (0,) * dims
-    if padding == "same":
+    if isinstance(padding, str) and padding == "same":
         if any([step != 1 for step in stride]):
             raise RuntimeError(f"{op}(): padding='same' is not supported for strided convolutions")
         lacking = [step * (size - 1) for step, size in zip(dilation, window[2:])]
         return tuple([n // 2 for n in lacking]), tuple([n - n // 2 for n in lacking])
     if isinstance(padding, str):
         raise ValueError(f"{op}(): padding is a number for each dimension, 'same' or 'valid', not '{padding}'")
-    before = (padding,) * dims if isinstance(padding, int) else tuple(padding)
+    before = numbers_of(op, "padding", padding)
     before = before * dims if len(before) == 1 else before
     if len(before) != dims:
         raise RuntimeError(

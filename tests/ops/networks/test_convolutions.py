@@ -188,6 +188,43 @@ def test_strides_of_many_phases():
     np.testing.assert_allclose(tx.grad.numpy(), expected, rtol=1e-12, atol=1e-12)
 
 
+def test_steps_that_are_never_taken():
+    """With one place of the output, or one element of the window, no step is so long that it does not fit."""
+    x, w = (
+        gs.tensor(RNG.standard_normal((2, 3, 6, 5)), requires_grad=True),
+        gs.tensor(RNG.standard_normal((2, 3, 2, 2))),
+    )
+    found, expected = F.conv2d(x, w, stride=2**62), F.conv2d(x, w)[:, :, :1, :1]
+    np.testing.assert_allclose(found.detach().numpy(), expected.detach().numpy(), rtol=1e-12)
+    for one, other in zip(gs.autograd.grad(found.sum(), x), gs.autograd.grad(expected.sum(), x), strict=True):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-12)
+    points = w[:, :, :1, :1]
+    assert F.conv2d(x, points, dilation=2**62).tolist() == F.conv2d(x, points).tolist()
+    assert F.conv_transpose2d(gs.ones(1, 2, 1, 1), gs.ones(2, 1, 2, 2), stride=2**62).shape == (1, 1, 2, 2)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x, w: F.conv2d(x, w, padding=2**62),
+        lambda x, w: F.conv_transpose2d(x, w, stride=2**62),
+        lambda x, w: F.conv_transpose2d(x, w, dilation=10**30),
+        lambda x, w: F.conv_transpose2d(x, w, stride=2**31),
+    ],
+)
+def test_sizes_beyond_all_memory(call):
+    with pytest.raises((RuntimeError, MemoryError)):
+        call(gs.ones(1, 2, 3, 3), gs.ones(2, 2, 2, 2))
+
+
+def test_what_is_a_padding():
+    x, w = gs.ones(1, 1, 3, 3), gs.ones(1, 1, 2, 2)
+    assert F.conv2d(x, w, padding=np.int64(1)).shape == F.conv2d(x, w, padding=gs.tensor(1)).shape == (1, 1, 4, 4)
+    for wrong in (1.5, None, (1.5, 2), [None, 1], ((1, 2),)):
+        with pytest.raises(TypeError, match="padding"):
+            F.conv2d(x, w, padding=wrong)
+
+
 def test_infinite_elements_reach_their_windows_alone():
     x = np.zeros((1, 1, 5, 5))
     x[0, 0, 0, 4] = np.inf

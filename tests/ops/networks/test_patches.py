@@ -34,6 +34,15 @@ def test_elements_that_are_taken_away():
     assert F.pad(x, (-1, 2), "circular").tolist() == [[1, 2, 3, 4, 5, 1, 2]]
 
 
+def test_paddings_that_leave_nothing():
+    for mode in ("reflect", "replicate", "circular"):
+        assert F.pad(gs.ones(1, 2), (0, -2), mode).shape == (1, 0)
+    with pytest.raises(RuntimeError, match="circular"):
+        F.pad(gs.ones(1, 1), (1, -1), "circular")
+    with pytest.raises(TypeError):
+        F.pad(gs.ones(1, 2), (1.5, 0))
+
+
 def test_paddings_that_are_refused():
     x = gs.zeros(2, 3, 4)
     for amounts, settings, error, message in (
@@ -41,7 +50,7 @@ def test_paddings_that_are_refused():
         ((1,) * 8, {}, RuntimeError, "two times the input dimension"),
         ((4, 0), {"mode": "reflect"}, RuntimeError, "does not go with dimension 2 of size 4"),
         ((5, 0), {"mode": "circular"}, RuntimeError, "does not go with dimension 2 of size 4"),
-        ((-2, -2), {"mode": "replicate"}, RuntimeError, "does not go with dimension 2 of size 4"),
+        ((-3, -2), {"mode": "replicate"}, RuntimeError, "does not go with dimension 2 of size 4"),
         ((1, 1), {"mode": "reflect", "value": 2.0}, RuntimeError, "doesn't take in value"),
         ((1, 1), {"mode": "symmetric"}, NotImplementedError, "Unrecognised padding mode symmetric"),
         ((1, 1, 1, 1, 1, 1), {"mode": "reflect"}, NotImplementedError, "last 1, 2 or 3 dimensions"),

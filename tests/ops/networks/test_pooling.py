@@ -264,3 +264,34 @@ def test_elements_go_back_to_their_places(dims):
         unpool(values, places + 10**6, 2)
     with pytest.raises(RuntimeError, match="int64 indices of its shape"):
         unpool(values, places[:1], 2)
+
+
+def test_empty_batches_go_back():
+    values, indices = F.max_pool2d(gs.zeros(0, 2, 4, 4), 2, return_indices=True)
+    assert F.max_unpool2d(values, indices, 2).shape == (0, 2, 4, 4)
+    assert F.fractional_max_pool2d(gs.zeros(0, 2, 5, 5), 2, output_size=3).shape == (0, 2, 3, 3)
+
+
+def test_sizes_of_shared_windows():
+    x = gs.arange(6.0).reshape(1, 1, 6)
+    assert F.adaptive_avg_pool1d(x, np.int64(2)).tolist() == [[[1, 4]]]
+    with pytest.raises(TypeError, match="output_size"):
+        F.adaptive_max_pool2d(gs.zeros(1, 3, 3), 2.5)
+    for size in (2**62, 10**30):
+        with pytest.raises(RuntimeError, match="too large"):
+            F.adaptive_avg_pool1d(x, size)
+
+
+def test_long_signals():
+    x = np.random.default_rng(5).standard_normal(100_000)
+    found = F.avg_pool1d(gs.tensor(x.reshape(1, 1, -1)), 3, 2, 1).numpy().reshape(-1)
+    padded = np.pad(x, 1)
+    expected = (padded[:-2] + padded[1:-1] + padded[2:])[::2] / 3
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+    shared = F.adaptive_max_pool1d(gs.tensor(x.reshape(1, 1, -1)), 10_000)
+    np.testing.assert_array_equal(shared.numpy().reshape(-1), x.reshape(-1, 10).max(1))
+
+
+def test_errors_have_the_name_that_was_called():
+    with pytest.raises(TypeError, match=r"^max_pool2d\(\)"):
+        F.max_pool2d(gs.zeros(1, 4, 4), "two")

@@ -8,6 +8,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.autograd import gradcheck
+from gradsmith.generated.sampling import sampled
 
 RNG = np.random.default_rng(11)
 LINES = {1: "linear", 2: "bilinear", 3: "trilinear"}
@@ -204,3 +205,55 @@ def test_grids_that_are_refused():
     ):
         with pytest.raises(error, match=message):
             call()
+
+
+@pytest.mark.parametrize("channels", [1, 3, 6, 18])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_points_of_many_channels(channels, dtype):
+    """Sums of four elements written out, of more points than are taken at once."""
+    x = RNG.standard_normal((2, channels, 5, 7)).astype(dtype)
+    grid = RNG.uniform(-1.3, 1.3, (2, 70, 80, 2)).astype(dtype)
+    at = ((grid.astype(np.float64) + 1) * (7, 5) - 1) / 2
+    low = np.floor(at).astype(int)
+    part = at - low
+    expected = np.zeros((2, channels, 70, 80))
+    for down, right in np.ndindex(2, 2):
+        column, line = low[..., 0] + right, low[..., 1] + down
+        inside = (column >= 0) & (column < 7) & (line >= 0) & (line < 5)
+        weight = np.abs(1 - right - part[..., 0]) * np.abs(1 - down - part[..., 1]) * inside
+        seen = [x[n][:, np.clip(line[n], 0, 4), np.clip(column[n], 0, 6)] for n in range(2)]
+        expected += np.stack(seen) * weight[:, None]
+    found = F.grid_sample(gs.tensor(x), gs.tensor(grid)).numpy()
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-12 if dtype == np.float64 else 1e-5)
+
+
+def test_samples_do_not_depend_on_threads():
+    x = gs.tensor(RNG.standard_normal((2, 20, 30, 30)), requires_grad=True)
+    grid = gs.tensor(RNG.uniform(-1, 1, (2, 90, 90, 2)), requires_grad=True)
+    before, found = gs.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            gs.set_num_threads(threads)
+            y = F.grid_sample(x, grid)
+            found.append([y.detach(), *gs.autograd.grad((y * y).sum(), [x, grid])])
+    finally:
+        gs.set_num_threads(before)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def test_infinite_elements_are_seen_by_their_points_alone():
+    x = gs.tensor([[[[np.inf, 1.0, 2.0]]]])
+    grid = gs.tensor([[[[0.0, 0.0], [0.9, 0.0], [5.0, 0.0], [np.nan, 0.0], [1e30, np.inf]]]])
+    assert F.grid_sample(x, grid, align_corners=True)[0, 0, 0].tolist() == [1, pytest.approx(1.9), 0, 0, 0]
+
+
+def test_places_outside_of_an_image():
+    image, weights = gs.ones(1, 3), gs.ones(1, 1)
+    for place, error in ((3, IndexError), (2**40, IndexError)):
+        with pytest.raises(error, match="outside"):
+            sampled(image, weights, gs.tensor([[place]]))
+    assert sampled(image, weights, gs.tensor([[-1]])).tolist() == [[0]]
+    assert sampled(gs.ones(2, 0), weights, gs.tensor([[-5]])).tolist() == [[0], [0]]
+    with pytest.raises(RuntimeError, match="points"):
+        sampled(image, gs.ones(2, 1), gs.tensor([[1]]))

@@ -15,6 +15,8 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, t
 
 import numpy as np
 
+from math import prod
+
 cnp.import_array()
 
 cdef enum:
@@ -25,10 +27,10 @@ cpdef object conv_output_of(
     object a, object weight, object bias, object stride, object padding, object dilation, Py_ssize_t groups, object size
 ):
     """Weighted windows of an image."""
-    cdef Convolution c = geometry(stride, padding, dilation, groups)
-    expect_rank("conv_output", a, weight)
-    c.images, c.inner, c.outer = of(a, 0), of(weight, 1), of(weight, 0) // groups
-    set_sizes(&c, a.shape[a.ndim - 3:], weight.shape[weight.ndim - 3:], size)
+    cdef Convolution c
+    expect_rank("conv_output", a, weight, groups)
+    c.groups, c.images, c.inner, c.outer = groups, of(a, 0), of(weight, 1), of(weight, 0) // groups
+    bind(&c, a.shape[a.ndim - 3:], weight.shape[weight.ndim - 3:], size, stride, padding, dilation)
     expect_channels("conv_output", of(a, 1), groups * c.inner)
     expect_channels("conv_output", of(weight, 0), groups * c.outer)
     shape = (c.images, groups * c.outer, *size)
@@ -47,10 +49,10 @@ cpdef object conv_image_of(
     object a, object weight, object stride, object padding, object dilation, Py_ssize_t groups, object size
 ):
     """The image whose windows got the output `a`: the transpose of `conv_output` in the image."""
-    cdef Convolution c = geometry(stride, padding, dilation, groups)
-    expect_rank("conv_image", a, weight)
-    c.images, c.inner, c.outer = of(a, 0), of(weight, 1), of(weight, 0) // groups
-    set_sizes(&c, size, weight.shape[weight.ndim - 3:], a.shape[a.ndim - 3:])
+    cdef Convolution c
+    expect_rank("conv_image", a, weight, groups)
+    c.groups, c.images, c.inner, c.outer = groups, of(a, 0), of(weight, 1), of(weight, 0) // groups
+    bind(&c, size, weight.shape[weight.ndim - 3:], a.shape[a.ndim - 3:], stride, padding, dilation)
     expect_channels("conv_image", of(a, 1), groups * c.outer)
     expect_channels("conv_image", of(weight, 0), groups * c.outer)
     return run("conv_image", &c, a, weight, None, (c.images, groups * c.inner, *size), image_without_bias)
@@ -60,10 +62,10 @@ cpdef object conv_weight_of(
     object a, object image, object stride, object padding, object dilation, Py_ssize_t groups, object size
 ):
     """The weight that got the output `a` from an image: the transpose of `conv_output` in the weight."""
-    cdef Convolution c = geometry(stride, padding, dilation, groups)
-    expect_rank("conv_weight", a, image)
-    c.images, c.inner, c.outer = of(a, 0), of(image, 1) // groups, of(a, 1) // groups
-    set_sizes(&c, image.shape[image.ndim - 3:], size, a.shape[a.ndim - 3:])
+    cdef Convolution c
+    expect_rank("conv_weight", a, image, groups)
+    c.groups, c.images, c.inner, c.outer = groups, of(a, 0), of(image, 1) // groups, of(a, 1) // groups
+    bind(&c, image.shape[image.ndim - 3:], size, a.shape[a.ndim - 3:], stride, padding, dilation)
     expect_channels("conv_weight", of(image, 1), groups * c.inner)
     expect_channels("conv_weight", of(a, 1), groups * c.outer)
     if of(image, 0) != c.images:
@@ -73,27 +75,36 @@ cpdef object conv_weight_of(
 
 # ---- what is bound to what
 
-cdef Convolution geometry(object stride, object padding, object dilation, Py_ssize_t groups) except *:
-    cdef Convolution c
+cdef int bind(
+    Convolution *c, object image, object window, object output, object stride, object padding, object dilation
+) except -1:
+    """Sizes and steps. A step that is never taken, of whatever length, is one."""
     cdef int i
-    if not len(stride) == len(padding) == len(dilation) == 3:
-        raise RuntimeError("a convolution has a stride, a padding and a dilation for each of three dimensions")
-    if groups < 1 or min(stride) < 1 or min(dilation) < 1:
-        raise RuntimeError(
-            f"groups ({groups}), stride ({list(stride)}) and dilation ({list(dilation)}) of a convolution are positive"
-        )
-    c.groups = groups
-    for i in range(3):
-        c.stride[i], c.padding[i], c.dilation[i] = stride[i], padding[i], dilation[i]
-    return c
-
-
-cdef int set_sizes(Convolution *c, object image, object window, object output) except -1:
-    cdef int i
-    if not len(image) == len(window) == len(output) == 3:
-        raise RuntimeError("an image, a window and an output of a convolution have three sizes")
+    if {*map(len, (image, window, output, stride, padding, dilation))} != {3}:
+        raise RuntimeError("a convolution has three sizes, and a stride, a padding and a dilation for each of them")
+    if min(stride) < 1 or min(dilation) < 1:
+        raise RuntimeError(f"stride ({list(stride)}) and dilation ({list(dilation)}) of a convolution are positive")
+    stride = [1 if n == 1 else s for n, s in zip(output, stride)]
+    dilation = [1 if k == 1 else d for k, d in zip(window, dilation)]
+    expect_numbers(c, window, output, stride, padding, dilation)
     for i in range(3):
         c.image[i], c.window[i], c.output[i] = image[i], window[i], output[i]
+        c.stride[i], c.padding[i], c.dilation[i] = stride[i], padding[i], dilation[i]
+    return 0
+
+
+cdef int expect_numbers(
+    Convolution *c, object window, object output, object stride, object padding, object dilation
+) except -1:
+    """The kernels compute with machine numbers, of places as well as of bytes."""
+    reaches = [(k - 1) * d for k, d in zip(window, dilation)]
+    planes = [s * (n + r // s + 1) for n, r, s in zip(output, reaches, stride)]
+    channels = c.images * c.groups * max(c.inner, c.outer, 1)
+    if max(*reaches, *planes, *map(abs, padding)) >= 1 << 40 or prod(planes) * channels >= 1 << 56:
+        raise RuntimeError(
+            f"a convolution with stride {list(stride)}, padding {list(padding)}, dilation {list(dilation)} and window "
+            f"{list(window)}, with an output of size {list(output)}, is too large"
+        )
     return 0
 
 
@@ -102,7 +113,9 @@ cdef Py_ssize_t of(object a, int own) except -1:
     return a.shape[a.ndim - OWN + own]
 
 
-cdef int expect_rank(str op, object one, object other) except -1:
+cdef int expect_rank(str op, object one, object other, Py_ssize_t groups) except -1:
+    if groups < 1:
+        raise RuntimeError(f"{op}(): groups ({groups}) of a convolution are positive")
     if one.ndim < OWN or other.ndim < OWN:
         raise RuntimeError(f"{op}(): operands have {OWN} dimensions at least, not {one.ndim} and {other.ndim}")
     return 0

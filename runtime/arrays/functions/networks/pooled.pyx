@@ -1,7 +1,7 @@
 """Greatest elements and means of windows, and their transposes, on (*, a, b, d) images of three dimensions.
 
-Windows are given by spans: for each of the three dimensions a tuple with, for each place of the output, the first
-element of its window and the place after its last. What is outside of the image belongs to no window.
+Windows are given by spans: for each of the three dimensions an array or a tuple with, for each place of the output, the
+first element of its window and the place after its last. What is outside of the image belongs to no window.
 """
 
 from cpython.ref cimport PyObject
@@ -13,8 +13,6 @@ from gradsmith.runtime.arrays.array cimport (
 from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, take
 
 import numpy as np
-
-from functools import lru_cache
 
 cnp.import_array()
 
@@ -173,18 +171,16 @@ cdef list read_windows(Windows *w, object size, object spans, object divisors, o
     return arrays
 
 
-# The same few layers ask again and again.
-@lru_cache(1024)
-def as_spans(pairs):
-    found = np.array(pairs, np.intp).reshape(-1, 2) if len(pairs) else np.empty((0, 2), np.intp)
-    if len(found) != len(pairs):
+cdef object as_spans(object pairs):
+    found = np.asarray(pairs, np.intp, order="C")
+    found = found if found.size else np.empty((0, 2), np.intp)
+    if found.ndim != 2 or found.shape[1] != 2:
         raise RuntimeError(f"a span is a pair of numbers, but got {pairs}")
     return found
 
 
-@lru_cache(1024)
-def as_numbers(numbers):
-    return np.array(numbers, np.intp)
+cdef object as_numbers(object numbers):
+    return np.asarray(numbers, np.intp, order="C")
 
 
 cdef int expect_inside(cnp.ndarray spans, Py_ssize_t size) except -1:
