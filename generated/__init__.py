@@ -731,6 +731,8 @@ if TYPE_CHECKING:
         nll_loss,
         nll_loss_backward,
         cross_entropy,
+        class_losses,
+        class_losses_backward,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.elementwise_losses import (
@@ -776,6 +778,14 @@ if TYPE_CHECKING:
         layer_norm,
         divided_by_rms,
         group_norm,
+        standardized,
+        standardized_backward,
+        standardized_sums,
+    )
+if TYPE_CHECKING:
+    from gradsmith.generated.attentions import (
+        attention,
+        attention_backward,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.channels import (
@@ -821,7 +831,7 @@ if TYPE_CHECKING:
         to_places,
     )
 if TYPE_CHECKING:
-    from gradsmith.generated.sampling import (
+    from gradsmith.generated.interpolation import (
         sampled,
         spread_samples,
         weigh_samples,
@@ -1537,6 +1547,8 @@ LAZY = {
     "nll_loss": "gradsmith.generated.loss",
     "nll_loss_backward": "gradsmith.generated.loss",
     "cross_entropy": "gradsmith.generated.loss",
+    "class_losses": "gradsmith.generated.loss",
+    "class_losses_backward": "gradsmith.generated.loss",
     "l1_loss": "gradsmith.generated.elementwise_losses",
     "smooth_l1_loss": "gradsmith.generated.elementwise_losses",
     "huber_loss": "gradsmith.generated.elementwise_losses",
@@ -1564,6 +1576,11 @@ LAZY = {
     "layer_norm": "gradsmith.generated.normalization",
     "divided_by_rms": "gradsmith.generated.normalization",
     "group_norm": "gradsmith.generated.normalization",
+    "standardized": "gradsmith.generated.normalization",
+    "standardized_backward": "gradsmith.generated.normalization",
+    "standardized_sums": "gradsmith.generated.normalization",
+    "attention": "gradsmith.generated.attentions",
+    "attention_backward": "gradsmith.generated.attentions",
     "pixel_shuffle": "gradsmith.generated.channels",
     "pixel_unshuffle": "gradsmith.generated.channels",
     "channel_shuffle": "gradsmith.generated.channels",
@@ -1598,9 +1615,9 @@ LAZY = {
     "spread_means": "gradsmith.generated.pooling",
     "at_places": "gradsmith.generated.pooling",
     "to_places": "gradsmith.generated.pooling",
-    "sampled": "gradsmith.generated.sampling",
-    "spread_samples": "gradsmith.generated.sampling",
-    "weigh_samples": "gradsmith.generated.sampling",
+    "sampled": "gradsmith.generated.interpolation",
+    "spread_samples": "gradsmith.generated.interpolation",
+    "weigh_samples": "gradsmith.generated.interpolation",
     "lgamma": "gradsmith.generated.gamma_functions",
     "special_gammaln": "gradsmith.generated.gamma_functions",
     "lgamma_loop": "gradsmith.generated.gamma_functions",

@@ -14,3 +14,7 @@ cdef TensorBase op_nll_loss_backward(
 cdef TensorBase op_cross_entropy(
     TensorBase self, TensorBase target, TensorBase weight, object ignore_index, object reduction, object label_smoothing
 )
+cdef tuple op_class_losses(TensorBase self, TensorBase target, object ignore_index)
+cdef TensorBase op_class_losses_backward(
+    TensorBase self, TensorBase scores, TensorBase target, TensorBase log_sum, object ignore_index
+)

@@ -6,23 +6,30 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_float, as_int, as_number, as_promoted, as_str, BatchRule, begin_op,
     begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_input, check_real, check_tensor,
-    check_tensor_or_none, connect_2, connect_3, device_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
-    gradient, has_tangent_2, has_tangent_3, ndim_of, Node, numel_of, plus, prepare_compared, replayed_tensor, replays,
-    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    check_tensor_or_none, connect_1, connect_2, connect_3, device_of, dtype_of, elementwise, end_op, ended,
+    fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
+    ndim_of, Node, numel_of, plus, prepare_compared, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
+from gradsmith.generated.exponential cimport op_exp
 from gradsmith.runtime.formulas.formulas cimport (
     class_dim, has_class_indices, mse_scale, nll_backward_weight, soft_cross_entropy, zeros_like, zeros_like_info,
 )
+from gradsmith.runtime.formulas.networks.losses cimport counted_classes, reduced_class_losses
 from gradsmith.runtime.formulas.parts cimport mse_by_parts, nll_backward_by_parts, nll_by_parts
-from gradsmith.generated.probability cimport op_log_softmax
+from gradsmith.generated.probability cimport op_log_softmax, op_logsumexp
+from gradsmith.generated.reduce cimport op_sum_dim
+from gradsmith.generated.shape cimport op_unsqueeze
 from gradsmith.generated.unary cimport op_neg
 from gradsmith.runtime.arrays.functions cimport losses
 
 import numpy as np
 
+from gradsmith.runtime.switches.return_types import return_type
 
 cdef extern from "loss_kernels.h":
     const FusedKernel *const MSE_LOSS_BACKWARD_BACKWARD[3]
@@ -539,8 +546,8 @@ cdef TensorBase op_cross_entropy(
     cdef int depth = begin_op(
         "cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing), NULL
     ) if watching else 0
-    cdef TensorBase result = op_nll_loss(
-        op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction
+    cdef TensorBase result = reduced_class_losses(
+        item_of(op_class_losses(self, target, ignore_index), 0), target, weight, ignore_index, reduction
     ) if has_class_indices(target, label_smoothing) else soft_cross_entropy(
         op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing
     )
@@ -576,6 +583,311 @@ def cross_entropy(input, target, weight=None, ignore_index=-100, reduction="mean
     Raises: TypeError, RuntimeError
     """
     return call_cross_entropy(input, target, weight, ignore_index, reduction, label_smoothing)
+
+
+# ---- class_losses(Tensor self, Tensor target, int ignore_index) -> (Tensor values, Tensor log_sum)
+
+cdef class ClassLossesBackward0(Node):
+    """Backward of ``class_losses``."""
+
+    # Saves self, target and log_sum: the gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase grad_log_sum = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase target = unpack(self, 1)
+        cdef TensorBase log_sum = unpack(self, 2)
+        cdef object self_ndim = value_of(self, 0)
+        cdef object ignore_index = value_of(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_class_losses_backward(grad_values, self_, target, log_sum, ignore_index) if grads[
+                1
+            ] == NULL else op_add_tensor(
+                op_class_losses_backward(grad_values, self_, target, log_sum, ignore_index),
+                op_mul_tensor(
+                    op_unsqueeze(grad_log_sum, class_dim(self_ndim)),
+                    op_exp(op_sub_tensor_tensor(self_, op_unsqueeze(log_sum, class_dim(self_ndim)))),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_target, _raw_saved_target = saved_tensor(1)
+    _saved_log_sum, _raw_saved_log_sum = saved_tensor(2)
+    _saved_self_ndim = saved_value(0)
+    _saved_ignore_index = saved_value(1)
+
+cdef tuple tangents_class_losses(list gradients, tuple tangents, tuple given):    # transposed
+    log_sum, self, target, ignore_index = given
+    grad_values, grad_log_sum = gradients
+    return (
+        op_add_tensor(
+            op_class_losses_backward(grad_values, self, target, log_sum, ignore_index),
+            op_mul_tensor(
+                op_unsqueeze(grad_log_sum, class_dim(ndim_of(self))),
+                op_exp(op_sub_tensor_tensor(self, op_unsqueeze(log_sum, class_dim(ndim_of(self))))),
+            ),
+        ),
+    )
+
+cdef tuple op_class_losses(TensorBase self, TensorBase target, object ignore_index):
+    cdef int depth = begin_replaceable_op(
+        "class_losses", (self, target, ignore_index), &batched_class_losses
+    ) if watching else 0
+    cdef TensorBase values, log_sum
+    if replays(depth):
+        values, log_sum = replayed_result()
+    else:
+        values_array, log_sum_array = losses.class_losses_of(array_of(self), array_of(target), ignore_index)
+        values = wrap(values_array)
+        log_sum = wrap(log_sum_array)
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ClassLossesBackward0.__new__(ClassLossesBackward0)
+        connect_1(node, 3, 2, self)
+        save_input(node, 0, self)
+        save_input(node, 1, target)
+        set_value(node, 0, ndim_of(self))
+        set_value(node, 1, ignore_index)
+        set_history_list([values, log_sum], node)
+        save_output(node, 2, log_sum)
+    if has_tangent_1(self):
+        carry_transposed((values, log_sum), (self,), tangents_class_losses, (log_sum, self, target, ignore_index))
+    if depth:
+        end_op(depth, (values, log_sum))
+    return (values, log_sum)
+
+cdef object packed_class_losses(tuple operands):
+    return op_class_losses(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef object parts_of_class_losses(tuple operands):
+    self, target, ignore_index = operands
+    return (
+        nll_by_parts(op_log_softmax(self, class_dim(ndim_of(self)), None), target, None, ignore_index, "none"),
+        op_logsumexp(self, (class_dim(ndim_of(self)),), False),
+    )
+
+cdef BatchRule batched_class_losses
+batched_class_losses = BatchRule(b"class_losses", by_parts, b"...", packed_class_losses, parts_of_class_losses)
+
+ClassLossesResult = return_type("class_losses", "ClassLossesResult", ("values", "log_sum"), __name__)
+
+def call_class_losses(self, target, ignore_index):
+    self = check_input(self, "class_losses")
+    target = check_tensor(target, "class_losses", "target", 2)
+    ignore_index = as_int(ignore_index, "class_losses", "ignore_index", 3)
+    check_real(self, "class_losses")
+    check_real(target, "class_losses")
+    return ClassLossesResult._make(op_class_losses(<TensorBase>self, <TensorBase>target, ignore_index))
+
+def class_losses(input, target, ignore_index):
+    """Minus the log-probability of each right class, and the logarithm of the sum that a softmax divides by.
+
+    ``class_losses(Tensor self, Tensor target, int ignore_index) -> (Tensor values, Tensor log_sum)``
+
+    Parameters:
+    input : Tensor
+    target : Tensor
+    ignore_index : int
+
+    Returns:
+    values : Tensor
+    log_sum : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: class_losses_backward(grad_values, self, target, log_sum, ignore_index) if grad_log_sum is None else
+        class_losses_backward(grad_values, self, target, log_sum, ignore_index) + unsqueeze(grad_log_sum,
+        class_dim(self.ndim)) * exp(self - unsqueeze(log_sum, class_dim(self.ndim)))
+        result: transposed
+    """
+    return call_class_losses(input, target, ignore_index)
+
+
+# ---- class_losses_backward(Tensor self, Tensor scores, Tensor target, Tensor log_sum, int ignore_index) -> Tensor
+
+cdef class ClassLossesBackwardBackward0(Node):
+    """Backward of ``class_losses_backward``."""
+
+    # Saves self for the gradients of scores and log_sum, scores, target and log_sum for the gradients of self, scores
+    # and log_sum.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, scores, target = None, log_sum, shares, counted
+        cdef object scores_ndim, ignore_index
+        scores = unpack(self, 1)
+        log_sum = unpack(self, 3)
+        scores_ndim = value_of(self, 0)
+        shares = op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, class_dim(scores_ndim))))
+        if wants(wanted, 1) or wants(wanted, 2):
+            self_ = unpack(self, 0)
+            target = unpack(self, 2)
+            ignore_index = value_of(self, 1)
+            counted = op_mul_tensor(
+                op_mul_tensor(grad, op_unsqueeze(counted_classes(self_, target, ignore_index), class_dim(scores_ndim))),
+                shares,
+            )
+        if wants(wanted, 0):    # self
+            if target is None:
+                target = unpack(self, 2)
+            ignore_index = value_of(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                counted_classes(
+                    op_add_tensor(
+                        op_sum_dim(op_mul_tensor(grad, shares), (class_dim(scores_ndim),), False, None),
+                        op_nll_loss(grad, target, None, ignore_index, "none"),
+                    ),
+                    target,
+                    ignore_index,
+                ),
+            )
+        if wants(wanted, 1):    # scores
+            set_grad_input(grad_inputs, 1, counted)
+        if wants(wanted, 2):    # log_sum
+            set_grad_input(grad_inputs, 2, op_neg(op_sum_dim(counted, (class_dim(scores_ndim),), False, None)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_scores, _raw_saved_scores = saved_tensor(1)
+    _saved_target, _raw_saved_target = saved_tensor(2)
+    _saved_log_sum, _raw_saved_log_sum = saved_tensor(3)
+    _saved_scores_ndim = saved_value(0)
+    _saved_ignore_index = saved_value(1)
+
+cdef tuple tangents_class_losses_backward(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, scores_t, log_sum_t = tangents
+    self, scores, target, log_sum, ignore_index = given
+    grad, = gradients
+    return (
+        counted_classes(
+            op_add_tensor(
+                op_sum_dim(
+                    op_mul_tensor(
+                        grad, op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, class_dim(ndim_of(scores)))))
+                    ),
+                    (class_dim(ndim_of(scores)),),
+                    False,
+                    None,
+                ),
+                op_nll_loss(grad, target, None, ignore_index, "none"),
+            ),
+            target,
+            ignore_index,
+        ) if self_t is not None else None,
+        op_mul_tensor(
+            op_mul_tensor(grad, op_unsqueeze(counted_classes(self, target, ignore_index), class_dim(ndim_of(scores)))),
+            op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, class_dim(ndim_of(scores))))),
+        ) if scores_t is not None else None,
+        op_neg(
+            op_sum_dim(
+                op_mul_tensor(
+                    op_mul_tensor(
+                        grad, op_unsqueeze(counted_classes(self, target, ignore_index), class_dim(ndim_of(scores)))
+                    ),
+                    op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, class_dim(ndim_of(scores))))),
+                ),
+                (class_dim(ndim_of(scores)),),
+                False,
+                None,
+            ),
+        ) if log_sum_t is not None else None,
+    )
+
+cdef TensorBase op_class_losses_backward(
+    TensorBase self, TensorBase scores, TensorBase target, TensorBase log_sum, object ignore_index
+):
+    cdef int depth = begin_replaceable_op(
+        "class_losses_backward", (self, scores, target, log_sum, ignore_index), &batched_class_losses_backward
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        losses.class_losses_backward_of(
+            array_of(self), array_of(scores), array_of(target), array_of(log_sum), ignore_index
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(self, scores, log_sum):
+        node = <Node>ClassLossesBackwardBackward0.__new__(ClassLossesBackwardBackward0)
+        connect_3(node, 4, 2, self, scores, log_sum)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, scores)
+        save_input(node, 2, target)
+        save_input(node, 3, log_sum)
+        set_value(node, 0, ndim_of(scores))
+        set_value(node, 1, ignore_index)
+        set_history(result, node)
+    if has_tangent_3(self, scores, log_sum):
+        carry_transposed(
+            (result,),
+            (self, scores, log_sum),
+            tangents_class_losses_backward,
+            (self, scores, target, log_sum, ignore_index),
+        )
+    return ended(depth, result)
+
+cdef object packed_class_losses_backward(tuple operands):
+    return op_class_losses_backward(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef object parts_of_class_losses_backward(tuple operands):
+    self, scores, target, log_sum, ignore_index = operands
+    return op_add_tensor(
+        op_mul_tensor(
+            op_unsqueeze(counted_classes(self, target, ignore_index), class_dim(ndim_of(scores))),
+            op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, class_dim(ndim_of(scores))))),
+        ),
+        nll_backward_by_parts(self, shape_of(scores), target, None, ignore_index, "none"),
+    )
+
+cdef BatchRule batched_class_losses_backward
+batched_class_losses_backward = BatchRule(
+    b"class_losses_backward", by_parts, b".....", packed_class_losses_backward, parts_of_class_losses_backward
+)
+
+def call_class_losses_backward(self, scores, target, log_sum, ignore_index):
+    self = check_input(self, "class_losses_backward")
+    scores = check_tensor(scores, "class_losses_backward", "scores", 2)
+    target = check_tensor(target, "class_losses_backward", "target", 3)
+    log_sum = check_tensor(log_sum, "class_losses_backward", "log_sum", 4)
+    ignore_index = as_int(ignore_index, "class_losses_backward", "ignore_index", 5)
+    check_real(self, "class_losses_backward")
+    check_real(scores, "class_losses_backward")
+    check_real(target, "class_losses_backward")
+    check_real(log_sum, "class_losses_backward")
+    return op_class_losses_backward(
+        <TensorBase>self, <TensorBase>scores, <TensorBase>target, <TensorBase>log_sum, ignore_index
+    )
+
+def class_losses_backward(input, scores, target, log_sum, ignore_index):
+    """Gradient through class_losses, given the logarithm of the sum.
+
+    ``class_losses_backward(Tensor self, Tensor scores, Tensor target, Tensor log_sum, int ignore_index) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    scores : Tensor
+    target : Tensor
+    log_sum : Tensor
+    ignore_index : int
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        shares = exp(scores - unsqueeze(log_sum, class_dim(scores.ndim)))
+        counted = grad * unsqueeze(counted_classes(self, target, ignore_index), class_dim(scores.ndim)) * shares
+        input: counted_classes(sum(grad * shares, [class_dim(scores.ndim)]) + nll_loss(grad, target, None, ignore_index,
+        'none'), target, ignore_index)
+        scores: counted
+        log_sum: -sum(counted, [class_dim(scores.ndim)])
+        result: transposed
+    """
+    return call_class_losses_backward(input, scores, target, log_sum, ignore_index)
 
 
 write_out_docstrings(globals())

@@ -6,3 +6,17 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBase weight, TensorBase bias, object eps)
 cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, TensorBase weight, object eps)
 cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase weight, TensorBase bias, object eps)
+cdef tuple op_standardized(TensorBase self, TensorBase weight, TensorBase bias, object dim, object eps, bint centered)
+cdef TensorBase op_standardized_backward(
+    TensorBase self,
+    TensorBase x,
+    TensorBase center,
+    TensorBase variance,
+    TensorBase weight,
+    object dim,
+    object eps,
+    bint centered
+)
+cdef TensorBase op_standardized_sums(
+    TensorBase self, TensorBase x, TensorBase center, TensorBase variance, object size, object dim, object eps
+)

@@ -33,8 +33,8 @@ cdef class TriangularSolutionBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result, solved, whole
         cdef object upper, unitriangular, op
-        self_ = unpack(self, 0)
         upper = value_of(self, 0)
+        self_ = unpack(self, 0)
         unitriangular = value_of(self, 1)
         op = value_of(self, 2)
         solved = op_triangular_solution(op_mT(op_conj(self_)), grad, not upper, unitriangular, op) if wants(

@@ -81,10 +81,11 @@ FAMILIES = (
     "margin_losses",
     "similarities",
     "normalization",
+    "attentions",
     "channels",
     "convolutions",
     "pooling",
-    "sampling",
+    "interpolation",
     "gamma_functions",
     "error_functions",
     "information",
@@ -102,7 +103,8 @@ LAZY_FAMILIES = frozenset(
     {"angles", "complex_numbers", "floats", "pairs", "draws", "sampling", "stacking", "diagonals", "rearranging"}
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
-    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling", "sampling"}
+    | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
+    | {"attentions", "interpolation"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -186,7 +188,7 @@ _HELPER_ROOMS = {
     "": "formulas numbers parts arrangement ranks reduction selection replaced matrices builtins",
     "statistics": "groups rows missing",
     "signals": "spectra frames slopes grids",
-    "networks": "lookups windows pools losses pixels vectors standards",
+    "networks": "lookups windows pools losses pixels vectors standards attended",
 }
 HELPER_MODULES: Mapping[str, str] = MappingProxyType(
     {
@@ -313,6 +315,7 @@ REFERENCE_FUNCTIONS = words(
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
     sampled spread_samples weigh_samples
+    standardized standardized_backward class_losses class_losses_backward attention attention_backward
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft

@@ -164,16 +164,16 @@ def _shared_views(
     own = replace(printer, wanted={name: edge for edge, name in enumerate(backward.differentiable_inputs)})
     several = (part for part in formulas.parts if len(part.readers) > 1)
     for readers, run in groupby(several, key=lambda part: part.readers):
-        parts = list(run)
+        parts = {part.name: _guarded(part, backward) for part in run}
         edges = tuple(edge for i in readers for edge in backward.gradients[i].edges)
         there = _loaded(edges, blocks)
-        names = [name for name in _names([part.expr for part in parts]) if name in loads]
+        names = [name for name in _names(parts.values()) if name in loads]
         blocks.append(
             SharedView(
                 edges=edges,
                 tested=len(edges) < len(backward.differentiable_inputs),
                 loads=tuple(loads[name] for name in names if loads[name] not in there),
-                parts=tuple(PartView(part.name, own.text(_guarded(part, backward))) for part in parts),
+                parts=tuple(PartView(name, own.text(part)) for name, part in parts.items()),
             )
         )
     return blocks

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, where
-from gradsmith.generated.sampling import sampled
+from gradsmith.generated.interpolation import sampled
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["affine_grid", "grid_sample"]

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from gradsmith.autograd.grad_mode import no_grad
-from gradsmith.generated import rsqrt, var_mean
-from gradsmith.generated.normalization import divided_by_rms
+from gradsmith.generated import rsqrt
+from gradsmith.generated.normalization import divided_by_rms, standardized
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["batch_norm", "instance_norm", "rms_norm"]
@@ -76,7 +76,7 @@ def batch_norm(
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
     dims = [dim for dim in range(input.ndim) if dim != 1]
-    return _applied(input, *_statistics(input, dims, count, running_mean, running_var, momentum), weight, bias, eps)
+    return _by_own_statistics(input, dims, count, running_mean, running_var, weight, bias, momentum, eps)
 
 
 def instance_norm(
@@ -127,7 +127,7 @@ def instance_norm(
     if count == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
     dims = list(range(2, input.ndim))
-    return _applied(input, *_statistics(input, dims, count, running_mean, running_var, momentum), weight, bias, eps)
+    return _by_own_statistics(input, dims, count, running_mean, running_var, weight, bias, momentum, eps)
 
 
 def rms_norm(
@@ -190,18 +190,24 @@ def _per_channel(values: Tensor, input: Tensor) -> Tensor:
     return values.reshape(-1, *[1] * (input.ndim - 2))
 
 
-def _statistics(
+def _by_own_statistics(
     input: Tensor, dims: Sequence[int], count: int, running_mean: Tensor | None, running_var: Tensor | None,
-    momentum: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Mean and variance along the dimensions, and the running ones a step on."""
-    var, mean = var_mean(input, dims, correction=0, keepdim=True)
-    with no_grad():
-        for running, found in ((running_mean, mean), (running_var, var * (count / max(count - 1, 1)))):
-            if running is not None:
-                of_channels = found.detach().reshape(-1, input.shape[1]).mean(0)
-                running.mul_(1 - momentum).add_(of_channels.to(running.dtype), alpha=momentum)
-    return mean, var
+    weight: Tensor | None, bias: Tensor | None, momentum: float, eps: float,
+) -> Tensor:  # fmt: skip
+    """The result, with mean and variance along the dimensions; the running ones are a step on then."""
+    factors = [None if factor is None else _per_channel(factor, input) for factor in (weight, bias)]
+    values, mean, var = standardized(input, *factors, dims, eps, True)
+    if running_mean is not None or running_var is not None:
+        with no_grad():
+            _go_on(running_mean, mean.detach(), input.shape[1], momentum)
+            _go_on(running_var, var.detach() * (count / max(count - 1, 1)), input.shape[1], momentum)
+    return values
+
+
+def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float) -> None:
+    if running is not None:
+        of_channels = found.reshape(-1, channels).mean(0)
+        running.mul_(1 - momentum).add_(of_channels.to(running.dtype), alpha=momentum)
 
 
 def _applied(

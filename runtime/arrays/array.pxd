@@ -206,6 +206,26 @@ cdef int spread_samples(
 cdef int weigh_samples(
     const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights) except -1
 
+# ---- networks: a job is the struct that the header of the kernels describes, see kernels/networks
+
+cdef int standardize(
+    const void *job, const void *x, const void *weight, const void *bias, void *result, void *mean, void *var) except -1
+cdef int standardize_backward(
+    const void *job, const void *grad, const void *x, const void *weight, const void *mean, const void *var,
+    void *result) except -1
+cdef int standardize_sums(
+    const void *job, const void *grad, const void *x, const void *mean, const void *var, void *sums) except -1
+cdef int class_losses(const void *job, const void *x, const npy_intp *classes, void *losses, void *logsumexp) except -1
+cdef int class_losses_backward(
+    const void *job, const void *grad, const void *x, const npy_intp *classes, const void *logsumexp,
+    void *result) except -1
+cdef int attend(
+    const void *job, const void *query, const void *key, const void *value, const void *mask, void *result,
+    void *logsumexp) except -1
+cdef int attend_backward(
+    const void *job, const void *query, const void *key, const void *value, const void *mask, const void *grad,
+    const void *logsumexp, const void *delta, void **grads) except -1
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

@@ -311,6 +311,76 @@ cdef int weigh_samples(
 ) except -1:
     return gs_weigh_samples(s, values, image, places, weights)
 
+# ---- networks
+
+cdef extern from "runtime/arrays/kernels/networks/normalization.h":
+    int gs_standardize(
+        const void *job, const void *x, const void *weight, const void *bias, void *result, void *mean, void *var
+    ) except -1
+    int gs_standardize_backward(
+        const void *job, const void *grad, const void *x, const void *weight, const void *mean, const void *var,
+        void *result) except -1
+    int gs_standardize_sums(
+        const void *job, const void *grad, const void *x, const void *mean, const void *var, void *sums) except -1
+
+cdef extern from "runtime/arrays/kernels/networks/class_losses.h":
+    int gs_class_losses(
+        const void *job, const void *x, const npy_intp *classes, void *losses, void *logsumexp) except -1
+    int gs_class_losses_backward(
+        const void *job, const void *grad, const void *x, const npy_intp *classes, const void *logsumexp,
+        void *result) except -1
+
+cdef extern from "runtime/arrays/kernels/networks/attention.h":
+    int gs_attend(
+        const void *job, const void *query, const void *key, const void *value, const void *mask, void *result,
+        void *logsumexp) except -1
+    int gs_attend_backward(
+        const void *job, const void *query, const void *key, const void *value, const void *mask, const void *grad,
+        const void *logsumexp, const void *delta, void **grads) except -1
+
+
+cdef int standardize(
+    const void *job, const void *x, const void *weight, const void *bias, void *result, void *mean, void *var
+) except -1:
+    return gs_standardize(job, x, weight, bias, result, mean, var)
+
+
+cdef int standardize_backward(
+    const void *job, const void *grad, const void *x, const void *weight, const void *mean, const void *var,
+    void *result
+) except -1:
+    return gs_standardize_backward(job, grad, x, weight, mean, var, result)
+
+
+cdef int standardize_sums(
+    const void *job, const void *grad, const void *x, const void *mean, const void *var, void *sums
+) except -1:
+    return gs_standardize_sums(job, grad, x, mean, var, sums)
+
+
+cdef int class_losses(const void *job, const void *x, const npy_intp *classes, void *losses, void *logsumexp) except -1:
+    return gs_class_losses(job, x, classes, losses, logsumexp)
+
+
+cdef int class_losses_backward(
+    const void *job, const void *grad, const void *x, const npy_intp *classes, const void *logsumexp, void *result
+) except -1:
+    return gs_class_losses_backward(job, grad, x, classes, logsumexp, result)
+
+
+cdef int attend(
+    const void *job, const void *query, const void *key, const void *value, const void *mask, void *result,
+    void *logsumexp
+) except -1:
+    return gs_attend(job, query, key, value, mask, result, logsumexp)
+
+
+cdef int attend_backward(
+    const void *job, const void *query, const void *key, const void *value, const void *mask, const void *grad,
+    const void *logsumexp, const void *delta, void **grads
+) except -1:
+    return gs_attend_backward(job, query, key, value, mask, grad, logsumexp, delta, grads)
+
 
 # ---- arrays without data
 

@@ -39,6 +39,8 @@ def _loss_of_probabilities(
 def _loss_of_smoothed_classes(
     self: Tensor, target: Tensor, weight: Tensor | None, ignore: int, reduction: str, smoothing: float
 ) -> Tensor:
+    if not smoothing:
+        raise RuntimeError("cross_entropy(): classes that are not smoothed have a loss of their own")
     dim = 1 if self.ndim > 1 else 0
     _check_classes(self, target, dim, ignore)
     ignored = target == ignore

@@ -22,7 +22,7 @@ from gradsmith.generated.op_table import OPS, OpRow
 
 from ..calls import Results, outputs_of
 from ..seeds import seeded_for_numpy
-from . import arranged, drawn, factored, grouped, integrated, layered, ordered, pooled, sampled
+from . import arranged, drawn, factored, grouped, integrated, layered, ordered, pooled, sampled, transformers
 from .usual import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
@@ -551,5 +551,6 @@ FUNCTIONS = {
         strided_places, strided_replaced, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
         *arranged.DEFINITIONS, *drawn.DEFINITIONS, *factored.DEFINITIONS, *grouped.DEFINITIONS,
         *integrated.DEFINITIONS, *layered.DEFINITIONS, *ordered.DEFINITIONS, *pooled.DEFINITIONS, *sampled.DEFINITIONS,
+        *transformers.DEFINITIONS,
     )
 }  # fmt: skip

@@ -9,6 +9,8 @@ from gradsmith.runtime.arrays.array cimport (
     SUBTRACT,
     binary,
     cast,
+    class_losses,
+    class_losses_backward,
     contiguous,
     full_array,
     is_meta,
@@ -32,6 +34,11 @@ cdef enum:
 ctypedef fused real:
     float
     double
+
+cdef extern from "runtime/arrays/kernels/networks/class_losses.h":
+    ctypedef struct Classes "gs_classes":
+        int type
+        npy_intp outer, classes, inner, ignored
 
 
 cdef object reduced(object values, str reduction):
@@ -336,3 +343,56 @@ cdef object checked_classes(object target, Blocks *blocks):
         if not 0 <= chosen[at] < blocks.classes and chosen[at] != blocks.ignored:
             raise IndexError(f"Target {chosen[at]} is out of bounds: there are {blocks.classes} classes.")
     return result
+
+
+# ---- losses of classes, from scores
+
+cpdef tuple class_losses_of(object x, object target, Py_ssize_t ignore_index):
+    """For each target its loss, and the logarithm of the sum of exponentials. Halves are computed in float32."""
+    cdef Blocks blocks
+    cdef Classes job
+    cdef int type_number = cnp.PyArray_TYPE(x)
+    read_blocks(x.shape, type_number, target, None, ignore_index, &blocks)
+    if is_meta(<PyObject *>x):
+        return (without_data(type_number, target.shape), without_data(type_number, target.shape))
+    if type_number == cnp.NPY_FLOAT16:
+        found = class_losses_of(in_type(x, cnp.NPY_FLOAT32), target, ignore_index)
+        return (in_type(found[0], cnp.NPY_FLOAT16), in_type(found[1], cnp.NPY_FLOAT16))
+    classes = checked_classes(target, &blocks)
+    x = take(contiguous(<PyObject *>x))
+    losses, log_sum = fresh(type_number, target.shape), fresh(type_number, target.shape)
+    if blocks.classes == 0:
+        losses.fill(0)
+        log_sum.fill(-np.inf)
+        return (losses, log_sum)
+    set_job(&job, &blocks, type_number)
+    class_losses(&job, data(x), <npy_intp *>data(classes), data(losses), data(log_sum))
+    return (losses, log_sum)
+
+
+cpdef object class_losses_backward_of(object grad, object x, object target, object log_sum, Py_ssize_t ignore_index):
+    """The gradient of the scores: for each target its share of each class, less one for the right class."""
+    cdef Blocks blocks
+    cdef Classes job
+    cdef int type_number = cnp.PyArray_TYPE(x)
+    read_blocks(x.shape, type_number, target, None, ignore_index, &blocks)
+    check_grad(grad, target.shape)
+    check_grad(log_sum, target.shape)
+    if is_meta(<PyObject *>x) or is_meta(<PyObject *>grad):
+        return without_data(type_number, x.shape)
+    if type_number == cnp.NPY_FLOAT16:
+        wide = class_losses_backward_of(grad, in_type(x, cnp.NPY_FLOAT32), target, log_sum, ignore_index)
+        return in_type(wide, cnp.NPY_FLOAT16)
+    classes = checked_classes(target, &blocks)
+    x = take(contiguous(<PyObject *>x))
+    grad, log_sum = in_type(grad, type_number), in_type(log_sum, type_number)
+    grad, log_sum = take(contiguous(<PyObject *>grad)), take(contiguous(<PyObject *>log_sum))
+    result = fresh(type_number, x.shape)
+    set_job(&job, &blocks, type_number)
+    class_losses_backward(&job, data(grad), data(x), <npy_intp *>data(classes), data(log_sum), data(result))
+    return result
+
+
+cdef void set_job(Classes *job, const Blocks *blocks, int type_number) noexcept:
+    job.type, job.ignored = type_number, blocks.ignored
+    job.outer, job.classes, job.inner = blocks.n, blocks.classes, blocks.k

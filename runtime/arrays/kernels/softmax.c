@@ -1,42 +1,31 @@
 /* softmax, log_softmax and logsumexp, with the gradients of the first two.
  *
- * The array is (outer, n, inner) with the axis in the middle.  For the last axis (inner == 1) whole rows are worked on, a
- * tile of about 1024 elements at a time, so that all passes after the first find their data in L1; for other axes tiles
- * of columns are.  The exponentials are NumPy's SIMD loop: it exists on every platform and is as fast as libmvec.
+ * The array is (outer, n, inner) with the axis in the middle.  For the last axis (inner == 1) whole rows are worked on;
+ * for other axes tiles of columns are.
  */
 #include "support/array_cache.h"
 #include "support/assign.h"
 #include "support/axes.h"
-#include "support/loops.h"
+#include "support/exponential.h"
 #include "support/meta.h"
 #include "support/promotion.h"
 #include "threads/thread_pool.h"
 
 #include <math.h>
 
-#define TILE 1024    /* elements of a tile of rows */
+#define TILE 1024    /* elements whose sum is taken at once */
 #define COLUMNS 256  /* columns of a tile of columns */
 #define ELEMENT_COST 8
 
 typedef enum { SOFTMAX, LOG_SOFTMAX, LOGSUMEXP, SOFTMAX_BACKWARD, LOG_SOFTMAX_BACKWARD } operation;
 
 typedef struct {
-    const gs_loop *exp;
     const void *a; /* the input, or the gradient */
     const void *b; /* the result of the forward, for backward */
     void *out;
     npy_intp n, inner;
     npy_intp outer;
 } job;
-
-/* x = exp(x) */
-static inline void
-exponentiate(const job *j, void *x, npy_intp n, npy_intp size)
-{
-    char *args[2] = {x, x};
-    npy_intp strides[2] = {size, size};
-    j->exp->run(args, &n, strides, j->exp->data);
-}
 
 #include "support/with_float32.h"
 #include "softmax_template.h"
@@ -138,11 +127,7 @@ along_axis(operation op, const char *name, PyObject *a, PyObject *b, int axis)
         return gs_meta_like(a, type);
     }
     int computed = type == NPY_HALF ? NPY_FLOAT32 : type;
-    job j = {.exp = gs_find_loop(GS_EXP, computed)};
-    if (j.exp == NULL) {
-        gs_raise_not_implemented(name, type);
-        return NULL;
-    }
+    job j = {0};
     PyObject *x = plain_of_type(a, computed);
     PyObject *y = x == NULL || b == NULL ? NULL : plain_of_type(b, computed);
     PyObject *out = x == NULL || (b != NULL && y == NULL) ? NULL : gs_array_like(x, computed);
@@ -231,11 +216,7 @@ is_one_group(PyObject *array, const gs_axes *axes, int *first, int *last)
 static PyObject *
 logsumexp_of(PyObject *x, int type, const gs_axes *axes)
 {
-    job j = {.exp = gs_find_loop(GS_EXP, type)};
-    if (j.exp == NULL) {
-        gs_raise_not_implemented("logsumexp", type);
-        return NULL;
-    }
+    job j = {0};
     int first, last;
     int one_group = is_one_group(x, axes, &first, &last);
     PyObject *plain = one_group ? gs_contiguous(x) : reduced_axes_last(x, axes);

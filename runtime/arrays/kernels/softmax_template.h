@@ -30,15 +30,6 @@ NAME(largest)(const REAL *x, npy_intp n)
 }
 
 GS_INLINE void
-NAME(subtract)(const REAL *x, REAL shift, REAL *out, npy_intp n)
-{
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = x[i] - shift;
-    }
-}
-
-GS_INLINE void
 NAME(scale)(REAL *x, REAL factor, npy_intp n)
 {
     for (npy_intp i = 0; i < n; i++) {
@@ -98,13 +89,7 @@ NAME(dot)(const REAL *x, const REAL *y, npy_intp n)
     return sum;
 }
 
-/* ---- rows of any length: a tile holds several rows, or a row several tiles */
-
-static inline npy_intp
-NAME(rows_per_tile)(npy_intp n)
-{
-    return n >= TILE ? 1 : TILE / n;
-}
+/* ---- rows of any length, whose sums are taken tile by tile */
 
 GS_INLINE double
 NAME(sum_of_row)(const REAL *x, npy_intp n)
@@ -116,78 +101,74 @@ NAME(sum_of_row)(const REAL *x, npy_intp n)
     return sum;
 }
 
-GS_CLONES static void
-NAME(subtract_largest)(const REAL *x, REAL *out, npy_intp rows, npy_intp n)
+/* The sum of exp(x - shift) over at most a tile; the exponentials go to out when it is not NULL. */
+GS_INLINE double
+NAME(exponentials_of_tile)(const REAL *x, REAL shift, REAL *out, npy_intp n)
 {
-    for (npy_intp row = 0; row < rows; row++) {
-        NAME(subtract)(x + row * n, NAME(largest)(x + row * n, n), out + row * n, n);
+    REAL lanes[32] = {0};
+    double sum = 0;
+    npy_intp i = 0;
+    if (n >= 32) {
+        for (; i + 32 <= n; i += 32) {
+            GS_IVDEP
+            for (int k = 0; k < 32; k++) {
+                REAL e = NAME(gs_exp)(x[i + k] - shift);
+                lanes[k] += e;
+                if (out != NULL) {
+                    out[i + k] = e;
+                }
+            }
+        }
+        sum = NAME(sum_of_lanes)(lanes);
     }
+    for (; i < n; i++) {
+        REAL e = NAME(gs_exp)(x[i] - shift);
+        sum += (double)e;
+        if (out != NULL) {
+            out[i] = e;
+        }
+    }
+    return sum;
 }
 
-GS_CLONES static void
-NAME(divide_by_sums)(REAL *x, npy_intp rows, npy_intp n)
+GS_INLINE double
+NAME(exponentials_of_row)(const REAL *x, REAL shift, REAL *out, npy_intp n)
 {
-    for (npy_intp row = 0; row < rows; row++) {
-        NAME(scale)(x + row * n, (REAL)(1 / NAME(sum_of_row)(x + row * n, n)), n);
-    }
-}
-
-static void
-NAME(softmax_rows)(void *context, npy_intp first, npy_intp last)
-{
-    const job *j = context;
-    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
-    for (npy_intp row = first; row < last; row += step) {
-        npy_intp rows = last - row < step ? last - row : step;
-        REAL *out = (REAL *)j->out + row * n;
-        NAME(subtract_largest)((const REAL *)j->a + row * n, out, rows, n);
-        exponentiate(j, out, rows * n, sizeof(REAL));
-        NAME(divide_by_sums)(out, rows, n);
-    }
-}
-
-/* The logarithm of a row's sum of exponentials, of values that are shifted already. */
-GS_CLONES static REAL
-NAME(log_sum_row)(const job *j, const REAL *shifted, npy_intp n)
-{
-    REAL tile[TILE];
     double sum = 0;
     for (npy_intp i = 0; i < n; i += TILE) {
         npy_intp part = n - i < TILE ? n - i : TILE;
-        memcpy(tile, shifted + i, sizeof(REAL) * (size_t)part);
-        exponentiate(j, tile, part, sizeof(REAL));
-        sum += NAME(sum)(tile, part);
+        sum += NAME(exponentials_of_tile)(x + i, shift, out == NULL ? NULL : out + i, part);
     }
-    return LIBM(log)((REAL)sum);
+    return sum;
 }
 
-/* The same for several short rows with one call for all exponentials; then subtracts it from them. */
 GS_CLONES static void
-NAME(subtract_log_sums)(const job *j, REAL *shifted, npy_intp rows, npy_intp n)
+NAME(softmax_rows)(void *context, npy_intp first, npy_intp last)
 {
-    REAL tile[TILE];
-    if (n > TILE) {
-        NAME(subtract)(shifted, NAME(log_sum_row)(j, shifted, n), shifted, n);
-        return;
-    }
-    memcpy(tile, shifted, sizeof(REAL) * (size_t)(rows * n));
-    exponentiate(j, tile, rows * n, sizeof(REAL));
-    for (npy_intp row = 0; row < rows; row++) {
-        REAL log_sum = LIBM(log)((REAL)NAME(sum)(tile + row * n, n));
-        NAME(subtract)(shifted + row * n, log_sum, shifted + row * n, n);
+    const job *j = context;
+    npy_intp n = j->n;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *x = (const REAL *)j->a + row * n;
+        REAL *out = (REAL *)j->out + row * n;
+        double sum = NAME(exponentials_of_row)(x, NAME(largest)(x, n), out, n);
+        NAME(scale)(out, (REAL)(1 / sum), n);
     }
 }
 
-static void
+GS_CLONES static void
 NAME(log_softmax_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
-    for (npy_intp row = first; row < last; row += step) {
-        npy_intp rows = last - row < step ? last - row : step;
+    npy_intp n = j->n;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *x = (const REAL *)j->a + row * n;
         REAL *out = (REAL *)j->out + row * n;
-        NAME(subtract_largest)((const REAL *)j->a + row * n, out, rows, n);
-        NAME(subtract_log_sums)(j, out, rows, n);
+        REAL largest = NAME(largest)(x, n);
+        REAL log_sum = LIBM(log)((REAL)NAME(exponentials_of_row)(x, largest, NULL, n));
+        GS_IVDEP
+        for (npy_intp i = 0; i < n; i++) {
+            out[i] = (x[i] - largest) - log_sum;
+        }
     }
 }
 
@@ -195,25 +176,31 @@ NAME(log_softmax_rows)(void *context, npy_intp first, npy_intp last)
 static inline REAL
 NAME(finite_shift)(REAL largest)
 {
-    return isinf(largest) ? 0 : largest;
+    return largest == -(REAL)INFINITY ? 0 : largest;
+}
+
+/* The answer where one of the elements is infinite. */
+static REAL
+NAME(infinity_unless_nan)(const REAL *x, npy_intp n, npy_intp step)
+{
+    REAL answer = (REAL)INFINITY;
+    for (npy_intp i = 0; i < n; i++) {
+        answer = isnan(x[i * step]) ? x[i * step] : answer;
+    }
+    return answer;
 }
 
 GS_CLONES static REAL
-NAME(logsumexp_row)(const job *j, const REAL *x, npy_intp n)
+NAME(logsumexp_row)(const REAL *x, npy_intp n)
 {
-    REAL tile[TILE];
     if (n == 0) {
         return -(REAL)INFINITY;
     }
     REAL shift = NAME(finite_shift)(NAME(largest)(x, n));
-    double sum = 0;
-    for (npy_intp i = 0; i < n; i += TILE) {
-        npy_intp part = n - i < TILE ? n - i : TILE;
-        NAME(subtract)(x + i, shift, tile, part);
-        exponentiate(j, tile, part, sizeof(REAL));
-        sum += NAME(sum)(tile, part);
+    if (shift == (REAL)INFINITY) {
+        return NAME(infinity_unless_nan)(x, n, 1);
     }
-    return LIBM(log)((REAL)sum) + shift;
+    return LIBM(log)((REAL)NAME(exponentials_of_row)(x, shift, NULL, n)) + shift;
 }
 
 static void
@@ -221,7 +208,7 @@ NAME(logsumexp_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
     for (npy_intp row = first; row < last; row++) {
-        ((REAL *)j->out)[row] = NAME(logsumexp_row)(j, (const REAL *)j->a + row * j->n, j->n);
+        ((REAL *)j->out)[row] = NAME(logsumexp_row)((const REAL *)j->a + row * j->n, j->n);
     }
 }
 
@@ -247,32 +234,21 @@ NAME(softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
     }
 }
 
-/* grad_input = grad - exp(y) * sum(grad); out holds exp(y) at first */
+/* grad_input = grad - exp(y) * sum(grad) */
 GS_CLONES static void
-NAME(finish_log_softmax_backward)(const REAL *grad, REAL *out, npy_intp rows, npy_intp n)
-{
-    for (npy_intp row = 0; row < rows; row++) {
-        const REAL *g = grad + row * n;
-        REAL *o = out + row * n;
-        const REAL factor = (REAL)NAME(sum_of_row)(g, n);
-        GS_IVDEP
-        for (npy_intp i = 0; i < n; i++) {
-            o[i] = g[i] - o[i] * factor;
-        }
-    }
-}
-
-static void
 NAME(log_softmax_backward_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    npy_intp n = j->n, step = NAME(rows_per_tile)(n);
-    for (npy_intp row = first; row < last; row += step) {
-        npy_intp rows = last - row < step ? last - row : step;
+    npy_intp n = j->n;
+    for (npy_intp row = first; row < last; row++) {
+        const REAL *grad = (const REAL *)j->a + row * n;
+        const REAL *y = (const REAL *)j->b + row * n;
         REAL *out = (REAL *)j->out + row * n;
-        memcpy(out, (const REAL *)j->b + row * n, sizeof(REAL) * (size_t)(rows * n));
-        exponentiate(j, out, rows * n, sizeof(REAL));
-        NAME(finish_log_softmax_backward)((const REAL *)j->a + row * n, out, rows, n);
+        const REAL factor = (REAL)NAME(sum_of_row)(grad, n);
+        GS_IVDEP
+        for (npy_intp i = 0; i < n; i++) {
+            out[i] = grad[i] - NAME(gs_exp)(y[i]) * factor;
+        }
     }
 }
 
@@ -321,25 +297,24 @@ NAME(subtract_rows)(const REAL *x, const REAL *shift, REAL *out, npy_intp width)
     }
 }
 
-GS_CLONES static void
-NAME(add_to_sums)(const REAL *x, double *sums, npy_intp width)
-{
-    for (npy_intp k = 0; k < width; k++) {
-        sums[k] += (double)x[k];
-    }
-}
-
 /* sums[k] = sum of exp(x[:, k] - shift[k]); the exponentials go to out when it is not NULL. */
-static void
+GS_CLONES static void
 NAME(sum_exponentials)(const job *j, const REAL *x, const REAL *shift, REAL *out, npy_intp width, double *sums)
 {
-    REAL row[COLUMNS];
     memset(sums, 0, sizeof(double) * COLUMNS);
-    for (npy_intp i = 0; i < j->n; i++) {
-        REAL *to = out == NULL ? row : out + i * j->inner;
-        NAME(subtract_rows)(x + i * j->inner, shift, to, width);
-        exponentiate(j, to, width, sizeof(REAL));
-        NAME(add_to_sums)(to, sums, width);
+    for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
+        if (out == NULL) {
+            for (npy_intp k = 0; k < width; k++) {
+                sums[k] += (double)NAME(gs_exp)(x[i + k] - shift[k]);
+            }
+            continue;
+        }
+        GS_IVDEP
+        for (npy_intp k = 0; k < width; k++) {
+            REAL e = NAME(gs_exp)(x[i + k] - shift[k]);
+            out[i + k] = e;
+            sums[k] += (double)e;
+        }
     }
 }
 
@@ -403,7 +378,9 @@ NAME(logsumexp_columns)(void *context, npy_intp first, npy_intp last)
         }
         NAME(sum_exponentials)(j, tile.a, shift, NULL, tile.width, sums);
         for (npy_intp k = 0; k < tile.width; k++) {
-            tile.out[k] = LIBM(log)((REAL)sums[k]) + shift[k];
+            int is_infinite = shift[k] == (REAL)INFINITY;
+            tile.out[k] = is_infinite ? NAME(infinity_unless_nan)(tile.a + k, j->n, j->inner)
+                                      : LIBM(log)((REAL)sums[k]) + shift[k];
         }
     }
 }
@@ -448,11 +425,9 @@ NAME(log_softmax_backward_columns)(void *context, npy_intp first, npy_intp last)
             }
         }
         for (npy_intp i = 0; i < j->n * j->inner; i += j->inner) {
-            memcpy(out + i, y + i, sizeof(REAL) * (size_t)tile.width);
-            exponentiate(j, out + i, tile.width, sizeof(REAL));
             GS_IVDEP
             for (npy_intp k = 0; k < tile.width; k++) {
-                out[i + k] = grad[i + k] - out[i + k] * (REAL)sums[k];
+                out[i + k] = grad[i + k] - NAME(gs_exp)(y[i + k]) * (REAL)sums[k];
             }
         }
     }

@@ -63,3 +63,23 @@ cpdef object classes_of_sets(object self, object target):
             f"{list(self.shape)}"
         )
     return target.clamp_min(0)
+
+
+cpdef object reduced_class_losses(object losses, object target, object weight, object ignore, object reduction):
+    """Losses of classes by their weights: each, their sum, or their mean by weight; what is ignored weighs nothing."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
+    if weight is None and reduction != "mean":
+        return losses if reduction == "none" else losses.sum()
+    counted = target != ignore
+    if weight is not None:
+        counted = counted * weight.to(losses.dtype)[target.masked_fill(target == ignore, 0)]
+        losses = losses * counted
+    if reduction == "mean":
+        return losses.sum() / counted.sum()
+    return losses if reduction == "none" else losses.sum()
+
+
+cpdef object counted_classes(object self, object target, object ignore):
+    """Numbers of targets, zero where the class is ignored."""
+    return self.masked_fill(target == ignore, 0)

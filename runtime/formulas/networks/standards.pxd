@@ -3,5 +3,5 @@
 from gradsmith.runtime.formulas.schema_types cimport Int, IntList, OptionalTensor, Str, Tensor
 
 cpdef IntList dims_of_shape(Str op, Tensor self, IntList shape, OptionalTensor weight, OptionalTensor bias)
-cpdef Tensor for_channels(Str name, Tensor factor, IntList shape)
-cpdef IntList group_rows(IntList shape, Int groups)
+cpdef OptionalTensor for_groups(Str name, OptionalTensor factor, IntList shape, Int groups)
+cpdef IntList group_parts(IntList shape, Int groups)

@@ -25,18 +25,20 @@ cdef int expect_shape(object op, str name, object factor, tuple shape) except -1
     return 0
 
 
-cpdef object for_channels(object name, object factor, object shape):
-    """A number for each channel, in a shape that broadcasts with the images."""
+cpdef object for_groups(object name, object factor, object shape, object groups):
+    """A number for each channel, in a shape that broadcasts with what `group_parts` makes of the images."""
+    if factor is None:
+        return None
     if tuple(factor.shape) != (shape[1],):
         raise RuntimeError(
             f"group_norm(): Expected {name} to be a vector of size equal to the number of channels in input, but got "
             f"{name} of shape {list(factor.shape)} and input of shape {list(shape)}"
         )
-    return factor.reshape((shape[1], *(1,) * (len(shape) - 2)))
+    return factor.reshape((groups, shape[1] // groups, 1))
 
 
-cpdef object group_rows(object shape, object groups):
-    """(images, groups, elements of one)"""
+cpdef object group_parts(object shape, object groups):
+    """(images, groups, channels of one, elements of a channel)"""
     if len(shape) < 2:
         raise RuntimeError(f"group_norm(): Expected at least 2 dimensions for input tensor but received {len(shape)}")
     if groups < 1:
@@ -47,7 +49,7 @@ cpdef object group_rows(object shape, object groups):
             "group_norm(): Expected number of channels in input to be divisible by num_groups, but got input of shape "
             f"{list(shape)} and num_groups={groups}"
         )
-    cdef Py_ssize_t elements = channels // groups
+    cdef Py_ssize_t elements = 1
     for size in shape[2:]:
         elements *= size
-    return (images, groups, elements)
+    return (images, groups, channels // groups, elements)

@@ -8,7 +8,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.autograd import gradcheck
-from gradsmith.generated.sampling import sampled
+from gradsmith.generated.interpolation import sampled
 
 RNG = np.random.default_rng(11)
 LINES = {1: "linear", 2: "bilinear", 3: "trilinear"}
