@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from speed import Row, each, report, torch
+from speed import Row, both, each, report, torch
 from timing import Contestant
 
 import gradsmith as gs
@@ -242,8 +242,36 @@ def images(*shape: int) -> np.ndarray:
     return np.random.default_rng(3).standard_normal(shape).astype(np.float32)
 
 
+def convolutional_step() -> dict[str, Contestant]:
+    """A whole step of a network for images of 28 x 28 pixels, 32 at once: the loss and all gradients."""
+
+    def build(lib: object, x: object, labels: object, *parameters: object) -> Contestant:
+        functional = importlib.import_module(f"{lib.__name__}.nn.functional")
+        first, first_bias, second, second_bias, last, last_bias = parameters
+
+        def run() -> None:
+            for parameter in parameters:
+                parameter.grad = None
+            values = functional.conv2d(x, first, first_bias, padding=1)
+            values = functional.max_pool2d(functional.relu(values), 2)
+            values = functional.conv2d(values, second, second_bias, padding=1)
+            values = functional.max_pool2d(functional.relu(values), 2)
+            scores = functional.linear(values.flatten(1), last, last_bias)
+            functional.cross_entropy(scores, labels).backward()
+
+        return run
+
+    shapes = ((16, 1, 3, 3), (16,), (32, 16, 3, 3), (32,), (10, 32 * 7 * 7), (10,))
+    labels = np.random.default_rng(4).integers(0, 10, 32)
+    data = [both(array, requires_grad=False) for array in (images(32, 1, 28, 28), labels)]
+    parameters = [both(images(*shape) * np.float32(0.1)) for shape in shapes]
+    libraries = {"gradsmith": gs, "torch": torch}
+    return {name: build(libraries[name], *[t[name] for t in (*data, *parameters)]) for name in data[0]}
+
+
 def layers() -> list[Row]:
     digits, features, rows = images(32, 16, 28, 28), images(4, 64, 56, 56), images(1000, 1000)
+    points = np.random.default_rng(5).uniform(-1, 1, (8, 128, 128, 2)).astype(np.float32)
     heads, sequence = images(8, 64, 64), images(1, 2048, 64)
     calls: dict[str, tuple[str, tuple[object, ...], tuple[np.ndarray, ...], str]] = {
         "conv2d 1 to 16, 28 x 28": ("conv2d", (), (images(32, 1, 28, 28), images(16, 1, 3, 3), images(16)), "1.2"),
@@ -256,6 +284,10 @@ def layers() -> list[Row]:
         "max_pool2d": ("max_pool2d", (2,), (digits,), "1.0"),
         "max_pool2d, overlapping": ("max_pool2d", (3, 2, 1), (features,), "1.0"),
         "avg_pool2d": ("avg_pool2d", (2,), (digits,), "1.0"),
+        "interpolate, bilinear 64 to 128": ("interpolate", (128, None, "bilinear"), (images(8, 16, 64, 64),), "2.0"),
+        "grid_sample, 64 to 128": (
+            "grid_sample", ("bilinear", "zeros", False), (images(8, 16, 64, 64), points), "2.0",
+        ),
         "batch_norm": ("batch_norm", (None, None, None, None, True), (digits,), "1.0"),
         "layer_norm": ("layer_norm", ((1000,),), (rows,), "1.0"),
         "group_norm": ("group_norm", (4,), (digits,), "1.0"),
@@ -269,7 +301,7 @@ def layers() -> list[Row]:
     return [
         Row(f"{row} there and back", lambda a=(name, settings, *arrays): layer_and_back(*a), f"torch {must}", rounds=7)
         for row, (name, settings, arrays, must) in calls.items()
-    ]
+    ] + [Row("convolutional network, whole step", convolutional_step, "torch 1.0", rounds=7)]
 
 
 ROWS = [

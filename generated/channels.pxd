@@ -6,4 +6,5 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef TensorBase op_pixel_shuffle(TensorBase self, object upscale_factor)
 cdef TensorBase op_pixel_unshuffle(TensorBase self, object downscale_factor)
 cdef TensorBase op_channel_shuffle(TensorBase self, object groups)
+cdef TensorBase op_native_channel_shuffle(TensorBase self, object groups)
 cdef TensorBase op_local_response_norm(TensorBase self, object size, object alpha, object beta, object k)

@@ -102,6 +102,30 @@ def channel_shuffle(input, groups):
     return call_channel_shuffle(input, groups)
 
 
+# ---- native_channel_shuffle(Tensor self, int groups) -> Tensor
+
+cdef TensorBase op_native_channel_shuffle(TensorBase self, object groups):
+    cdef int depth = begin_op("native_channel_shuffle", (self, groups), NULL) if watching else 0
+    cdef TensorBase result = op_channel_shuffle(self, groups)
+    return ended(depth, result)
+
+def call_native_channel_shuffle(self, groups):
+    return op_native_channel_shuffle(
+        check_input(self, "native_channel_shuffle"), as_int(groups, "native_channel_shuffle", "groups", 2)
+    )
+
+def native_channel_shuffle(input, groups):
+    """Another name of channel_shuffle.
+
+    ``native_channel_shuffle(Tensor self, int groups) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    groups : int
+    """
+    return call_native_channel_shuffle(input, groups)
+
+
 # ---- local_response_norm(Tensor self, int size, float alpha=1e-4, float beta=0.75, float k=1.0) -> Tensor
 
 cdef TensorBase op_local_response_norm(TensorBase self, object size, object alpha, object beta, object k):

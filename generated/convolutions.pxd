@@ -6,6 +6,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef TensorBase op_conv1d(
     TensorBase self, TensorBase weight, TensorBase bias, object stride, object padding, object dilation, object groups
 )
+cdef TensorBase op_conv_tbc(TensorBase self, TensorBase weight, TensorBase bias, object pad)
 cdef TensorBase op_conv2d(
     TensorBase self, TensorBase weight, TensorBase bias, object stride, object padding, object dilation, object groups
 )

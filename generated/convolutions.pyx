@@ -12,6 +12,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.reduce cimport op_sum_dim
+from gradsmith.generated.shape cimport op_permute
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.formulas.networks.windows cimport (
     as_volumes, conv_sizes, conv_transpose_sizes, from_volumes, in_three_dims, padding_before, plus_bias,
@@ -75,6 +76,49 @@ def conv1d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     Raises: TypeError, RuntimeError
     """
     return call_conv1d(input, weight, bias, stride, padding, dilation, groups)
+
+
+# ---- conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor
+
+cdef TensorBase op_conv_tbc(TensorBase self, TensorBase weight, TensorBase bias, object pad):
+    if not ndim_of(self) == 3:
+        raise RuntimeError(
+            "conv_tbc(): the input must have 3 dims: time, batch, channels, but got self.ndim = %r" % (ndim_of(self),)
+        )
+    if not ndim_of(weight) == 3:
+        raise RuntimeError(
+            "conv_tbc(): the weight must have 3 dims: window, channels, outputs, but got weight.ndim = %r" % (
+                ndim_of(weight),
+            ),
+        )
+    cdef int depth = begin_op("conv_tbc", (self, weight, bias, pad), NULL) if watching else 0
+    cdef TensorBase result = op_permute(
+        op_conv1d(op_permute(self, (1, 2, 0)), op_permute(weight, (2, 1, 0)), bias, (1,), (pad,), (1,), 1), (2, 0, 1)
+    )
+    return ended(depth, result)
+
+def call_conv_tbc(self, weight, bias, pad):
+    return op_conv_tbc(
+        check_input(self, "conv_tbc"),
+        check_tensor(weight, "conv_tbc", "weight", 2),
+        check_tensor(bias, "conv_tbc", "bias", 3),
+        as_int(pad, "conv_tbc", "pad", 4),
+    )
+
+def conv_tbc(input, weight, bias, pad=0):
+    """Weighted sums of windows of a signal of shape (time, batch, channels); conv1d in another order of dimensions.
+
+    ``conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    weight : Tensor
+    bias : Tensor
+    pad : int, default 0
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_conv_tbc(input, weight, bias, pad)
 
 
 # ---- conv2d(Tensor self, Tensor weight, Tensor? bias=None, int[2] stride=1, object padding=0, int[2] dilation=1, int

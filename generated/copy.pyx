@@ -4,15 +4,17 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_operand, as_view, BatchRule, begin_op,
-    begin_replaceable_op, by_copy, carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2,
-    copy_of, device_of, dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
-    is_complex, is_tensor, IS_VIEW, Node, Overloads, prepare_apart, prepare_history, replayed_arrays, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version,
-    take_second_names, TensorBase, value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
+    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_int_tuple, as_operand, as_view,
+    BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents, check_inplace, check_input,
+    check_tensor, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace, give_out,
+    gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, Node, Overloads, prepare_apart,
+    prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value,
+    set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants, watching,
+    wrap, write_out_docstrings, write_values, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
+from gradsmith.runtime.formulas.arrangement cimport keeps_order, lies_in, memory_order
 from gradsmith.runtime.formulas.formulas cimport is_contiguous, zeros_like
 from gradsmith.runtime.formulas.parts cimport filling
 from gradsmith.runtime.arrays.functions cimport pointwise
@@ -52,24 +54,6 @@ cdef object packed_clone(tuple operands):
 
 cdef BatchRule batched_clone
 batched_clone = BatchRule(b"clone", along_slices, b"b", packed_clone, NULL)
-
-cdef object call_clone(self):
-    return op_clone(check_input(self, "clone"))
-
-def clone(input):
-    """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
-    contiguous.
-
-    ``clone(Tensor self) -> Tensor``
-
-    Parameters:
-    input : Tensor
-
-    Gradients:
-        input: grad
-        result: auto_linear
-    """
-    return call_clone(input)
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
@@ -173,8 +157,117 @@ cdef TensorBase op_contiguous(TensorBase self):
     cdef TensorBase result = self if is_contiguous(self) else op_clone_by_rows(self)
     return ended(depth, result)
 
+
+# ---- contiguous.format(Tensor self, *, object memory_format) -> Tensor
+
+cdef TensorBase op_contiguous_format(TensorBase self, object memory_format):
+    cdef int depth = begin_op("contiguous", (self, memory_format), NULL) if watching else 0
+    cdef TensorBase result = self if lies_in(self, "contiguous", memory_format) else op_clone_in_order(
+        self, memory_order("contiguous", ndim_of(self), memory_format)
+    )
+    return ended(depth, result)
+
 cdef object call_contiguous(self):
     return op_contiguous(check_input(self, "contiguous"))
+
+cdef object call_contiguous_format(self, memory_format):
+    return op_contiguous_format(check_input(self, "contiguous"), memory_format)
+
+
+# ---- clone.format(Tensor self, *, object memory_format) -> Tensor
+
+cdef TensorBase op_clone_format(TensorBase self, object memory_format):
+    cdef int depth = begin_op("clone", (self, memory_format), NULL) if watching else 0
+    cdef TensorBase result = op_clone(self) if keeps_order(memory_format) else op_clone_in_order(
+        self, memory_order("clone", ndim_of(self), memory_format)
+    )
+    return ended(depth, result)
+
+cdef object call_clone(self):
+    return op_clone(check_input(self, "clone"))
+
+cdef object call_clone_format(self, memory_format):
+    return op_clone_format(check_input(self, "clone"), memory_format)
+
+def clone(input, *, memory_format=None):
+    """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
+    contiguous.
+
+    ``clone(Tensor self) -> Tensor``
+        Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
+        contiguous.
+    ``clone.format(Tensor self, *, object memory_format) -> Tensor``
+        Copy whose memory is in the order of a format.
+
+    Parameters:
+    input : Tensor
+    memory_format : object
+
+    Gradients:
+        clone
+            input: grad
+            result: auto_linear
+    """
+    if memory_format is not None:
+        return call_clone_format(input, memory_format)
+    return call_clone(input)
+
+
+# ---- clone_in_order(Tensor self, int[] order) -> Tensor
+
+cdef class CloneInOrderBackward0(Node):
+    """Backward of ``clone_in_order``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, grad)
+
+cdef object tangents_clone_in_order(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    order, = given
+    return op_clone_in_order(self_t, order)
+
+cdef TensorBase op_clone_in_order(TensorBase self, object order):
+    cdef int depth = begin_replaceable_op("clone_in_order", (self, order), &batched_clone_in_order) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.clone_in_order_of(array_of(self), order)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>CloneInOrderBackward0.__new__(CloneInOrderBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_clone_in_order, (order,))
+    return ended(depth, result)
+
+cdef object packed_clone_in_order(tuple operands):
+    return op_clone_in_order(<TensorBase>operands[0], operands[1])
+
+cdef object parts_of_clone_in_order(tuple operands):
+    self, order = operands
+    return op_clone_by_rows(self)
+
+cdef BatchRule batched_clone_in_order
+batched_clone_in_order = BatchRule(b"clone_in_order", by_parts, b"..", packed_clone_in_order, parts_of_clone_in_order)
+
+cdef object call_clone_in_order(self, order):
+    return op_clone_in_order(check_input(self, "clone_in_order"), as_int_tuple(order, "clone_in_order", "order", 2))
+
+def clone_in_order(input, order):
+    """Copy whose dimensions lie in memory in an order that is given, the outermost first.
+
+    ``clone_in_order(Tensor self, int[] order) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    order : int or sequence of int
+
+    Gradients:
+        input: grad
+        result: auto_linear
+    """
+    return call_clone_in_order(input, order)
 
 
 # ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
@@ -204,6 +297,23 @@ cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint 
     ) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
     return ended(depth, result)
 
+
+# ---- to.format(Tensor self, dtype? dtype=None, *, bool copy=False, object memory_format) -> Tensor
+
+cdef TensorBase op_to_format(TensorBase self, object dtype, bint copy, object memory_format):
+    cdef int depth = begin_op("to", (self, dtype, copy, memory_format), NULL) if watching else 0
+    cdef TensorBase result = (
+        self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype)
+    ) if keeps_order(memory_format) and not copy else op_clone(
+        self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype)
+    ) if keeps_order(memory_format) else (
+        self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype)
+    ) if lies_in(self, "to", memory_format) and not copy else op_clone_in_order(
+        self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype),
+        memory_order("to", ndim_of(self), memory_format),
+    )
+    return ended(depth, result)
+
 cdef object call_to(self, dtype, copy):
     return op_to(check_input(self, "to"), as_dtype(dtype, "to", "dtype", 2), as_bool(copy, "to", "copy", 3))
 
@@ -218,10 +328,19 @@ cdef object call_to_device(self, device, dtype, copy):
         as_bool(copy, "to", "copy", 4),
     )
 
+cdef object call_to_format(self, dtype, copy, memory_format):
+    return op_to_format(
+        check_input(self, "to"),
+        as_dtype_or_none(dtype, "to", "dtype", 2),
+        as_bool(copy, "to", "copy", 3),
+        memory_format,
+    )
+
 cdef Overloads TO_OVERLOADS = Overloads("to", (
     Overload("(Tensor input, dtype dtype, *, bool copy=False)", False),
     Overload("(Tensor input, Tensor other, *, bool copy=False)", False),
     Overload("(Tensor input, device device, dtype? dtype=None, *, bool copy=False)", None, False),
+    Overload("(Tensor input, dtype? dtype=None, *, bool copy=False, object memory_format)", None, False),
 ))
 
 cdef object bind_to(tuple args, dict kwargs):
@@ -231,7 +350,9 @@ cdef object bind_to(tuple args, dict kwargs):
         return call_to(found[0], found[1], found[2])
     if choice == 1:
         return call_to_other(found[0], found[1], found[2])
-    return call_to_device(found[0], found[1], found[2], found[3])
+    if choice == 2:
+        return call_to_device(found[0], found[1], found[2], found[3])
+    return call_to_format(found[0], found[1], found[2], found[3])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor

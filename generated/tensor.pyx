@@ -60,7 +60,8 @@ from gradsmith.generated.scatter cimport (
 from gradsmith.generated.linalg cimport call_matmul, call_mm, call_bmm, call_mv, call_dot, call_outer
 
 from gradsmith.generated.copy cimport (
-    call_clone, call_detach, call_contiguous, bind_to, call_fill_, call_zero_, call_copy_, call_real, call_imag,
+    call_clone, call_clone_format, call_detach, call_contiguous, call_contiguous_format, bind_to, call_fill_,
+    call_zero_, call_copy_, call_real, call_imag,
 )
 
 from gradsmith.runtime.graph.tensor import set_tensor_type
@@ -1950,17 +1951,21 @@ cdef class Tensor(PlainMethods):
             self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex
         )
 
-    def clone(self):
+    def clone(self, *, memory_format=None):
         """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
         contiguous."""
+        if memory_format is not None:
+            return call_clone_format(self, memory_format)
         return call_clone(self)
 
     def detach(self):
         """The same memory without history."""
         return call_detach(self)
 
-    def contiguous(self):
+    def contiguous(self, *, memory_format=None):
         """The tensor itself when its memory is in order, else a copy that is."""
+        if memory_format is not None:
+            return call_contiguous_format(self, memory_format)
         return call_contiguous(self)
 
     def to(self, *args, **kwargs):

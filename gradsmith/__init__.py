@@ -197,6 +197,9 @@ _ELSEWHERE = {
         "place", "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from",
         "triu_indices_from",
     ),
+    "gradsmith.runtime.arrays.memory_format": (
+        "channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format",
+    ),
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
     "gradsmith.runtime.tensors.factories.random": (
         "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",

@@ -384,11 +384,13 @@ def _unpooled(
     usual = [(n - 1) * s - 2 * p + k for n, s, p, k in zip(input.shape[-dims:], steps, before, window, strict=True)]
     sizes = usual if output is None else _unpooled_sizes(op, usual, steps, list(output), input.ndim)
     total = math.prod(sizes)
-    if indices.numel() and not (int(indices.min()) >= 0 and int(indices.max()) < total):
-        raise RuntimeError(f"{op}(): an index is outside of an output of size {sizes}")
     flat = (*input.shape[:-dims], math.prod(input.shape[-dims:]))
     zeros = input.detach().new_zeros((*input.shape[:-dims], total))
-    return ops.scatter(zeros, -1, indices.reshape(flat), input.reshape(flat)).reshape(*input.shape[:-dims], *sizes)
+    try:
+        found = ops.scatter(zeros, -1, indices.reshape(flat), input.reshape(flat))
+    except (RuntimeError, IndexError) as error:
+        raise RuntimeError(f"{op}(): an index is outside of an output of size {sizes}") from error
+    return found.reshape(*input.shape[:-dims], *sizes)
 
 
 def _unpooled_sizes(op: str, usual: list[int], steps: Sequence[int], output: list[int], ndim: int) -> list[int]:

@@ -11,6 +11,7 @@ import math
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.arrays.memory_format import format_of, order_of, preserve_format
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.factories.creation import arange, zeros
@@ -329,3 +330,18 @@ cpdef object unflattened_sizes(object shape, object dim, object sizes):
         )
     sizes = tuple([length // known if size == -1 else size for size in sizes])
     return (*shape[:axis], *sizes, *shape[axis + 1:])
+
+
+# ---- order in memory
+
+cpdef object keeps_order(object memory_format):
+    """Whether it is said that the order stays."""
+    return format_of("clone", memory_format) is preserve_format
+
+
+cpdef object lies_in(object self, object op, object memory_format):
+    return self.is_contiguous(memory_format=format_of(op, memory_format))
+
+
+cpdef object memory_order(object op, object ndim, object memory_format):
+    return order_of(op, ndim, format_of(op, memory_format))

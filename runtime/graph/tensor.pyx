@@ -252,8 +252,10 @@ cdef class TensorBase:
         array = readable(self)
         return 0 if is_meta(<PyObject *>array) else <size_t>cnp.PyArray_DATA(<cnp.ndarray>array)
 
-    def is_contiguous(self):
-        """True when the elements lie in row-major order without gaps."""
+    def is_contiguous(self, *, memory_format=None):
+        """True when the elements lie in row-major order without gaps, or in the order of `memory_format`."""
+        if memory_format is not None:
+            return lies_in(self, memory_format)
         if is_batched_array(self.array):
             return api.data_of(<object>self.array).is_contiguous()
         return is_meta(self.array) or bool((<object>self.array).flags.c_contiguous)
@@ -538,3 +540,13 @@ def live_tensors():
 
 cdef void noop_visitor(PyObject *tensor) noexcept:
     """Not used."""
+
+
+cdef object lies_in(object tensor, object memory_format):
+    from gradsmith.runtime.arrays.memory_format import contiguous_format, format_of, lies_in_order, order_of
+
+    found = format_of("is_contiguous", memory_format)
+    order = order_of("is_contiguous", tensor.ndim, found)
+    if found is contiguous_format or is_batched_array((<TensorBase>tensor).array):
+        return tensor.is_contiguous()
+    return lies_in_order(tensor.shape, tensor.stride(), order)

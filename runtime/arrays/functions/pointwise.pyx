@@ -181,6 +181,21 @@ cpdef object clone_by_rows_of(object a):
     return a if is_meta(<PyObject *>a) else take(clone_by_rows(<PyObject *>a))
 
 
+cpdef object clone_in_order_of(object a, object order):
+    """With the dimensions in memory in an order that is given, the outermost first."""
+    if sorted(order) != list(range(a.ndim)):
+        raise RuntimeError(f"clone_in_order(): {list(order)} is no order of {a.ndim} dimensions")
+    if is_meta(<PyObject *>a):
+        return a
+    strides, step = [0] * a.ndim, a.itemsize
+    for dim in reversed(order):
+        strides[dim], step = step, step * max(a.shape[dim], 1)
+    model = np.lib.stride_tricks.as_strided(np.empty(1, a.dtype), a.shape, strides)
+    result = np.empty_like(model, order="K", subok=False)
+    np.copyto(result, a)
+    return result
+
+
 cpdef object to_copy_of(object a, object dtype):
     """Copy in another dtype, also when it is the same one."""
     if is_meta(<PyObject *>a):

@@ -316,7 +316,7 @@ ERRORS = {
         lambda: F.conv2d(X, W, stride=2, padding="same", groups=2), "padding='same' is not supported for strided"
     ),
     "bias": (lambda: F.conv2d(X, W, gs.zeros(5), groups=2), "expected bias to be 1-dimensional with 6 elements"),
-    "dtype": (lambda: F.conv2d(X.double(), W, groups=2), "operands have one dtype"),
+    "dtype": (lambda: F.conv2d(X.double(), W, groups=2), "of a convolution have one dtype"),
     "integers": (lambda: F.conv2d(X.long(), W.long(), groups=2), "not implemented for int64"),
     "transposed channels": (lambda: F.conv_transpose2d(X, W), "Given transposed=True"),
     "output padding": (

@@ -154,9 +154,9 @@ ctypedef int (*biased_kernel)(
 cdef object run(str op, Convolution *c, object one, object other, object bias, tuple shape, biased_kernel kernel):
     """One call for each place of the dimensions before the operands' own."""
     if one.dtype != other.dtype:
-        raise RuntimeError(f"{op}(): the operands have one dtype, but got {one.dtype} and {other.dtype}")
+        raise RuntimeError(f"operands of a convolution have one dtype, but got {one.dtype} and {other.dtype}")
     if one.dtype.kind not in "fc":
-        raise RuntimeError(f"{op}(): not implemented for {one.dtype}; convert it to a floating dtype")
+        raise RuntimeError(f"a convolution is not implemented for {one.dtype}; convert it to a floating dtype")
     loops = np.broadcast_shapes(one.shape[:one.ndim - OWN], other.shape[:other.ndim - OWN])
     if is_meta(<PyObject *>one) or is_meta(<PyObject *>other):
         model = one if is_meta(<PyObject *>one) else other

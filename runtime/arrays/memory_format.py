@@ -1,0 +1,66 @@
+"""Orders in which the dimensions of a tensor may lie in memory, by PyTorch's names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+__all__ = ["channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format"]
+
+
+class memory_format:  # noqa: N801 - PyTorch's name
+    """An order of dimensions in memory: one of the constants of this module, which are those of the package."""
+
+    __slots__ = ("name", "ndim")
+
+    def __init__(self, name: str, ndim: int | None) -> None:
+        self.name = name
+        self.ndim = ndim  # that a tensor must have, if any
+
+    def __repr__(self) -> str:
+        return f"gradsmith.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+contiguous_format = memory_format("contiguous_format", None)
+preserve_format = memory_format("preserve_format", None)
+channels_last = memory_format("channels_last", 4)
+channels_last_3d = memory_format("channels_last_3d", 5)
+_FORMATS = {found.name: found for found in (contiguous_format, preserve_format, channels_last, channels_last_3d)}
+
+
+def format_of(op: str, given: object) -> memory_format:
+    """A format, or that of a name; TypeError where it is neither."""
+    found = _FORMATS.get(given) if isinstance(given, str) else given
+    if not isinstance(found, memory_format):
+        raise TypeError(f"{op}(): argument 'memory_format' must be one of {', '.join(_FORMATS)}, not {given!r}")
+    return found
+
+
+def order_of(op: str, ndim: int, given: memory_format) -> list[int]:
+    """Dimensions from the outermost in memory to the innermost.
+
+    Raises
+    ------
+    RuntimeError
+        The format says no order, or one for another number of dimensions.
+    """
+    if given is preserve_format:
+        raise RuntimeError(f"{op}(): preserve_format says no order; choose contiguous_format or channels_last")
+    if given is contiguous_format:
+        return list(range(ndim))
+    if ndim != given.ndim:
+        raise RuntimeError(f"{op}(): required rank {given.ndim} tensor to use {given.name} format, but got rank {ndim}")
+    return [0, *range(2, ndim), 1]
+
+
+def lies_in_order(shape: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    """Whether strides, in elements, are those of memory without gaps in that order; sizes of one have any."""
+    expected = 1
+    for dim in reversed(order):
+        if shape[dim] != 1:
+            if strides[dim] != expected:
+                return 0 in shape
+            expected *= shape[dim]
+    return True
