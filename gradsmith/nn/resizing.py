@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -196,6 +197,7 @@ def _resized(input: Tensor, dim: int, places: Array, weights: Array | None) -> T
     return result
 
 
+@functools.lru_cache(64)  # the same few layers ask again and again
 def _taps(
     mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool
 ) -> tuple[Array, Array | None]:

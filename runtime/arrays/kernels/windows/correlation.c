@@ -39,6 +39,28 @@ typedef struct {
     npy_intp first_row, last_row, rows, row_step, plane_step, length, padded_length;
 } correlation;
 
+/* Where a row of the output begins in a plane, which has rows of its own length. */
+typedef struct {
+    npy_intp start, row, rows, row_step, plane_step;
+} place;
+
+static inline place
+first_place(npy_intp row, npy_intp rows, npy_intp row_step, npy_intp plane_step)
+{
+    return (place){row / rows * plane_step + row % rows * row_step, row % rows, rows, row_step, plane_step};
+}
+
+static inline void
+next_place(place *p)
+{
+    p->start += p->row_step;
+    p->row++;
+    if (p->row == p->rows) {
+        p->row = 0;
+        p->start += p->plane_step - p->rows * p->row_step;
+    }
+}
+
 typedef struct {
     int lanes, most_terms;
     void (*turn_row)(const void *output, npy_intp length, npy_intp channels, npy_intp channel_step, npy_intp width,

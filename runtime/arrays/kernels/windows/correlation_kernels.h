@@ -14,9 +14,9 @@ NAME(add_products)(const int terms, const int vectors, const turned *t)
             found[i][j] = (NAME(vector)){0};
         }
     }
-    for (npy_intp row = t->first_row; row < t->last_row; row++) {
-        npy_intp start = row / t->rows * t->plane_step + row % t->rows * t->row_step;
-        const REAL *plane = (const REAL *)t->plane + start, *output = (const REAL *)t->outputs;
+    place at = first_place(t->first_row, t->rows, t->row_step, t->plane_step);
+    for (npy_intp row = t->first_row; row < t->last_row; row++, next_place(&at)) {
+        const REAL *plane = (const REAL *)t->plane + at.start, *output = (const REAL *)t->outputs;
         output += (row * t->length + t->begin) * t->channels;
         for (npy_intp q = t->begin; q < t->end; q++) {
             NAME(vector) g[2];
@@ -129,12 +129,16 @@ INLINE REAL
 NAME(total)(NAME(vector) sums)
 {
 #if defined(__GNUC__) || defined(__clang__)
-    REAL result = 0;
+    REAL lanes[LANES];
+    memcpy(lanes, &sums, sizeof(lanes));
     UNROLL
-    for (int i = 0; i < LANES; i++) {
-        result += sums[i];
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        UNROLL
+        for (int i = 0; i < half; i++) {
+            lanes[i] += lanes[i + half];
+        }
     }
-    return result;
+    return lanes[0];
 #else
     return sums;
 #endif
@@ -190,14 +194,14 @@ NAME(correlate)(const int height, const int terms, const correlation *c, npy_int
             sums[i][j] = (NAME(vector)){0};
         }
     }
-    for (npy_intp row = c->first_row; row < c->last_row; row++) {
-        npy_intp start = row / c->rows * c->plane_step + row % c->rows * c->row_step;
+    place at = first_place(c->first_row, c->rows, c->row_step, c->plane_step);
+    for (npy_intp row = c->first_row; row < c->last_row; row++, next_place(&at)) {
         const REAL *output = (const REAL *)c->output + row * c->padded_length;
         for (npy_intp q = 0; q < whole; q += LANES) {
-            NAME(add_vector)(height, terms, sums, from, start + q, output + q, c->output_step, LANES);
+            NAME(add_vector)(height, terms, sums, from, at.start + q, output + q, c->output_step, LANES);
         }
         if (whole < c->length) {
-            NAME(add_vector)(height, terms, sums, from, start + whole, output + whole, c->output_step,
+            NAME(add_vector)(height, terms, sums, from, at.start + whole, output + whole, c->output_step,
                              c->length - whole);
         }
     }

@@ -23,15 +23,17 @@ NAME(fill_row)(const gs_layout *l, const REAL *row, npy_intp phase, REAL *to)
 GS_INLINE void
 NAME(fill_plane)(const gs_layout *l, const REAL *channel, const npy_intp *phase, REAL *to)
 {
-    for (npy_intp i = 0; i < l->extent[0] * l->extent[1]; i++) {
-        npy_intp first = i / l->extent[1] * l->step[0] + phase[0] + l->first[0];
-        npy_intp second = i % l->extent[1] * l->step[1] + phase[1] + l->first[1];
-        if (first < 0 || first >= l->source[0] || second < 0 || second >= l->source[1]) {
-            memset(to, 0, sizeof(REAL) * (size_t)l->extent[2]);
-        } else {
-            NAME(fill_row)(l, channel + (first * l->source[1] + second) * l->source[2], phase[2], to);
+    npy_intp first = phase[0] + l->first[0];
+    for (npy_intp i = 0; i < l->extent[0]; i++, first += l->step[0]) {
+        npy_intp second = phase[1] + l->first[1];
+        for (npy_intp j = 0; j < l->extent[1]; j++, second += l->step[1]) {
+            if (first < 0 || first >= l->source[0] || second < 0 || second >= l->source[1]) {
+                memset(to, 0, sizeof(REAL) * (size_t)l->extent[2]);
+            } else {
+                NAME(fill_row)(l, channel + (first * l->source[1] + second) * l->source[2], phase[2], to);
+            }
+            to += l->extent[2];
         }
-        to += l->extent[2];
     }
     memset(to, 0, sizeof(REAL) * GS_SLACK);
 }
