@@ -84,11 +84,12 @@ if TYPE_CHECKING:
         threshold,
         triplet_margin_loss,
     )
-    from gradsmith.nn.attention import scaled_dot_product_attention
+    from gradsmith.nn.attention.dot_product import scaled_dot_product_attention
+    from gradsmith.nn.attention.multi_head import multi_head_attention_forward
     from gradsmith.nn.chances import gumbel_softmax, rrelu
     from gradsmith.nn.dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
     from gradsmith.nn.grids import affine_grid, grid_sample
-    from gradsmith.nn.losses import gaussian_nll_loss, triplet_margin_with_distance_loss
+    from gradsmith.nn.losses.distances import gaussian_nll_loss, triplet_margin_with_distance_loss
     from gradsmith.nn.normalizations import batch_norm, instance_norm, rms_norm
     from gradsmith.nn.padding import pad
     from gradsmith.nn.patches import fold, unfold
@@ -128,18 +129,20 @@ __all__ = [
     "linear", "local_response_norm", "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d", "lp_pool3d",
     "margin_ranking_loss", "max_pool1d", "max_pool1d_with_indices", "max_pool2d", "max_pool2d_with_indices",
     "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d", "mish", "mse_loss",
-    "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss", "native_channel_shuffle", "nll_loss",
-    "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
-    "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu", "scaled_dot_product_attention", "selu", "selu_", "sigmoid",
-    "silu", "smooth_l1_loss", "soft_margin_loss", "softmax", "softmin", "softplus", "softshrink", "softsign", "tanh",
-    "tanhshrink", "threshold", "threshold_", "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold",
-    "upsample", "upsample_bilinear", "upsample_nearest",
+    "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "native_channel_shuffle", "nll_loss", "normalize", "one_hot", "pad", "pairwise_distance", "pdist", "pixel_shuffle",
+    "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6", "relu_", "rms_norm", "rrelu",
+    "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu", "smooth_l1_loss", "soft_margin_loss", "softmax",
+    "softmin", "softplus", "softshrink", "softsign", "tanh", "tanhshrink", "threshold", "threshold_",
+    "triplet_margin_loss", "triplet_margin_with_distance_loss", "unfold", "upsample", "upsample_bilinear",
+    "upsample_nearest",
 ]  # fmt: skip
 
 
 # Functions whose arguments are not those of an op -> their modules.
 _HANDWRITTEN = {
-    "scaled_dot_product_attention": "gradsmith.nn.attention",
+    "scaled_dot_product_attention": "gradsmith.nn.attention.dot_product",
+    "multi_head_attention_forward": "gradsmith.nn.attention.multi_head",
     "gumbel_softmax": "gradsmith.nn.chances",
     "rrelu": "gradsmith.nn.chances",
     "alpha_dropout": "gradsmith.nn.dropouts",
@@ -148,8 +151,8 @@ _HANDWRITTEN = {
     "dropout2d": "gradsmith.nn.dropouts",
     "dropout3d": "gradsmith.nn.dropouts",
     "feature_alpha_dropout": "gradsmith.nn.dropouts",
-    "gaussian_nll_loss": "gradsmith.nn.losses",
-    "triplet_margin_with_distance_loss": "gradsmith.nn.losses",
+    "gaussian_nll_loss": "gradsmith.nn.losses.distances",
+    "triplet_margin_with_distance_loss": "gradsmith.nn.losses.distances",
     "batch_norm": "gradsmith.nn.normalizations",
     "instance_norm": "gradsmith.nn.normalizations",
     "rms_norm": "gradsmith.nn.normalizations",

@@ -6,7 +6,7 @@
 #include "support/array_cache.h"
 #include "support/assign.h"
 #include "support/axes.h"
-#include "support/exponential.h"
+#include "networks/exponential.h"
 #include "support/meta.h"
 #include "support/promotion.h"
 #include "threads/thread_pool.h"

@@ -25,7 +25,7 @@
  * one order, whatever the number of threads.
  */
 #include "networks/attention.h"
-#include "support/exponential.h"
+#include "networks/exponential.h"
 #include "threads/thread_pool.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
  * are computed again on the way: that is cheaper than writing them and reading them back.
  */
 #include "networks/class_losses.h"
-#include "support/exponential.h"
+#include "networks/exponential.h"
 #include "threads/thread_pool.h"
 
 #include <math.h>

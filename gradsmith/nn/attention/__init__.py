@@ -1,0 +1,1 @@
+"""Attention: scaled products of queries and keys, and several heads of it with their projections."""

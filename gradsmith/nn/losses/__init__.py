@@ -1,0 +1,1 @@
+"""Losses whose arguments are not those of one op."""
