@@ -3,7 +3,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.nn.in_place import celu_, elu_, hardtanh_, leaky_relu_, relu_, selu_, threshold_
+from gradsmith.nn.in_place import celu_, elu_, hardtanh, hardtanh_, leaky_relu_, relu_, selu_, threshold_
 
 if TYPE_CHECKING:
     from gradsmith.generated import (
@@ -17,8 +17,6 @@ if TYPE_CHECKING:
         avg_pool2d,
         avg_pool3d,
         bilinear,
-        binary_cross_entropy,
-        binary_cross_entropy_with_logits,
         celu,
         channel_shuffle,
         conv1d,
@@ -28,9 +26,7 @@ if TYPE_CHECKING:
         conv_transpose1d,
         conv_transpose2d,
         conv_transpose3d,
-        cosine_embedding_loss,
         cosine_similarity,
-        cross_entropy,
         elu,
         gelu,
         glu,
@@ -38,51 +34,34 @@ if TYPE_CHECKING:
         hardshrink,
         hardsigmoid,
         hardswish,
-        hardtanh,
-        hinge_embedding_loss,
         huber_loss,
-        kl_div,
-        l1_loss,
         layer_norm,
         leaky_relu,
         linear,
         local_response_norm,
-        log_softmax,
         logsigmoid,
-        margin_ranking_loss,
         max_pool1d_with_indices,
         max_pool2d_with_indices,
         max_pool3d_with_indices,
         mish,
-        mse_loss,
-        multi_margin_loss,
-        multilabel_margin_loss,
-        multilabel_soft_margin_loss,
         native_channel_shuffle,
-        nll_loss,
         normalize,
         pairwise_distance,
         pdist,
         pixel_shuffle,
         pixel_unshuffle,
-        poisson_nll_loss,
         prelu,
         relu,
         relu6,
         selu,
         sigmoid,
         silu,
-        smooth_l1_loss,
-        soft_margin_loss,
-        softmax,
-        softmin,
         softplus,
         softshrink,
         softsign,
         tanh,
         tanhshrink,
         threshold,
-        triplet_margin_loss,
     )
     from gradsmith.nn.attention.dot_product import scaled_dot_product_attention
     from gradsmith.nn.attention.multi_head import multi_head_attention_forward
@@ -90,6 +69,25 @@ if TYPE_CHECKING:
     from gradsmith.nn.dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
     from gradsmith.nn.grids import affine_grid, grid_sample
     from gradsmith.nn.losses.distances import gaussian_nll_loss, triplet_margin_with_distance_loss
+    from gradsmith.nn.losses.reduced import (
+        binary_cross_entropy,
+        binary_cross_entropy_with_logits,
+        cosine_embedding_loss,
+        cross_entropy,
+        hinge_embedding_loss,
+        kl_div,
+        l1_loss,
+        margin_ranking_loss,
+        mse_loss,
+        multi_margin_loss,
+        multilabel_margin_loss,
+        multilabel_soft_margin_loss,
+        nll_loss,
+        poisson_nll_loss,
+        smooth_l1_loss,
+        soft_margin_loss,
+        triplet_margin_loss,
+    )
     from gradsmith.nn.normalizations import batch_norm, instance_norm, rms_norm
     from gradsmith.nn.padding import pad
     from gradsmith.nn.patches import fold, unfold
@@ -112,6 +110,7 @@ if TYPE_CHECKING:
         max_unpool3d,
     )
     from gradsmith.nn.resizing import interpolate, upsample, upsample_bilinear, upsample_nearest
+    from gradsmith.nn.softmaxes import log_softmax, softmax, softmin
     from gradsmith.nn.tables import embedding, one_hot
 
 __all__ = [
@@ -153,6 +152,23 @@ _HANDWRITTEN = {
     "feature_alpha_dropout": "gradsmith.nn.dropouts",
     "gaussian_nll_loss": "gradsmith.nn.losses.distances",
     "triplet_margin_with_distance_loss": "gradsmith.nn.losses.distances",
+    "binary_cross_entropy": "gradsmith.nn.losses.reduced",
+    "binary_cross_entropy_with_logits": "gradsmith.nn.losses.reduced",
+    "cosine_embedding_loss": "gradsmith.nn.losses.reduced",
+    "cross_entropy": "gradsmith.nn.losses.reduced",
+    "hinge_embedding_loss": "gradsmith.nn.losses.reduced",
+    "kl_div": "gradsmith.nn.losses.reduced",
+    "l1_loss": "gradsmith.nn.losses.reduced",
+    "margin_ranking_loss": "gradsmith.nn.losses.reduced",
+    "mse_loss": "gradsmith.nn.losses.reduced",
+    "multi_margin_loss": "gradsmith.nn.losses.reduced",
+    "multilabel_margin_loss": "gradsmith.nn.losses.reduced",
+    "multilabel_soft_margin_loss": "gradsmith.nn.losses.reduced",
+    "nll_loss": "gradsmith.nn.losses.reduced",
+    "poisson_nll_loss": "gradsmith.nn.losses.reduced",
+    "smooth_l1_loss": "gradsmith.nn.losses.reduced",
+    "soft_margin_loss": "gradsmith.nn.losses.reduced",
+    "triplet_margin_loss": "gradsmith.nn.losses.reduced",
     "batch_norm": "gradsmith.nn.normalizations",
     "instance_norm": "gradsmith.nn.normalizations",
     "rms_norm": "gradsmith.nn.normalizations",
@@ -181,6 +197,9 @@ _HANDWRITTEN = {
     "upsample": "gradsmith.nn.resizing",
     "upsample_bilinear": "gradsmith.nn.resizing",
     "upsample_nearest": "gradsmith.nn.resizing",
+    "log_softmax": "gradsmith.nn.softmaxes",
+    "softmax": "gradsmith.nn.softmaxes",
+    "softmin": "gradsmith.nn.softmaxes",
     "embedding": "gradsmith.nn.tables",
     "one_hot": "gradsmith.nn.tables",
 }

@@ -151,7 +151,7 @@ ERRORS = {
     "size of a target": (ValueError, lambda x: F.binary_cross_entropy(x, x[0]), "expects a target of the size"),
     "integers": (NotImplementedError, lambda x: F.binary_cross_entropy(x.long(), x), "not defined for int64"),
     "dimensions": (RuntimeError, lambda x: F.margin_ranking_loss(x, x[0], x), "same number of dimensions"),
-    "no margin": (RuntimeError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin greater than 0"),
+    "no margin": (ValueError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin to be greater than 0"),
     "no margin with a distance": (
         ValueError, lambda x: F.triplet_margin_with_distance_loss(x, x, x, margin=0.0), "margin to be greater than 0",
     ),
