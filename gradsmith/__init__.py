@@ -96,9 +96,9 @@ if TYPE_CHECKING:
     from gradsmith import nn as nn
     from gradsmith import optim as optim
     from gradsmith import profiler as profiler
+    from gradsmith import serialization as serialization
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
-    from gradsmith import serialization as serialization
     from gradsmith import special as special
     from gradsmith import utils as utils
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
@@ -217,6 +217,9 @@ _ELSEWHERE = {
 }  # fmt: skip
 _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in names}
 
+# Modules that are imported when they are first used.
+_MODULES = ("fft", "func", "linalg", "nn", "optim", "profiler", "serialization", "signal", "sparse", "special", "utils")
+
 # Ops whose public names mean something else in generated code.
 _RENAMED = {"complex": ("complex_numbers", "complex_of_parts"), "gradient": ("distances", "grid_gradient")}
 
@@ -245,20 +248,19 @@ __all__ = [
     "__version__", "arange", "as_tensor", "asarray", "autograd", "bool", "bool_", "can_cast", "cdouble", "cfloat",
     "complex", "complex128", "complex64", "device", "double", "e", "empty", "empty_cache", "empty_like",
     "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "func", "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
+    "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
     "iinfo", "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
-    "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis", "nn",
-    "no_grad", "ones", "ones_like", "pi", "profiler", "promote_types", "result_type", "set_cache_limit",
+    "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis",
+    "no_grad", "ones", "ones_like", "pi", "promote_types", "result_type", "set_cache_limit",
     "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
-    "uint32", "uint64", "uint8", "utils", "zeros", "zeros_like",
-    "fft", "linalg", "optim", "serialization", "signal", "sparse", "special",
-    *_ops, *_lazy_ops, *_MODULE_OF,
+    "uint32", "uint64", "uint8", "zeros", "zeros_like",
+    *_MODULES, *_ops, *_lazy_ops, *_MODULE_OF,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use; they are slow to import."""
-    if name in ("func", "profiler", "fft", "linalg", "nn", "optim", "serialization", "signal", "sparse", "special", "utils"):
+    if name in _MODULES:
         return importlib.import_module(f"gradsmith.{name}")
     if name in _RENAMED:
         family, op = _RENAMED[name]

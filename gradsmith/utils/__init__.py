@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradsmith.utils import checkpoint as checkpoint
+    from gradsmith.utils import data as data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 
 
 def __getattr__(name: str) -> Any:
     """Modules that are imported when they are first used."""
-    if name == "checkpoint":
-        return importlib.import_module(f"{__name__}.checkpoint")
+    if name in __all__:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
