@@ -757,6 +757,9 @@ if TYPE_CHECKING:
         kl_div,
         poisson_nll_loss,
         variances_at_least,
+        ctc_losses,
+        ctc_slopes,
+        ctc_curvature,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.margin_losses import (
@@ -838,6 +841,24 @@ if TYPE_CHECKING:
         sampled,
         spread_samples,
         weigh_samples,
+    )
+if TYPE_CHECKING:
+    from gradsmith.generated.recurrent import (
+        lstm_steps,
+        lstm_pullback,
+        lstm_pushforward,
+        lstm_gates_bent,
+        lstm_cells_bent,
+        lstm_output_tangents,
+        gru_steps,
+        gru_pullback,
+        gru_pushforward,
+        gru_gates_bent,
+        rnn_steps,
+        rnn_pullback,
+        rnn_pushforward,
+        earlier_rows,
+        first_rows,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.gamma_functions import (
@@ -1566,6 +1587,9 @@ LAZY = {
     "kl_div": "gradsmith.generated.probability_losses",
     "poisson_nll_loss": "gradsmith.generated.probability_losses",
     "variances_at_least": "gradsmith.generated.probability_losses",
+    "ctc_losses": "gradsmith.generated.probability_losses",
+    "ctc_slopes": "gradsmith.generated.probability_losses",
+    "ctc_curvature": "gradsmith.generated.probability_losses",
     "margin_ranking_loss": "gradsmith.generated.margin_losses",
     "triplet_margin_loss": "gradsmith.generated.margin_losses",
     "cosine_embedding_loss": "gradsmith.generated.margin_losses",
@@ -1623,6 +1647,21 @@ LAZY = {
     "sampled": "gradsmith.generated.interpolation",
     "spread_samples": "gradsmith.generated.interpolation",
     "weigh_samples": "gradsmith.generated.interpolation",
+    "lstm_steps": "gradsmith.generated.recurrent",
+    "lstm_pullback": "gradsmith.generated.recurrent",
+    "lstm_pushforward": "gradsmith.generated.recurrent",
+    "lstm_gates_bent": "gradsmith.generated.recurrent",
+    "lstm_cells_bent": "gradsmith.generated.recurrent",
+    "lstm_output_tangents": "gradsmith.generated.recurrent",
+    "gru_steps": "gradsmith.generated.recurrent",
+    "gru_pullback": "gradsmith.generated.recurrent",
+    "gru_pushforward": "gradsmith.generated.recurrent",
+    "gru_gates_bent": "gradsmith.generated.recurrent",
+    "rnn_steps": "gradsmith.generated.recurrent",
+    "rnn_pullback": "gradsmith.generated.recurrent",
+    "rnn_pushforward": "gradsmith.generated.recurrent",
+    "earlier_rows": "gradsmith.generated.recurrent",
+    "first_rows": "gradsmith.generated.recurrent",
     "lgamma": "gradsmith.generated.gamma_functions",
     "special_gammaln": "gradsmith.generated.gamma_functions",
     "lgamma_loop": "gradsmith.generated.gamma_functions",

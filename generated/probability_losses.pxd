@@ -10,3 +10,16 @@ cdef TensorBase op_poisson_nll_loss(
     TensorBase self, TensorBase target, bint log_input, bint full, object eps, object reduction
 )
 cdef TensorBase op_variances_at_least(TensorBase self, object eps)
+cdef TensorBase op_ctc_losses(TensorBase self, TensorBase labels, object label_counts, object step_counts, object blank)
+cdef TensorBase op_ctc_slopes(
+    TensorBase self, TensorBase scale, TensorBase labels, object label_counts, object step_counts, object blank
+)
+cdef TensorBase op_ctc_curvature(
+    TensorBase self,
+    TensorBase direction,
+    TensorBase scale,
+    TensorBase labels,
+    object label_counts,
+    object step_counts,
+    object blank
+)

@@ -4,11 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_float, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_input,
-    check_real, check_tensor, check_tensor_or_none, connect_1, connect_2, elementwise, ended, gradient, has_tangent_1,
-    has_tangent_2, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    saved_tensor, set_grad_input, set_history, shape_of, take_second_names, TensorBase, unpack, wants, watching, wrap,
-    write_out_docstrings,
+    array_of, as_bool, as_float, as_int, as_int_tuple, as_str, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, connect_1, connect_2,
+    connect_3, device_of, dtype_of, elementwise, ended, gradient, has_tangent_1, has_tangent_2, has_tangent_3, Node,
+    of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -19,10 +20,13 @@ from gradsmith.generated.comparison cimport op_gt_scalar, op_where_tensor_scalar
 from gradsmith.generated.copy cimport op_to_other
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp, op_log, op_log1p
+from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like_info
 from gradsmith.generated.logarithms cimport op_xlogy_tensor
 from gradsmith.runtime.formulas.networks.losses cimport divergence_loss
+from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.runtime.formulas.reduction cimport reduced_loss, target_of_size, weighted_loss
 from gradsmith.generated.unary cimport op_neg
+from gradsmith.runtime.arrays.functions.networks cimport alignments
 
 import numpy as np
 
@@ -356,6 +360,452 @@ def variances_at_least(input, eps):
         result: self_t
     """
     return call_variances_at_least(input, eps)
+
+
+# ---- ctc_losses(Tensor self, Tensor labels, int[] label_counts, int[] step_counts, int blank) -> Tensor
+
+cdef class CtcLossesBackward0(Node):
+    """Backward of ``ctc_losses``."""
+
+    # Saves self and labels: the gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase labels = unpack(self, 1)
+        cdef object label_counts = value_of(self, 0)
+        cdef object step_counts = value_of(self, 1)
+        cdef object blank = value_of(self, 2)
+        set_grad_input(grad_inputs, 0, op_ctc_slopes(self_, grad, labels, label_counts, step_counts, blank))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_labels, _raw_saved_labels = saved_tensor(1)
+    _saved_label_counts = saved_value(0)
+    _saved_step_counts = saved_value(1)
+    _saved_blank = saved_value(2)
+
+cdef tuple tangents_ctc_losses(list gradients, tuple tangents, tuple given):    # transposed
+    self, labels, label_counts, step_counts, blank = given
+    grad, = gradients
+    return (op_ctc_slopes(self, grad, labels, label_counts, step_counts, blank),)
+
+cdef TensorBase op_ctc_losses(
+    TensorBase self, TensorBase labels, object label_counts, object step_counts, object blank
+):
+    cdef int depth = begin_replaceable_op(
+        "ctc_losses", (self, labels, label_counts, step_counts, blank), &batched_ctc_losses
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        alignments.ctc_losses_of(array_of(self), array_of(labels), label_counts, step_counts, blank)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>CtcLossesBackward0.__new__(CtcLossesBackward0)
+        connect_1(node, 2, 3, self)
+        save_input(node, 0, self)
+        save_input(node, 1, labels)
+        set_value(node, 0, label_counts)
+        set_value(node, 1, step_counts)
+        set_value(node, 2, blank)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_transposed((result,), (self,), tangents_ctc_losses, (self, labels, label_counts, step_counts, blank))
+    return ended(depth, result)
+
+cdef object packed_ctc_losses(tuple operands):
+    return op_ctc_losses(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
+
+cdef BatchRule batched_ctc_losses
+batched_ctc_losses = BatchRule(b"ctc_losses", of_cores, b"31...", packed_ctc_losses, NULL)
+
+def call_ctc_losses(self, labels, label_counts, step_counts, blank):
+    self = check_input(self, "ctc_losses")
+    labels = check_tensor(labels, "ctc_losses", "labels", 2)
+    label_counts = as_int_tuple(label_counts, "ctc_losses", "label_counts", 3)
+    step_counts = as_int_tuple(step_counts, "ctc_losses", "step_counts", 4)
+    blank = as_int(blank, "ctc_losses", "blank", 5)
+    check_real(self, "ctc_losses")
+    check_real(labels, "ctc_losses")
+    return op_ctc_losses(<TensorBase>self, <TensorBase>labels, label_counts, step_counts, blank)
+
+def ctc_losses(input, labels, label_counts, step_counts, blank):
+    """Minus the logarithm of the probability of the labels of each sequence, summed over all alignments with its steps.
+
+    ``ctc_losses(Tensor self, Tensor labels, int[] label_counts, int[] step_counts, int blank) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    labels : Tensor
+    label_counts : int or sequence of int
+    step_counts : int or sequence of int
+    blank : int
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: ctc_slopes(self, grad, labels, label_counts, step_counts, blank)
+        result: transposed
+    """
+    return call_ctc_losses(input, labels, label_counts, step_counts, blank)
+
+
+# ---- ctc_slopes(Tensor self, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts, int blank) -> Tensor
+
+cdef class CtcSlopesBackward0(Node):
+    """Backward of ``ctc_slopes``."""
+
+    # Saves self and labels for the gradients of self and scale, scale for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, scale, labels = None
+        cdef object scale_shape, scale_dtype, scale_device, label_counts, step_counts, blank
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            scale = unpack(self, 1)
+            labels = unpack(self, 2)
+            label_counts = value_of(self, 3)
+            step_counts = value_of(self, 4)
+            blank = value_of(self, 5)
+            set_grad_input(
+                grad_inputs, 0, op_ctc_curvature(self_, grad, scale, labels, label_counts, step_counts, blank)
+            )
+        if wants(wanted, 1):    # scale
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if labels is None:
+                labels = unpack(self, 2)
+            scale_shape = value_of(self, 0)
+            scale_dtype = value_of(self, 1)
+            scale_device = value_of(self, 2)
+            label_counts = value_of(self, 3)
+            step_counts = value_of(self, 4)
+            blank = value_of(self, 5)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_sum_dim(
+                    op_mul_tensor(
+                        grad,
+                        op_ctc_slopes(
+                            self_,
+                            op_add_scalar(zeros_like_info(scale_shape, scale_dtype, scale_device), 1),
+                            labels,
+                            label_counts,
+                            step_counts,
+                            blank,
+                        ),
+                    ),
+                    (-3, -1),
+                    False,
+                    None,
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_scale, _raw_saved_scale = saved_tensor(1)
+    _saved_labels, _raw_saved_labels = saved_tensor(2)
+    _saved_scale_shape = saved_value(0)
+    _saved_scale_dtype = saved_value(1)
+    _saved_scale_device = saved_value(2)
+    _saved_label_counts = saved_value(3)
+    _saved_step_counts = saved_value(4)
+    _saved_blank = saved_value(5)
+
+cdef tuple tangents_ctc_slopes(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, scale_t = tangents
+    self, scale, labels, label_counts, step_counts, blank = given
+    grad, = gradients
+    return (
+        op_ctc_curvature(self, grad, scale, labels, label_counts, step_counts, blank) if self_t is not None else None,
+        op_sum_dim(
+            op_mul_tensor(
+                grad,
+                op_ctc_slopes(
+                    self,
+                    op_add_scalar(zeros_like_info(shape_of(scale), dtype_of(scale), device_of(scale)), 1),
+                    labels,
+                    label_counts,
+                    step_counts,
+                    blank,
+                ),
+            ),
+            (-3, -1),
+            False,
+            None,
+        ) if scale_t is not None else None,
+    )
+
+cdef TensorBase op_ctc_slopes(
+    TensorBase self, TensorBase scale, TensorBase labels, object label_counts, object step_counts, object blank
+):
+    cdef int depth = begin_replaceable_op(
+        "ctc_slopes", (self, scale, labels, label_counts, step_counts, blank), &batched_ctc_slopes
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        alignments.ctc_slopes_of(array_of(self), array_of(scale), array_of(labels), label_counts, step_counts, blank)
+    )
+    cdef Node node
+    if requires_grad_2(self, scale):
+        node = <Node>CtcSlopesBackward0.__new__(CtcSlopesBackward0)
+        connect_2(node, 3, 6, self, scale)
+        save_input(node, 0, self)
+        save_input(node, 2, labels)
+        set_value(node, 3, label_counts)
+        set_value(node, 4, step_counts)
+        set_value(node, 5, blank)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, scale)
+        if node.edges[1].node != NULL:
+            set_value(node, 0, shape_of(scale))
+            set_value(node, 1, dtype_of(scale))
+            set_value(node, 2, device_of(scale))
+        set_history(result, node)
+    if has_tangent_2(self, scale):
+        carry_transposed(
+            (result,), (self, scale), tangents_ctc_slopes, (self, scale, labels, label_counts, step_counts, blank)
+        )
+    return ended(depth, result)
+
+cdef object packed_ctc_slopes(tuple operands):
+    return op_ctc_slopes(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3], operands[4], operands[5]
+    )
+
+cdef BatchRule batched_ctc_slopes
+batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_slopes, NULL)
+
+def call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
+    self = check_input(self, "ctc_slopes")
+    scale = check_tensor(scale, "ctc_slopes", "scale", 2)
+    labels = check_tensor(labels, "ctc_slopes", "labels", 3)
+    label_counts = as_int_tuple(label_counts, "ctc_slopes", "label_counts", 4)
+    step_counts = as_int_tuple(step_counts, "ctc_slopes", "step_counts", 5)
+    blank = as_int(blank, "ctc_slopes", "blank", 6)
+    check_real(self, "ctc_slopes")
+    check_real(scale, "ctc_slopes")
+    check_real(labels, "ctc_slopes")
+    return op_ctc_slopes(<TensorBase>self, <TensorBase>scale, <TensorBase>labels, label_counts, step_counts, blank)
+
+def ctc_slopes(input, scale, labels, label_counts, step_counts, blank):
+    """Derivatives of ctc_losses, times a factor for each sequence.
+
+    ``ctc_slopes(Tensor self, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts, int blank) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    scale : Tensor
+    labels : Tensor
+    label_counts : int or sequence of int
+    step_counts : int or sequence of int
+    blank : int
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: ctc_curvature(self, grad, scale, labels, label_counts, step_counts, blank)
+        scale: sum(grad * ctc_slopes(self, ones_like(scale), labels, label_counts, step_counts, blank), [-3, -1])
+        result: transposed
+    """
+    return call_ctc_slopes(input, scale, labels, label_counts, step_counts, blank)
+
+
+# ---- ctc_curvature(Tensor self, Tensor direction, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts,
+# int blank) -> Tensor
+
+cdef class CtcCurvatureBackward0(Node):
+    """Backward of ``ctc_curvature``."""
+
+    # Saves self and labels for the gradients of direction and scale, direction for the gradient of scale, scale for the
+    # gradient of direction.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, direction, scale, labels = None
+        cdef object scale_shape, scale_dtype, scale_device, label_counts, step_counts, blank
+        if wants(wanted, 0):    # self
+            set_grad_input(grad_inputs, 0, not_implemented("ctc_loss: the third derivative"))
+        if wants(wanted, 1):    # direction
+            self_ = unpack(self, 0)
+            scale = unpack(self, 2)
+            labels = unpack(self, 3)
+            label_counts = value_of(self, 3)
+            step_counts = value_of(self, 4)
+            blank = value_of(self, 5)
+            set_grad_input(
+                grad_inputs, 1, op_ctc_curvature(self_, grad, scale, labels, label_counts, step_counts, blank)
+            )
+        if wants(wanted, 2):    # scale
+            if self_ is None:
+                self_ = unpack(self, 0)
+            direction = unpack(self, 1)
+            if labels is None:
+                labels = unpack(self, 3)
+            scale_shape = value_of(self, 0)
+            scale_dtype = value_of(self, 1)
+            scale_device = value_of(self, 2)
+            label_counts = value_of(self, 3)
+            step_counts = value_of(self, 4)
+            blank = value_of(self, 5)
+            set_grad_input(
+                grad_inputs,
+                2,
+                op_sum_dim(
+                    op_mul_tensor(
+                        grad,
+                        op_ctc_curvature(
+                            self_,
+                            direction,
+                            op_add_scalar(zeros_like_info(scale_shape, scale_dtype, scale_device), 1),
+                            labels,
+                            label_counts,
+                            step_counts,
+                            blank,
+                        ),
+                    ),
+                    (-3, -1),
+                    False,
+                    None,
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_direction, _raw_saved_direction = saved_tensor(1)
+    _saved_scale, _raw_saved_scale = saved_tensor(2)
+    _saved_labels, _raw_saved_labels = saved_tensor(3)
+    _saved_scale_shape = saved_value(0)
+    _saved_scale_dtype = saved_value(1)
+    _saved_scale_device = saved_value(2)
+    _saved_label_counts = saved_value(3)
+    _saved_step_counts = saved_value(4)
+    _saved_blank = saved_value(5)
+
+cdef tuple tangents_ctc_curvature(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, direction_t, scale_t = tangents
+    self, direction, scale, labels, label_counts, step_counts, blank = given
+    grad, = gradients
+    return (
+        not_implemented("ctc_loss: the third derivative") if self_t is not None else None,
+        op_ctc_curvature(
+            self, grad, scale, labels, label_counts, step_counts, blank
+        ) if direction_t is not None else None,
+        op_sum_dim(
+            op_mul_tensor(
+                grad,
+                op_ctc_curvature(
+                    self,
+                    direction,
+                    op_add_scalar(zeros_like_info(shape_of(scale), dtype_of(scale), device_of(scale)), 1),
+                    labels,
+                    label_counts,
+                    step_counts,
+                    blank,
+                ),
+            ),
+            (-3, -1),
+            False,
+            None,
+        ) if scale_t is not None else None,
+    )
+
+cdef TensorBase op_ctc_curvature(
+    TensorBase self,
+    TensorBase direction,
+    TensorBase scale,
+    TensorBase labels,
+    object label_counts,
+    object step_counts,
+    object blank
+):
+    cdef int depth = begin_replaceable_op(
+        "ctc_curvature", (self, direction, scale, labels, label_counts, step_counts, blank), &batched_ctc_curvature
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        alignments.ctc_curvature_of(
+            array_of(self), array_of(direction), array_of(scale), array_of(labels), label_counts, step_counts, blank
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(self, direction, scale):
+        node = <Node>CtcCurvatureBackward0.__new__(CtcCurvatureBackward0)
+        connect_3(node, 4, 6, self, direction, scale)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 0, self)
+            save_input(node, 3, labels)
+            set_value(node, 3, label_counts)
+            set_value(node, 4, step_counts)
+            set_value(node, 5, blank)
+        if node.edges[2].node != NULL:
+            save_input(node, 1, direction)
+            set_value(node, 0, shape_of(scale))
+            set_value(node, 1, dtype_of(scale))
+            set_value(node, 2, device_of(scale))
+        if node.edges[1].node != NULL:
+            save_input(node, 2, scale)
+        set_history(result, node)
+    if has_tangent_3(self, direction, scale):
+        carry_transposed(
+            (result,),
+            (self, direction, scale),
+            tangents_ctc_curvature,
+            (self, direction, scale, labels, label_counts, step_counts, blank),
+        )
+    return ended(depth, result)
+
+cdef object packed_ctc_curvature(tuple operands):
+    return op_ctc_curvature(
+        <TensorBase>operands[0],
+        <TensorBase>operands[1],
+        <TensorBase>operands[2],
+        <TensorBase>operands[3],
+        operands[4],
+        operands[5],
+        operands[6],
+    )
+
+cdef BatchRule batched_ctc_curvature
+batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed_ctc_curvature, NULL)
+
+def call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
+    self = check_input(self, "ctc_curvature")
+    direction = check_tensor(direction, "ctc_curvature", "direction", 2)
+    scale = check_tensor(scale, "ctc_curvature", "scale", 3)
+    labels = check_tensor(labels, "ctc_curvature", "labels", 4)
+    label_counts = as_int_tuple(label_counts, "ctc_curvature", "label_counts", 5)
+    step_counts = as_int_tuple(step_counts, "ctc_curvature", "step_counts", 6)
+    blank = as_int(blank, "ctc_curvature", "blank", 7)
+    check_real(self, "ctc_curvature")
+    check_real(direction, "ctc_curvature")
+    check_real(scale, "ctc_curvature")
+    check_real(labels, "ctc_curvature")
+    return op_ctc_curvature(
+        <TensorBase>self, <TensorBase>direction, <TensorBase>scale, <TensorBase>labels, label_counts, step_counts, blank
+    )
+
+def ctc_curvature(input, direction, scale, labels, label_counts, step_counts, blank):
+    """Derivatives of ctc_slopes in a direction.
+
+    ``ctc_curvature(Tensor self, Tensor direction, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts,
+    int blank) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    direction : Tensor
+    scale : Tensor
+    labels : Tensor
+    label_counts : int or sequence of int
+    step_counts : int or sequence of int
+    blank : int
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: not_implemented('ctc_loss: the third derivative')
+        direction: ctc_curvature(self, grad, scale, labels, label_counts, step_counts, blank)
+        scale: sum(grad * ctc_curvature(self, direction, ones_like(scale), labels, label_counts, step_counts, blank),
+        [-3, -1])
+        result: transposed
+    """
+    return call_ctc_curvature(input, direction, scale, labels, label_counts, step_counts, blank)
 
 
 write_out_docstrings(globals())

@@ -121,6 +121,15 @@ if TYPE_CHECKING:
     from gradsmith.nn.in_place import relu_ as relu_
     from gradsmith.nn.in_place import selu_ as selu_
     from gradsmith.nn.in_place import threshold_ as threshold_
+    from gradsmith.nn.losses import ctc_loss as ctc_loss
+    from gradsmith.nn.recurrent import gru as gru
+    from gradsmith.nn.recurrent import gru_cell as gru_cell
+    from gradsmith.nn.recurrent import lstm as lstm
+    from gradsmith.nn.recurrent import lstm_cell as lstm_cell
+    from gradsmith.nn.recurrent import rnn_relu as rnn_relu
+    from gradsmith.nn.recurrent import rnn_relu_cell as rnn_relu_cell
+    from gradsmith.nn.recurrent import rnn_tanh as rnn_tanh
+    from gradsmith.nn.recurrent import rnn_tanh_cell as rnn_tanh_cell
     from gradsmith.numpy_functions import astype as astype
     from gradsmith.numpy_functions import broadcast_arrays as broadcast_arrays
     from gradsmith.numpy_functions import compress as compress
@@ -190,6 +199,10 @@ _ELSEWHERE = {
     "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
+    "gradsmith.nn.losses": ("ctc_loss",),
+    "gradsmith.nn.recurrent": (
+        "gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
+    ),
     # Functions that NumPy has and PyTorch has not, or has under another name.
     "gradsmith.numpy_functions": (
         "astype", "broadcast_arrays", "compress", "copy", "copyto", "diag_indices", "diag_indices_from", "digitize",

@@ -86,6 +86,7 @@ FAMILIES = (
     "convolutions",
     "pooling",
     "interpolation",
+    "recurrent",
     "gamma_functions",
     "error_functions",
     "information",
@@ -104,7 +105,7 @@ LAZY_FAMILIES = frozenset(
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
     | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
-    | {"attentions", "interpolation"}
+    | {"attentions", "interpolation", "recurrent"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",
@@ -313,6 +314,8 @@ REFERENCE_FUNCTIONS = words(
     max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
     polynomial_derivative put reduced remainder restore_dims row_shares
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
+    lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward rnn_steps rnn_pullback
+    rnn_pushforward earlier_rows first_rows ctc_losses ctc_slopes ctc_curvature
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
     sampled spread_samples weigh_samples
     standardized standardized_backward class_losses class_losses_backward attention attention_backward

@@ -8,6 +8,8 @@ from textwrap import wrap
 from .lines import indented
 from .model import GradientView, Load, NodeClass, NodeView, PartView
 
+NO_BREAK = "\N{NO-BREAK SPACE}"  # within `projection = None`
+
 
 def node_class(node: NodeView) -> NodeClass:
     reasons = (f"{node.saving[0].upper()}{node.saving[1:]}.",) if node.saving else ()
@@ -61,8 +63,8 @@ def _declarations(node: NodeView) -> Iterator[str]:
         ("list", node.list_locals),
         ("object", node.object_locals),
     ):
-        for line in wrap(", ".join(names), 90):
-            yield f"cdef {c_type} {line.rstrip(',')}"
+        unbroken = ", ".join(name.replace(" ", NO_BREAK) for name in names)
+        yield from (f"cdef {c_type} {line.rstrip(',')}".replace(NO_BREAK, " ") for line in wrap(unbroken, 90))
     yield from (f"cdef {load.c_type} {load.name} = {_loaded(load)}" for load in node.loaded_first)
 
 

@@ -68,7 +68,7 @@ if TYPE_CHECKING:
     from gradsmith.nn.chances import gumbel_softmax, rrelu
     from gradsmith.nn.dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
     from gradsmith.nn.grids import affine_grid, grid_sample
-    from gradsmith.nn.losses.distances import gaussian_nll_loss, triplet_margin_with_distance_loss
+    from gradsmith.nn.losses.distances import ctc_loss, gaussian_nll_loss, triplet_margin_with_distance_loss
     from gradsmith.nn.losses.reduced import (
         binary_cross_entropy,
         binary_cross_entropy_with_logits,
@@ -119,8 +119,8 @@ __all__ = [
     "adaptive_max_pool3d", "adaptive_max_pool3d_with_indices", "affine_grid", "alpha_dropout", "avg_pool1d",
     "avg_pool2d", "avg_pool3d", "batch_norm", "bilinear", "binary_cross_entropy", "binary_cross_entropy_with_logits",
     "celu", "celu_", "channel_shuffle", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",
-    "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "dropout",
-    "dropout1d", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "fold",
+    "conv_transpose2d", "conv_transpose3d", "cosine_embedding_loss", "cosine_similarity", "cross_entropy", "ctc_loss",
+    "dropout", "dropout1d", "dropout2d", "dropout3d", "elu", "elu_", "embedding", "feature_alpha_dropout", "fold",
     "fractional_max_pool2d", "fractional_max_pool2d_with_indices", "fractional_max_pool3d",
     "fractional_max_pool3d_with_indices", "gaussian_nll_loss", "gelu", "glu", "grid_sample", "group_norm",
     "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "hinge_embedding_loss",
@@ -150,6 +150,7 @@ _HANDWRITTEN = {
     "dropout2d": "gradsmith.nn.dropouts",
     "dropout3d": "gradsmith.nn.dropouts",
     "feature_alpha_dropout": "gradsmith.nn.dropouts",
+    "ctc_loss": "gradsmith.nn.losses.distances",
     "gaussian_nll_loss": "gradsmith.nn.losses.distances",
     "triplet_margin_with_distance_loss": "gradsmith.nn.losses.distances",
     "binary_cross_entropy": "gradsmith.nn.losses.reduced",

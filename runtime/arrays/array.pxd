@@ -226,6 +226,52 @@ cdef int attend_backward(
     const void *job, const void *query, const void *key, const void *value, const void *mask, const void *grad,
     const void *logsumexp, const void *delta, void **grads) except -1
 
+# ---- sequences; see kernels/sequences/recurrence.h and ctc.h
+
+cdef extern from "runtime/arrays/kernels/sequences/recurrence.h":
+    ctypedef enum gs_recurrent_cell:
+        GS_LSTM, GS_GRU, GS_RNN_TANH, GS_RNN_RELU
+    ctypedef enum gs_recurrent_pass:
+        GS_RUN, GS_PULL, GS_PUSH
+    ctypedef struct Recurrence "gs_recurrence":
+        int type
+        gs_recurrent_cell cell
+        gs_recurrent_pass direction "pass"
+        bint reverse
+        npy_intp batch, steps, hidden, size
+        const npy_intp *starts
+        const void *weight
+        const void *projection
+        const void *bias
+        const void *initial
+        const void *initial_cells
+        void *output
+        void *gates
+        void *cells
+        const void *from_output
+        const void *from_gates
+        const void *from_cells
+        void *to_output
+        void *to_gates
+        void *to_cells
+
+cdef extern from "runtime/arrays/kernels/sequences/ctc.h":
+    ctypedef struct Alignments "gs_ctc":
+        int type
+        npy_intp steps, batch, classes, blank, most_labels
+        const npy_int64 *labels
+        const npy_int64 *label_starts
+        const npy_int64 *label_counts
+        const npy_int64 *step_counts
+        const void *log_probs
+        const void *scales
+        const void *direction
+
+cdef int recur(const Recurrence *r) except -1
+cdef int ctc_losses(const Alignments *c, void *losses) except -1
+cdef int ctc_slopes(const Alignments *c, void *slopes) except -1
+cdef int ctc_curvature(const Alignments *c, void *curvature) except -1
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

@@ -381,6 +381,32 @@ cdef int attend_backward(
 ) except -1:
     return gs_attend_backward(job, query, key, value, mask, grad, logsumexp, delta, grads)
 
+# ---- sequences
+
+cdef extern from "runtime/arrays/kernels/sequences/recurrence.h":
+    int gs_recur(const Recurrence *r) except -1
+
+cdef extern from "runtime/arrays/kernels/sequences/ctc.h":
+    int gs_ctc_losses(const Alignments *c, void *losses) except -1
+    int gs_ctc_slopes(const Alignments *c, void *slopes) except -1
+    int gs_ctc_curvature(const Alignments *c, void *curvature) except -1
+
+
+cdef int recur(const Recurrence *r) except -1:
+    return gs_recur(r)
+
+
+cdef int ctc_losses(const Alignments *c, void *losses) except -1:
+    return gs_ctc_losses(c, losses)
+
+
+cdef int ctc_slopes(const Alignments *c, void *slopes) except -1:
+    return gs_ctc_slopes(c, slopes)
+
+
+cdef int ctc_curvature(const Alignments *c, void *curvature) except -1:
+    return gs_ctc_curvature(c, curvature)
+
 
 # ---- arrays without data
 

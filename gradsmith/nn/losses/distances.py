@@ -3,13 +3,87 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from gradsmith.generated import clamp_min, log, minimum, pairwise_distance
-from gradsmith.generated.probability_losses import variances_at_least
+from gradsmith.generated import cat, clamp_min, log, minimum, pairwise_distance, reshape, select, unsqueeze, where
+from gradsmith.generated.probability_losses import ctc_losses, variances_at_least
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.creation import tensor
 
-__all__ = ["gaussian_nll_loss", "triplet_margin_with_distance_loss"]
+__all__ = ["ctc_loss", "gaussian_nll_loss", "triplet_margin_with_distance_loss"]
+
+# The numbers that ``torch.ctc_loss`` has for them.
+_REDUCTIONS = {0: "none", 1: "mean", 2: "sum"}
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: str | int = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Connectionist temporal classification: minus the log-probability of labels, whatever their alignment with steps.
+
+    Parameters
+    ----------
+    log_probs : Tensor
+        Logarithms of the probabilities of classes, as `log_softmax` gives them: (steps, batch, classes), or
+        (steps, classes). Of dtype float32 or float64.
+    targets : Tensor
+        Labels, none of which is the blank: (batch, most labels), where those after a sequence's length do not count, or
+        those of all sequences one after the other.
+    input_lengths, target_lengths : Tensor or sequence of int
+        How many steps and labels each sequence has; one number where there is no batch.
+    blank : int, optional
+        The class that stands for no label.
+    reduction : {'mean', 'sum', 'none'} or {1, 2, 0}, optional
+        What becomes of the losses; 'mean' divides each by its number of labels first.
+    zero_infinity : bool, optional
+        Losses of labels that have no alignment, since there are too few steps, are zero and not infinite.
+
+    Returns
+    -------
+    Tensor
+        One number; with 'none' one for each sequence.
+
+    Raises
+    ------
+    ValueError
+        There is no such reduction.
+    RuntimeError
+        Sizes do not go together, lengths are too long, or a label is no class.
+    NotImplementedError
+        For another dtype; and once a third derivative is asked for.
+
+    Notes
+    -----
+    Source: Graves et al., Connectionist Temporal Classification, 2006. The gradient is the derivative with respect to
+    `log_probs`, minus the share of alignments that go through each class at each step. PyTorch adds the probability of
+    the class to it, which `log_softmax` takes away again: gradients of what goes into `log_softmax` are the same.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.nn.functional as F
+    >>> log_probs = gs.full((3, 1, 2), 0.5).log()
+    >>> F.ctc_loss(log_probs, gs.tensor([[1]]), [3], [1], reduction="none").exp()     # six of eight alignments
+    tensor([1.3333])
+    """
+    reduction = _REDUCTIONS.get(reduction, "") if isinstance(reduction, int) else reduction
+    is_batched = log_probs.ndim != 2
+    steps, counts = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
+    labels = _labels_in_a_row(targets if is_batched else reshape(targets, [-1]), counts)
+    losses = ctc_losses(log_probs if is_batched else unsqueeze(log_probs, 1), labels, counts, steps, blank)
+    if not is_batched:
+        losses, counts = select(losses, 0, 0), counts[0]
+    if zero_infinity:
+        losses = where(losses == math.inf, 0.0, losses)
+    if reduction == "mean":
+        losses = losses / clamp_min(tensor(counts, dtype=losses.dtype), 1)
+    return _reduced(losses, reduction)
 
 
 def gaussian_nll_loss(
@@ -136,3 +210,28 @@ def _reduced(losses: Tensor, reduction: str) -> Tensor:
     if reduction not in ("mean", "sum"):
         raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
     return losses.mean() if reduction == "mean" else losses.sum()
+
+
+def _lengths(lengths: Tensor | Sequence[int], name: str) -> list[int]:
+    if isinstance(lengths, Tensor) and lengths.dtype.kind not in "iu" and lengths.numel():
+        raise RuntimeError(f"ctc_loss(): {name} must be integral, but they are {lengths.dtype.name}")
+    numbers = lengths.reshape(-1).tolist() if isinstance(lengths, Tensor) else lengths
+    return [int(n) for n in ([numbers] if isinstance(numbers, int) else numbers)]
+
+
+def _labels_in_a_row(targets: Tensor, counts: list[int]) -> Tensor:
+    """The labels of all sequences, one after the other."""
+    labels = targets.detach().to(dtype="int64")
+    if labels.ndim == 1:
+        if labels.shape[0] != sum(counts):
+            raise RuntimeError(
+                f"ctc_loss(): Expected targets to have size {sum(counts)}, the sum of target_lengths, but got "
+                f"{labels.shape[0]}"
+            )
+        return labels
+    if labels.ndim != 2 or labels.shape[0] != len(counts) or labels.shape[1] < max(counts, default=0):
+        raise RuntimeError(
+            f"ctc_loss(): Expected targets of {len(counts)} sequences with at least {max(counts, default=0)} labels, but "
+            f"got size {list(labels.shape)}"
+        )
+    return cat([labels[i, : max(n, 0)] for i, n in enumerate(counts)]) if counts else labels.reshape(-1)

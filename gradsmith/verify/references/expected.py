@@ -22,7 +22,20 @@ from gradsmith.generated.op_table import OPS, OpRow
 
 from ..calls import Results, outputs_of
 from ..seeds import seeded_for_numpy
-from . import arranged, drawn, factored, grouped, integrated, layered, ordered, pooled, sampled, transformers
+from . import (
+    aligned,
+    arranged,
+    drawn,
+    factored,
+    grouped,
+    integrated,
+    layered,
+    ordered,
+    pooled,
+    recurrent,
+    sampled,
+    transformers,
+)
 from .usual import ReferenceOf, called_names, function_name, usual_reference
 
 if TYPE_CHECKING:
@@ -549,8 +562,8 @@ FUNCTIONS = {
         polynomial_derivative, put, reduced, remainder, restore_dims, scatter, scatter_add,
         scatter_src_reduce, select, sgn, sign, slices, softmax, softmax_backward, split, split_sizes, squeeze_dim,
         strided_places, strided_replaced, strided_view, sum_to, t, transpose, unbind, unsqueeze, view, zero_,
-        *arranged.DEFINITIONS, *drawn.DEFINITIONS, *factored.DEFINITIONS, *grouped.DEFINITIONS,
-        *integrated.DEFINITIONS, *layered.DEFINITIONS, *ordered.DEFINITIONS, *pooled.DEFINITIONS, *sampled.DEFINITIONS,
-        *transformers.DEFINITIONS,
+        *aligned.DEFINITIONS, *arranged.DEFINITIONS, *drawn.DEFINITIONS, *factored.DEFINITIONS, *grouped.DEFINITIONS,
+        *integrated.DEFINITIONS, *layered.DEFINITIONS, *ordered.DEFINITIONS, *pooled.DEFINITIONS,
+        *recurrent.DEFINITIONS, *sampled.DEFINITIONS, *transformers.DEFINITIONS,
     )
 }  # fmt: skip

@@ -1,0 +1,135 @@
+/* Note [Rows times a packed matrix]
+ *
+ * A recurrent layer multiplies the same matrix with a few rows at each step.  gemm.c would pack it at each; here it is
+ * packed once, and rows are read where they lie: a tile keeps ROWS x VECTORS vectors of sums in registers, and does, for
+ * each k, VECTORS loads of a panel, ROWS broadcasts and a multiply-add for each sum.  What is added to the product is
+ * what sums begin with, so it costs no pass of its own.
+ */
+#include "row_products.h"
+#include "support/simd.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct {
+    npy_intp width; /* columns of a panel */
+    void (*multiply_rows)(const gs_row_product *);
+} kernels;
+
+#define SUFFIXED_(name, suffix, isa) name##_##suffix##_##isa
+#define SUFFIXED(name, suffix, isa) SUFFIXED_(name, suffix, isa)
+#define NAME(x) SUFFIXED(x, SUFFIX, ISA)
+
+#define TARGET
+#define BYTES 16
+#define ROWS 4
+#define VECTORS 2
+#define ISA baseline
+#include "row_products_types.h"
+#undef TARGET
+#undef BYTES
+#undef ROWS
+#undef VECTORS
+#undef ISA
+
+#if !defined(GRADSMITH_NO_CLONES) && defined(__x86_64__) && defined(__GNUC__)
+#define HAS_ISAS
+#define TARGET __attribute__((target("avx2,fma")))
+#define BYTES 32
+#define ROWS 6
+#define VECTORS 2
+#define ISA avx2
+#include "row_products_types.h"
+#undef TARGET
+#undef BYTES
+#undef ROWS
+#undef VECTORS
+#undef ISA
+
+#if defined(__clang__)
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
+#else
+#define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma")))
+#endif
+#define BYTES 64
+#define ROWS 6
+#define VECTORS 4
+#define ISA avx512
+#include "row_products_types.h"
+#undef TARGET
+#undef BYTES
+#undef ROWS
+#undef VECTORS
+#undef ISA
+#endif
+#undef NAME
+
+static const kernels *
+kernels_for(int type)
+{
+#if defined(HAS_ISAS)
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq")) {
+        return type == NPY_FLOAT32 ? &kernels_float_avx512 : &kernels_double_avx512;
+    }
+    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        return type == NPY_FLOAT32 ? &kernels_float_avx2 : &kernels_double_avx2;
+    }
+#endif
+    return type == NPY_FLOAT32 ? &kernels_float_baseline : &kernels_double_baseline;
+}
+
+/* Columns that a last panel has too many are zeros. */
+#define PACK(name, real)                                                                                        \
+    static void name(const gs_packed_matrix *packed, npy_intp width, const real *matrix, npy_intp k_step,       \
+                     npy_intp column_step)                                                                      \
+    {                                                                                                           \
+        real *to = (real *)packed->panels;                                                                      \
+        for (npy_intp first = 0; first < packed->n_columns; first += width) {                                   \
+            npy_intp here = packed->n_columns - first < width ? packed->n_columns - first : width;              \
+            for (npy_intp k = 0; k < packed->n_k; k++) {                                                        \
+                const real *from = matrix + k * k_step + first * column_step;                                   \
+                for (npy_intp i = 0; i < width; i++) {                                                          \
+                    *to++ = i < here ? from[i * column_step] : 0;                                               \
+                }                                                                                               \
+            }                                                                                                   \
+        }                                                                                                       \
+    }
+
+PACK(pack_floats, float)
+PACK(pack_doubles, double)
+
+int
+gs_pack_matrix(gs_packed_matrix *packed, int type, const void *matrix, npy_intp k_step, npy_intp column_step,
+               npy_intp n_k, npy_intp n_columns)
+{
+    npy_intp width = kernels_for(type)->width;
+    size_t size = (size_t)((n_columns + width - 1) / width * width) * (size_t)n_k * (type == NPY_FLOAT32 ? 4 : 8);
+    char *memory = malloc(size + 64);
+    *packed = (gs_packed_matrix){type, n_k, n_columns, NULL, memory};
+    if (memory == NULL) {
+        return 0;
+    }
+    packed->panels = memory + (64 - (uintptr_t)memory % 64);
+    if (type == NPY_FLOAT32) {
+        pack_floats(packed, width, matrix, k_step, column_step);
+    } else {
+        pack_doubles(packed, width, matrix, k_step, column_step);
+    }
+    return 1;
+}
+
+void
+gs_free_matrix(gs_packed_matrix *packed)
+{
+    free(packed->memory);
+    packed->memory = NULL;
+}
+
+void
+gs_multiply_rows(const gs_row_product *p)
+{
+    kernels_for(p->matrix->type)->multiply_rows(p);
+}
