@@ -60,6 +60,8 @@ FLOORS = (
     "gradsmith.profiler",
     "gradsmith.autograd",
     "gradsmith.nn",
+    "gradsmith.nn.modules",
+    "gradsmith.nn.utils",
     "gradsmith.optim",
     "gradsmith.subscripts",
     "gradsmith.sparse",

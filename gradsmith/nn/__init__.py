@@ -1,18 +1,53 @@
-"""Building blocks of networks."""
+"""Building blocks of networks: modules, their functions, initial values, and tools for parameters.
+
+>>> import gradsmith as gs
+>>> from gradsmith import nn
+>>> model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+>>> loss = nn.MSELoss()(model(gs.ones(3, 4)), gs.zeros(3, 1))
+>>> loss.backward()
+>>> [tuple(parameter.grad.shape) for parameter in model.parameters()]
+[(8, 4), (8,), (1, 8), (1,)]
+"""
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from gradsmith.nn import functional
+from gradsmith.nn import functional as functional
 
 if TYPE_CHECKING:
-    from gradsmith.nn import utils
+    from gradsmith.nn import init as init
+    from gradsmith.nn import modules as modules
+    from gradsmith.nn import parameter as parameter
+    from gradsmith.nn import utils as utils
+    from gradsmith.nn.modules import *  # noqa: F403
+    from gradsmith.nn.parameter import Buffer as Buffer
+    from gradsmith.nn.parameter import Parameter as Parameter
+    from gradsmith.nn.parameter import UninitializedBuffer as UninitializedBuffer
+    from gradsmith.nn.parameter import UninitializedParameter as UninitializedParameter
 
-__all__ = ["functional", "utils"]
+_MODULES = ("init", "modules", "parameter", "utils")
+_TENSORS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
+
+
+def _public_names() -> list[str]:
+    """Of all modules; they are listed when somebody asks."""
+    return sorted({"functional", *_MODULES, *_TENSORS, *importlib.import_module(f"{__name__}.modules").__all__})
 
 
 def __getattr__(name: str) -> Any:
-    """Import rarely used modules on first use."""
-    if name == "utils":
-        return importlib.import_module("gradsmith.nn.utils")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """Import what is asked for on first use: functions alone need no modules."""
+    if name == "__all__":
+        return _public_names()
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    file = "parameter" if name in _TENSORS else "modules"
+    try:
+        value = getattr(importlib.import_module(f"{__name__}.{file}"), name)
+    except AttributeError:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_public_names()})

@@ -42,6 +42,9 @@ class PrintOptions(NamedTuple):
     sci_mode: bool | None = None
 
 
+# Classes whose objects are shown as tensors; others by their own names.
+SHOWN_AS_TENSORS = ("Tensor", "Parameter", "MaterializedBuffer")
+
 PROFILES = {
     "default": PrintOptions(),
     "short": PrintOptions(precision=2, edgeitems=2),
@@ -110,7 +113,8 @@ def tensor_repr(tensor: Any) -> str:
     rows = indexed_rows(tensor)
     if rows is not None:
         return _indexed_repr(tensor, rows)
-    prefix = "tensor(" if type(tensor).__name__ == "Tensor" else f"{type(tensor).__name__}("
+    own_name = type(tensor).__name__
+    prefix = "tensor(" if own_name in SHOWN_AS_TENSORS else f"{own_name}("
     if has_no_data(array_behind(tensor)) and not tensor.is_meta:
         return _batched_repr(tensor, prefix)
     if tensor.is_meta:

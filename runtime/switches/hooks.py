@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from typing import Any
 
 _next_id = itertools.count()
 
@@ -11,17 +12,29 @@ _next_id = itertools.count()
 class RemovableHandle:
     """Takes its hook away again: by ``remove()``, or at the end of a ``with`` block.
 
-    The handle holds the table of hooks weakly: it keeps nothing of the graph alive.
+    The handle holds the table of hooks weakly: it keeps nothing of the graph alive. Further tables may say something of
+    the hook under the same number.
     """
 
-    def __init__(self, table: _Table) -> None:
+    def __init__(self, table: Any, *more_tables: Any) -> None:
         self.id = next(_next_id)
-        self._table = weakref.ref(table)
+        while self.id in table:  # hooks that were unpickled have numbers of another process
+            self.id = next(_next_id)
+        self._tables = tuple(map(weakref.ref, (table, *more_tables)))
 
     def remove(self) -> None:
-        table = self._table()
-        if table is not None:
-            table.pop(self.id, None)
+        for reference in self._tables:
+            table = reference()
+            if table is not None:
+                table.pop(self.id, None)
+
+    def __getstate__(self) -> tuple[int, list[Any]]:
+        return self.id, [reference() for reference in self._tables]
+
+    def __setstate__(self, state: tuple[int, list[Any]]) -> None:
+        self.id, tables = state
+        # A table that is gone had nothing left to remove.
+        self._tables = tuple(weakref.ref(new_table() if table is None else table) for table in tables)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -40,11 +53,11 @@ def new_table() -> _Table:
     return _Table()
 
 
-def add_hook(table: _Table, hook: object) -> RemovableHandle:
+def add_hook(table: Any, hook: object, *more_tables: Any) -> RemovableHandle:
     """Append `hook`; raises TypeError when it cannot be called."""
     if not callable(hook):
         raise TypeError(f"a hook must be callable, got {type(hook).__name__}")
-    handle = RemovableHandle(table)
+    handle = RemovableHandle(table, *more_tables)
     table[handle.id] = hook
     return handle
 
