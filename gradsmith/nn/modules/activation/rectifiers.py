@@ -39,7 +39,7 @@ class ReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.relu`."""
-        return F.relu(input, inplace=self.inplace)
+        return F.relu(input, self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -298,7 +298,7 @@ class SELU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.selu`."""
-        return F.selu(input, inplace=self.inplace)
+        return F.selu(input, self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -352,7 +352,7 @@ class SiLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.silu`."""
-        return F.silu(input, inplace=self.inplace)
+        return F.silu(input, self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -379,7 +379,7 @@ class Mish(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.mish`."""
-        return F.mish(input, inplace=self.inplace)
+        return F.mish(input, self.inplace)
 
     def extra_repr(self) -> str:
         return "inplace=True" if self.inplace else ""
@@ -406,7 +406,7 @@ class Hardswish(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.hardswish`."""
-        return F.hardswish(input, inplace=self.inplace)
+        return F.hardswish(input, self.inplace)
 
 
 class PReLU(Module):

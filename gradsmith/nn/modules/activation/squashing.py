@@ -43,7 +43,7 @@ class Hardsigmoid(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         """See `nn.functional.hardsigmoid`."""
-        return F.hardsigmoid(input, inplace=self.inplace)
+        return F.hardsigmoid(input, self.inplace)
 
 
 class Tanh(Module):

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.nn.modules.module.global_hooks import GLOBAL
 from gradsmith.nn.modules.module.registry import Registry
+from gradsmith.runtime.tensors.module_calls import set_hooks
 
 
 def forward_unimplemented(self: Any, *input: Any) -> Any:
@@ -15,20 +16,9 @@ def forward_unimplemented(self: Any, *input: Any) -> Any:
 
 
 class Calls(Registry):
-    """A call without hooks is a call of `forward`."""
+    """A call without hooks is a call of `forward`; see module_calls.pyx."""
 
     forward: Any = forward_unimplemented
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if (
-            self._forward_hooks
-            or self._forward_pre_hooks
-            or self._backward_hooks
-            or self._backward_pre_hooks
-            or any(GLOBAL.calls)
-        ):
-            return HookedCall(self, args, kwargs).run()
-        return self.forward(*args, **kwargs)
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Nothing to be done: ops are compiled."""
@@ -110,3 +100,10 @@ class HookedCall:
                     f"error was raised in forward: {error}",
                     stacklevel=3,
                 )
+
+
+def _call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return HookedCall(module, args, kwargs).run()
+
+
+set_hooks(GLOBAL.calls, _call_with_hooks)

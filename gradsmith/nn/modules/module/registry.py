@@ -11,6 +11,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module.global_hooks import GLOBAL
 from gradsmith.nn.modules.module.wording import typename
 from gradsmith.nn.parameter import Buffer, Parameter
+from gradsmith.runtime.tensors.module_calls import call_by_hooks_or_forward, speed_up
 
 _TABLES = ("_parameters", "_buffers", "_modules")
 # Tables of hooks that every module has.
@@ -37,6 +38,10 @@ class Registry:
     _non_persistent_buffers_set: set[str]
     _is_full_backward_hook: bool | None
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        speed_up(cls, Registry.__call__, Registry.__getattr__)
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if not self.call_super_init and (args or kwargs):
             raise TypeError(_unexpected(type(self).__name__, args, kwargs))
@@ -56,6 +61,10 @@ class Registry:
             self.__dict__.setdefault(table, OrderedDict())
         self.__dict__.setdefault("_non_persistent_buffers_set", set())
         self.__dict__.setdefault("_is_full_backward_hook", None)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call `forward`, with hooks around it if there are any; see module_calls.pyx and calls.py."""
+        return call_by_hooks_or_forward(self, args, kwargs)
 
     # ---- registration
 
