@@ -106,9 +106,8 @@ class _CompleteState:
         is_whole = all(key + suffix in state_dict for suffix in ("_orig", "_u", "_v")) and key not in state_dict
         if version is not None or is_whole:
             return
-        missing = [key + suffix for suffix in ("_orig", "", "_u") if key + suffix not in state_dict]
-        if missing:
-            missing_keys += missing if strict else []
+        if any(key + suffix not in state_dict for suffix in ("_orig", "", "_u")):
+            missing_keys += [key] if strict and key not in state_dict else []  # the others are the module's own
             return
         with no_grad():
             original, weight = state_dict[key + "_orig"], state_dict.pop(key)
