@@ -27,6 +27,7 @@ import gradsmith as gs
 
 try:
     import torch
+    import torch.utils.data
 except ImportError:
     torch = None
 
@@ -261,6 +262,65 @@ def _torch_step(x: np.ndarray, labels: np.ndarray, weights: list, biases: list) 
     return run
 
 
+# ---- training with optimizers
+
+
+def optimizer_step(name: str, *shapes: tuple[int, ...], **settings: object) -> dict[str, Contestant]:
+    """One step of an optimizer; PyTorch's in the form that the settings name."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+
+    def build(lib: object, *params: object) -> Contestant:
+        for p, array in zip(params, arrays):
+            p.grad = lib.tensor(array)
+        optimizer = getattr(lib.optim, name)(params, lr=1e-6, **settings)
+        return optimizer.step
+
+    return each(build, *arrays)
+
+
+SMALL = ((10, 10), (10,), (16, 8), (16,), (8, 8), (8,), (4, 4), (4,), (32, 2), (2,))
+
+
+def adam_training_step(sizes: tuple[int, ...], batch: int) -> dict[str, Contestant]:
+    """Forward, cross entropy, backward, a step of Adam: the network of examples/digits.py."""
+    x, *weights = (normal(*s) for s in ((batch, sizes[0]), *zip(sizes[1:], sizes[:-1])))
+    labels = np.random.default_rng(0).integers(0, sizes[-1], batch)
+
+    def build(lib: object, *weights: object) -> Contestant:
+        F = lib.nn.functional
+        data, target = lib.tensor(x), lib.tensor(labels)
+        biases = [lib.zeros(w.shape[0]).requires_grad_() for w in weights]
+        optimizer = lib.optim.Adam([*weights, *biases], lr=1e-4)
+
+        def run() -> None:
+            h = data
+            for w, b in zip(weights[:-1], biases):
+                h = F.relu(F.linear(h, w, b))
+            optimizer.zero_grad()
+            F.cross_entropy(F.linear(h, weights[-1], biases[-1]), target).backward()
+            optimizer.step()
+
+        return run
+
+    return each(build, *weights)
+
+
+def data_loader(count: int, batch: int) -> dict[str, Contestant]:
+    """A pass over images and labels, in random order."""
+
+    def build(lib: object, x: object, y: object) -> Contestant:
+        loader = lib.utils.data.DataLoader(lib.utils.data.TensorDataset(x, y), batch, shuffle=True)
+
+        def run() -> None:
+            for _ in loader:
+                pass
+
+        return run
+
+    return each(build, normal(count, 64), np.arange(count), requires_grad=False)
+
+
 # ---- transforms
 
 
@@ -407,6 +467,12 @@ ROWS = [
     Row("gradients of 256 samples", gradients_of_samples, "torch 1/1.5"),
     Row("func.grad of a number", gradient_of_number, ""),
     Row("sparse Jacobian, tridiagonal 1e5", lambda: sparse_jacobian(10**5), "evaluation 5"),
+    Row("Adam, step over 10 small tensors", lambda: optimizer_step("Adam", *SMALL, foreach=True), "torch 1/8"),
+    Row("SGD, step over 10 small tensors", lambda: optimizer_step("SGD", *SMALL, foreach=True), "torch 1/8"),
+    Row("Adam, step over 1e6", lambda: optimizer_step("Adam", (10**6,), fused=True), "torch 1"),
+    Row("Adam, step over 1e6, 2 threads", lambda: optimizer_step("Adam", (10**6,), fused=True), "torch 1", threads=2),
+    Row("digits step 64-128-128-10, batch 32, Adam", lambda: adam_training_step((64, 128, 128, 10), 32), "torch 1/5"),
+    Row("DataLoader, 1000 samples, batch 32", lambda: data_loader(1000, 32), "torch 1/5"),
     Row("training step 8-16-4, batch 1", lambda: training_step((8, 16, 4), 1), "torch 1/20"),
     Row("training step 784-256-10, batch 32", lambda: training_step((784, 256, 10), 32), "torch 1/1.5"),
 ]

@@ -271,12 +271,22 @@ def test_programs_that_are_refused(parts):
         load(*parts)
 
 
+def test_what_is_on_the_way_to_a_value_is_none():
+    float64 = called(name("numpy", "dtype"), "f8")
+    assert load([float64, (1, (float64,)), None]) == [gs.float64, (1, (gs.float64,)), None]
+    assert load([(name("torch", "float32"), [name("torch", "int64")])]) == [(gs.float32, [gs.int64])]
+    for part in (storage(), name("torch", "FloatStorage"), called(name("numpy.core.multiarray", "_reconstruct"), None)):
+        for whole in (part, [part], (part,), ((part,),)):
+            with pytest.raises(CorruptFileError, match="is not a value"):
+                load(whole)
+
+
 def test_large_numbers_in_the_memo_take_no_memory():
     assert load(1, CODES["LONG_BINPUT"] + struct.pack("<I", 2**32 - 1)) == 1
 
 
 def test_keys_of_many_levels_are_refused():
-    """Hashing them would overflow the stack of C."""
+    """Hashing them would overflow the stack of C, or take for ever."""
     deep = CODES["NONE"] + CODES["TUPLE1"] * 50_000
     for program_of_key in (
         [CODES["EMPTY_DICT"], deep, 1, CODES["SETITEM"]],
@@ -284,8 +294,12 @@ def test_keys_of_many_levels_are_refused():
         [CODES["MARK"], deep, CODES["FROZENSET"]],
         [called(name("builtins", "set"), [deep])],
     ):
-        with pytest.raises(CorruptFileError, match="too many levels"):
+        with pytest.raises(CorruptFileError, match="more than 100 levels"):
             load(*program_of_key)
+    wide = CODES["MARK"] + value_of("x") * 200 + CODES["TUPLE"] + CODES["BINPUT"] + b"\x00" + CODES["POP"]
+    wide += CODES["MARK"] + (CODES["BINGET"] + b"\x00") * 200 + CODES["TUPLE"]
+    with pytest.raises(CorruptFileError, match="more than 10000 parts"):
+        load(CODES["EMPTY_DICT"], wide, 1, CODES["SETITEM"])
     assert type(load(CODES["MARK"] * 30_000 + CODES["FROZENSET"] * 30_000)) is frozenset  # which know their hash
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.device import device as Device
-from gradsmith.serialization.checkpoints.machine import Marked, as_key
+from gradsmith.serialization.checkpoints.machine import Intermediate, Marked, as_key, as_value
 from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
 
 # ---- what the user allows
@@ -86,7 +86,7 @@ def find(module: str, name: str) -> Any:
 
 def _dict_of(items: Any = ()) -> dict[Any, Any]:
     pairs = items.items() if isinstance(items, dict) else [_pair(item) for item in _listed(items)]
-    return {as_key(key): value for key, value in pairs}
+    return {as_key(key): as_value(value) for key, value in pairs}
 
 
 def _pair(item: Any) -> tuple[Any, Any]:
@@ -120,11 +120,11 @@ def _set_of(items: Any = ()) -> set[Any]:
 
 
 def _frozenset_of(items: Any = ()) -> frozenset[Any]:
-    return frozenset(as_key(item, 1) for item in _listed(items))
+    return frozenset(as_key(item) for item in _listed(items))
 
 
 def _list_of(items: Any = ()) -> list[Any]:
-    return _listed(items)
+    return [as_value(item) for item in _listed(items)]
 
 
 def _size_of(sizes: Any = ()) -> tuple[Any, ...]:
@@ -184,7 +184,7 @@ def _device_of(*description: Any) -> Any:
     return Device("meta" if description[0] == "meta" else "cpu")
 
 
-class StorageKind:
+class StorageKind(Intermediate):
     """The class of a storage, which says the dtype of its elements."""
 
     def __init__(self, code: str) -> None:

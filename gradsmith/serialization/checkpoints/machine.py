@@ -20,7 +20,8 @@ from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
 
 Handler = Callable[["Machine"], None]
 
-DEEPEST_KEY = 20  # tuples within tuples that a key of a dict, or an element of a set, may have
+DEEPEST_TUPLE = 100
+MOST_PARTS = 10_000  # of a key of a dict, or of an element of a set
 LONGEST_LINE = 500  # characters of a name in the old form
 
 _handlers: dict[int, Handler] = {}
@@ -70,7 +71,7 @@ class Machine:
         while True:
             code = self.take(1)[0]
             if code == STOP:
-                return revealed(self.pop())
+                return as_value(self.pop())
             handler = _handlers.get(code)
             if handler is None:
                 raise UnsafeFileError(
@@ -120,27 +121,61 @@ class Machine:
         return value
 
 
+class Intermediate:
+    """What is put on the stack on the way to a value, such as the elements of a tensor."""
+
+    def build(self, state: Any) -> Any:
+        """The same with its state."""
+        raise UnsafeFileError(f"load: the checkpoint sets the state of a {type(self).__name__}, which it may not")
+
+    def value(self) -> Any:
+        """What it stands for as a part of something."""
+        raise CorruptFileError(f"load: the checkpoint contains a {type(self).__name__}, which is not a value")
+
+
 def revealed(value: Any) -> Any:
-    """What a name on the stack stands for, now that it becomes a part of something."""
-    for part in value if type(value) is tuple else (value,):
-        if isinstance(part, Marked) and part.value is None:
-            raise UnsafeFileError(f"load: the checkpoint contains {part.name} itself, which is not a value")
-    return value.value if isinstance(value, Marked) else value
+    """What a name stands for, as an argument of a function."""
+    if isinstance(value, Marked):
+        if value.value is None:
+            raise UnsafeFileError(f"load: the checkpoint contains {value.name} itself, which is not a value")
+        return value.value
+    return value
 
 
-def tuple_of(items: list[Any]) -> tuple[Any, ...]:
-    """Functions are left as they are: they may be the arguments of others."""
-    return tuple([x.value if isinstance(x, Marked) and x.value is not None else x for x in items])
+def as_value(value: Any) -> Any:
+    """Something from the stack as a part of a container, or as the whole."""
+    return _settled(value, {}, 0) if type(value) is tuple else _settled_one(value)
 
 
-def as_key(value: Any, level: int = 0) -> Any:
-    """A value that may be a key: hashing a tuple of tuples of tuples goes as deep as they do, without a limit."""
-    if type(value) is tuple:
-        if level >= DEEPEST_KEY:
-            raise CorruptFileError("load: a key of a dict in the checkpoint is a tuple with too many levels")
-        for item in value:
-            as_key(item, level + 1)
-    return revealed(value)
+def _settled_one(value: Any) -> Any:
+    found = revealed(value)
+    return found.value() if isinstance(found, Intermediate) else found
+
+
+def _settled(value: Any, seen: dict[int, Any], level: int) -> Any:
+    """A tuple whose parts are values; the same one if they are already. Each is looked at once."""
+    if type(value) is not tuple:
+        return _settled_one(value)
+    if id(value) not in seen:
+        if level > DEEPEST_TUPLE:
+            raise CorruptFileError(f"load: a tuple in the checkpoint has more than {DEEPEST_TUPLE} levels")
+        parts = tuple([_settled(part, seen, level + 1) for part in value])
+        seen[id(value)] = value if all(a is b for a, b in zip(parts, value)) else parts
+    return seen[id(value)]
+
+
+def as_key(value: Any) -> Any:
+    """A value that may be a key: hashing a tuple goes through all its parts, as often and as deep as they are there."""
+    found = as_value(value)
+    pending, count = [found], 0
+    while pending:
+        part = pending.pop()
+        count += 1
+        if count > MOST_PARTS:
+            raise CorruptFileError(f"load: a key of a dict in the checkpoint has more than {MOST_PARTS} parts")
+        if type(part) is tuple:
+            pending += part
+    return found
 
 
 # ---- the instructions
@@ -287,18 +322,18 @@ def _empty_set(m: Machine) -> None:
 
 @_on(b"t")
 def _tuple(m: Machine) -> None:
-    m.push(tuple_of(m.pop_to_mark()))
+    m.push(tuple(m.pop_to_mark()))
 
 
 @_on(b"\x85", b"\x86", b"\x87")
 def _short_tuple(m: Machine) -> None:
     count = m.program[m.place - 1] - 0x84
-    m.push(tuple_of([m.pop() for _ in range(count)][::-1]))
+    m.push(tuple([m.pop() for _ in range(count)][::-1]))
 
 
 @_on(b"l")
 def _list(m: Machine) -> None:
-    m.push([revealed(item) for item in m.pop_to_mark()])
+    m.push([as_value(item) for item in m.pop_to_mark()])
 
 
 @_on(b"d")
@@ -309,18 +344,18 @@ def _dict(m: Machine) -> None:
 
 @_on(b"\x91")
 def _frozenset(m: Machine) -> None:
-    m.push(frozenset(as_key(item, 1) for item in m.pop_to_mark()))
+    m.push(frozenset(as_key(item) for item in m.pop_to_mark()))
 
 
 @_on(b"a")
 def _append(m: Machine) -> None:
-    value = revealed(m.pop())
+    value = as_value(m.pop())
     m.top(list).append(value)
 
 
 @_on(b"e")
 def _extend(m: Machine) -> None:
-    values = [revealed(item) for item in m.pop_to_mark()]
+    values = [as_value(item) for item in m.pop_to_mark()]
     m.top(list).extend(values)
 
 
@@ -340,7 +375,7 @@ def _filled(target: dict[Any, Any], items: list[Any]) -> dict[Any, Any]:
     if len(items) % 2:
         raise CorruptFileError("load: a dict in the checkpoint has a key without a value")
     for key, value in zip(items[::2], items[1::2]):
-        target[as_key(key)] = revealed(value)
+        target[as_key(key)] = as_value(value)
     return target
 
 
@@ -406,7 +441,7 @@ def _build(m: Machine) -> None:
     value = m.top(object)
     if type(value) is OrderedDict and type(state) is dict and set(state) <= {"_metadata"}:
         vars(value).update(state)  # of a module's state_dict()
-    elif isinstance(value, Buildable):
+    elif isinstance(value, Intermediate):
         m.stack[-1] = value.build(state)
     else:
         raise UnsafeFileError(f"load: the checkpoint sets the state of a {type(value).__name__}, which it may not")
@@ -415,10 +450,3 @@ def _build(m: Machine) -> None:
 @_on(b"Q")
 def _persistent(m: Machine) -> None:
     m.push(m.persistent(m.pop()))
-
-
-class Buildable:
-    """A value that is only complete when its state has been set: `build` gives it."""
-
-    def build(self, state: Any) -> Any:
-        raise NotImplementedError

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradsmith.serialization.checkpoints.allowed import allow, whole
-from gradsmith.serialization.checkpoints.machine import Buildable
+from gradsmith.serialization.checkpoints.machine import Intermediate
 from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
 
 CODES = {f"{kind}{size}" for kind, sizes in (("i", "1248"), ("u", "1248"), ("f", "248")) for size in sizes}
 CODES |= {"b1", "c8", "c16"}
 
 
-class NumpyType(Buildable):
+class NumpyType(Intermediate):
     """``numpy.dtype(code)``, whose byte order is its state."""
 
     def __init__(self, code: Any, *_: Any) -> None:
@@ -30,8 +30,11 @@ class NumpyType(Buildable):
         self.dtype = self.dtype.newbyteorder(order)
         return self
 
+    def value(self) -> Any:
+        return self.dtype.newbyteorder("=")
 
-class NumpyArray(Buildable):
+
+class NumpyArray(Intermediate):
     """An array that has been begun, whose elements are its state."""
 
     def build(self, state: Any) -> Any:

@@ -12,7 +12,7 @@ from gradsmith.runtime.tensors.factories.creation import from_numpy
 from gradsmith.serialization.archive import Archive
 from gradsmith.serialization.checkpoints import allowed, numpy_values
 from gradsmith.serialization.checkpoints.allowed import BFLOAT16, UNTYPED, StorageKind, allow, whole
-from gradsmith.serialization.checkpoints.machine import Machine, Marked
+from gradsmith.serialization.checkpoints.machine import Intermediate, Machine, Marked, revealed
 from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
 from gradsmith.serialization.safetensors import from_bfloat16
 from gradsmith.serialization.tree import finished
@@ -46,7 +46,7 @@ def _only(names: list[str]) -> list[str]:
     return names
 
 
-class Storage:
+class Storage(Intermediate):
     """The elements of one or more tensors; their dtype is unknown when the storage is untyped."""
 
     def __init__(self, data: bytes, code: str, is_big: bool) -> None:
@@ -83,7 +83,7 @@ class Storages:
         """A storage from what the pickle says of it: ``("storage", kind, key, location, number of elements)``."""
         if type(description) is not tuple or len(description) != 5 or description[0] != "storage":
             raise CorruptFileError("load: the checkpoint refers to something that is no storage")
-        _, kind, key, _, count = description
+        kind, key, count = revealed(description[1]), description[2], description[4]
         if not isinstance(kind, StorageKind) or type(key) is not str or whole(count) < 0:
             raise CorruptFileError("load: the checkpoint has a storage without a dtype, a key or a size")
         if (key, kind.code) not in self.known:
@@ -135,7 +135,7 @@ def _of_class(function: Any, kind: Any, arguments: Any, state: Any) -> Any:
     """A tensor with attributes, or of a class derived from Tensor; of both the tensor is taken alone."""
     if not isinstance(function, Marked) or function.call is None or type(arguments) is not tuple:
         raise UnsafeFileError("load: a tensor in the checkpoint is made by something that it may not use")
-    return function.call(*arguments)
+    return function.call(*map(revealed, arguments))
 
 
 def _moved(value: Any, device: Any) -> Any:
