@@ -5,8 +5,8 @@
     python -m compiling --debug                      with the internal checks compiled in
     python -m gradsmith.compiling --package my_ops   a generated package in the current folder
 
-The last is what `gradsmith.load_ops` runs: a process of its own, so that neither setuptools nor a change of folder concerns
-the process that wants the package. Wheels and editable installs are driven by ``setup.py``.
+The last is what `gradsmith.load_ops` runs: a process of its own, so that neither setuptools nor a change of folder
+concerns the process that wants the package. Wheels and editable installs are driven by ``setup.py``.
 
 Environment: ``CC`` and ``CFLAGS`` as usual; ``GRADSMITH_NO_LIBMVEC=1`` and ``GRADSMITH_NO_CLONES=1`` turn off the
 vector library and the per-CPU clones of kernels, which are otherwise used where a trial compilation finds them.

@@ -2,8 +2,8 @@
 
     python examples/own_ops.py
 
-The ops of the sensor are those of examples/my_ops.yaml, which is no part of gradsmith: `gradsmith.load_ops` compiles it the
-first time. The exit code is 0 when their gradient is right and the signal is found.
+The ops of the sensor are those of examples/my_ops.yaml, which is no part of gradsmith: `gradsmith.load_ops` compiles it
+the first time. The exit code is 0 when their gradient is right and the signal is found.
 """
 
 from __future__ import annotations
