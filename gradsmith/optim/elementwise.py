@@ -52,7 +52,7 @@ class ElementwiseOptimizer(Optimizer):
             A gradient or a state does not have the shape of its parameter, or is sparse where the rule is not. Nothing
             has been changed then.
         """
-        loss = loss_of(closure)
+        loss = None if closure is None else loss_of(closure)
         if self.defaults.get("differentiable"):
             with enable_grad():
                 self._recorded_step()

@@ -33,8 +33,15 @@ def read_array(data: bytes, name: str) -> _Array:
     values = data[file.tell() :]
     if any(size < 0 for size in shape) or math.prod(shape) * dtype.itemsize != len(values):
         raise CorruptFileError(f"load: {name} has {len(values)} bytes for an array of shape {shape} and dtype {dtype}")
-    array = np.frombuffer(values, dtype).reshape(shape, order="F" if in_columns else "C")
-    return array.astype(dtype.newbyteorder("="), order="K", copy=True)
+    array: _Array = elements_of(values, dtype).reshape(shape, order="F" if in_columns else "C")
+    return array
+
+
+def elements_of(data: Any, dtype: np.dtype[Any]) -> Any:
+    """A row of the elements that bytes hold, in native byte order and in memory of its own."""
+    if dtype.kind == "b":  # bytes other than 0 and 1 would be truths that differ from each other
+        return np.frombuffer(data, np.uint8) != 0
+    return np.frombuffer(data, dtype).astype(dtype.newbyteorder("="), copy=True)
 
 
 def write_array(file: Any, array: _Array) -> None:

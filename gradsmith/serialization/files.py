@@ -192,10 +192,7 @@ def _read(file: Any, name: str, device: Any) -> Any:
         if begin[8:] == b"{":
             return safetensors.read(file.read(), device)
         if begin[:1] == b"\x80":
-            raise CorruptFileError(
-                f"load: {name} is a bare pickle. Of PyTorch's files those in a zip archive are read: load it there and "
-                "save it again without _use_new_zipfile_serialization=False"
-            )
+            return _read_older(file.read(), name, device)
         raise CorruptFileError(f"load: {name} is of no known format; it begins with {begin!r}")
 
 
@@ -203,6 +200,14 @@ def _tensor_of(data: bytes) -> Any:
     from gradsmith.runtime.tensors.factories.creation import from_numpy
 
     return from_numpy(read_array(data, "the array"))
+
+
+def _read_older(data: bytes, name: str, device: Any) -> Any:
+    from gradsmith.serialization.checkpoints.older_files import MAGIC, read_older_checkpoint
+
+    if not data.startswith(MAGIC):
+        raise CorruptFileError(f"load: {name} is a bare pickle, and no checkpoint of PyTorch")
+    return read_older_checkpoint(data, device)
 
 
 def _read_archive(archive: Archive, device: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.tensors.factories.creation import from_numpy
+from gradsmith.serialization.arrays import elements_of
 from gradsmith.serialization.errors import CorruptFileError
 from gradsmith.serialization.tree import Decoder, Encoder, finished
 
@@ -100,7 +101,7 @@ def _array(name: str, entry: dict[str, Any], elements: memoryview) -> Any:
     dtype = np.dtype(DTYPES[entry["dtype"]])
     if math.prod(shape) * dtype.itemsize != end - begin:
         raise CorruptFileError(f"load: {name} has {end - begin} bytes for shape {shape} and dtype {entry['dtype']}")
-    return np.frombuffer(elements[begin:end], dtype).reshape(shape).astype(dtype.newbyteorder("="))
+    return elements_of(elements[begin:end], dtype).reshape(shape)
 
 
 def _size(size: Any) -> int:

@@ -70,12 +70,19 @@ cdef class UpdateRule:
     cdef readonly str loop
     cdef readonly tuple settings
     cdef readonly tuple counters
+    cdef dict ops               # what a step is called in messages, by the class of the optimizer
 
     def __cinit__(self, str loop not None, tuple settings not None, tuple counters not None):
         self.rule = gs_find_update_rule(loop.encode())
         if self.rule == NULL or len(counters) != self.rule.n_counters:
             raise ValueError(f"there is no loop {loop!r} with {len(counters)} counters")
-        self.loop, self.settings, self.counters = loop, settings, counters
+        self.loop, self.settings, self.counters, self.ops = loop, settings, counters, {}
+
+    cdef str op_of(self, object kind):
+        found = self.ops.get(kind)
+        if found is None:
+            found = self.ops[kind] = f"{kind.__name__}.step"
+        return found
 
 
 # The tensors of one update, owned; NULL for a state that it does not have.
@@ -123,7 +130,7 @@ cdef class Batch:
         self.optimizer, self.rule, self.states = optimizer, rule, optimizer.state
         if not isinstance(self.states, dict):
             raise TypeError(f"the state of an optimizer is a dict, not a {type(self.states).__name__}")
-        self.op = f"{type(optimizer).__name__}.step"
+        self.op = rule.op_of(type(optimizer))
         self.made, self.others = [], []
         self.updates = <Update *>PyMem_Calloc(most + 1, sizeof(Update))
         self.operands = <Operands *>PyMem_Calloc(most + 1, sizeof(Operands))
@@ -257,7 +264,11 @@ cdef int take_step(object optimizer, UpdateRule rule) except -1:
 
 cdef int check_names(UpdateRule rule, tuple names) except -1:
     """The loop relies on the states that all its variants have."""
-    if names is None or not rule.rule.n_states <= len(names) <= GS_MOST_ARRAYS - 2 or None in names[:rule.rule.n_states]:
+    cdef bint is_right = names is not None and rule.rule.n_states <= len(names) <= GS_MOST_ARRAYS - 2
+    cdef int i
+    for i in range(rule.rule.n_states if is_right else 0):
+        is_right = is_right and names[i] is not None
+    if not is_right:
         raise ValueError(f"the loop '{rule.loop}' does not work with the states {names}")
     return 0
 
@@ -267,14 +278,21 @@ cdef int read_settings(UpdateRule rule, object group, double *settings) except -
     cdef int count = 0
     for name in rule.settings:
         value = group[name]
-        for number in value if isinstance(value, (tuple, list)) else (value,):
-            if count == rule.rule.n_settings:
-                raise ValueError(f"'{name}' of a parameter group has more numbers than it should: {value}")
-            settings[count] = number
-            count += 1
+        if isinstance(value, (tuple, list)):
+            for number in value:
+                count = put_setting(rule, name, number, settings, count)
+        else:
+            count = put_setting(rule, name, value, settings, count)
     if count != rule.rule.n_settings:
         raise ValueError(f"the settings {rule.settings} of a parameter group have {count} numbers, not {rule.rule.n_settings}")
     return 0
+
+
+cdef int put_setting(UpdateRule rule, object name, object number, double *settings, int count) except -1:
+    if count == rule.rule.n_settings:
+        raise ValueError(f"'{name}' of a parameter group has more numbers than it should")
+    settings[count] = number
+    return count + 1
 
 
 cdef int check_counter(str op, TensorBase counter) except -1:

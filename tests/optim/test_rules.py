@@ -65,6 +65,39 @@ def test_loops_give_the_bits_of_the_formulas(name, settings, dtype):
                 assert value.numpy().tobytes() == second.state[q][state].numpy().tobytes(), state
 
 
+def laid_out_at_random(array, rng):
+    """A tensor of the same elements, whose dimensions lie in any order and direction, with gaps or without."""
+    order = rng.permutation(array.ndim)
+    steps = rng.integers(1, 4, array.ndim)
+    wide = np.zeros([size * step for size, step in zip(np.array(array.shape)[order], steps)], array.dtype)
+    view = wide[tuple(slice(None, None, int(step)) for step in steps)].transpose(np.argsort(order))
+    view = view[tuple(slice(None, None, int(rng.choice([1, -1]))) for _ in range(array.ndim))]
+    view[...] = array
+    return gs.from_numpy(view)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.complex128])
+@pytest.mark.parametrize("name", SETTINGS)
+def test_elements_are_found_wherever_they_lie(name, dtype):
+    rng = np.random.default_rng(7)
+    for shape in ((3, 2, 5), (1, 300), (4, 1), (2, 0, 3), (700,)):
+        start = rng.normal(size=shape).astype(dtype)
+        if dtype is np.complex128:
+            start += 1j * rng.normal(size=shape)
+        params = [laid_out_at_random(start, rng).requires_grad_(), gs.tensor(start, requires_grad=True)]
+        optimizers = [getattr(gs.optim, name)([p], **SETTINGS[name][-1]) for p in params]
+        for seed in range(3):
+            g = gradients(shape, 1, seed)[0].astype(dtype)
+            params[0].grad, params[1].grad = laid_out_at_random(g, rng), gs.tensor(g)
+            for optimizer in optimizers:
+                optimizer.step()
+            state = optimizers[0].state[params[0]]
+            for key in state if seed == 0 else ():
+                if state[key].ndim:
+                    state[key] = laid_out_at_random(state[key].numpy(), rng)
+        np.testing.assert_array_equal(*(p.detach().numpy() for p in params))
+
+
 @pytest.mark.parametrize("name", SETTINGS)
 def test_float16_is_rounded_only_in_the_end(name):
     start = np.random.default_rng(3).normal(size=20).astype(np.float16)

@@ -73,8 +73,52 @@ def test_files_that_hold_more_than_values():
         UnsafeFileError, match=r"torch.nn.modules.container.Sequential.*save its state_dict\(\) instead"
     ):
         gs.load(DATA / "module.pt")
-    with pytest.raises(CorruptFileError, match="legacy.pt is a bare pickle"):
-        gs.load(DATA / "legacy.pt")
+    with pytest.raises(CorruptFileError, match="the file is a bare pickle, and no checkpoint"):
+        gs.load(io.BytesIO(pickle.dumps([1, 2, 3])))
+
+
+def test_the_older_form():
+    """Pickles one after the other, and the storages behind them."""
+    found = gs.load(DATA / "older.pt")
+    assert found["a"].tolist() == [0, 1, 2, 3, 4, 5] and found["t"].tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert found["half"].tolist() == [1.0, -2.5] and found["flags"].tolist() == [True, False] and found["n"].item() == 3
+    found["a"][3] = 9.0
+    assert found["t"][0, 1].item() == 9.0
+    assert gs.load(DATA / "older.pt", map_location="meta")["t"].shape == (3, 2)
+
+
+OLDER = (DATA / "older.pt").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "data, message",
+    [
+        (OLDER[:-1], "has .* elements, not|ends too early"),
+        (OLDER[:60], "ends too early"),
+        (OLDER.replace(b"M\xe9\x03.", b"M\xea\x03."), "of version 1002, not 1001"),
+        (OLDER.replace(b"K\x06N", b"K\x07N"), "shows element|elements, not"),
+        (OLDER.replace(b"K\x06N", b"J\xff\xff\xff\x7fN"), "larger than the file"),
+        (OLDER.replace(b"K\x06N", b"J\xff\xff\xff\xffN"), "without a dtype, a key or a size"),
+        (OLDER.replace(b"K\x06N", b"K\x06K\x01"), "is a part of another one"),
+    ],
+)
+def test_older_files_that_contradict_themselves(data, message):
+    assert data != OLDER
+    with pytest.raises(CorruptFileError, match=message):
+        gs.load(io.BytesIO(data))
+
+
+def test_truths_are_zero_or_one():
+    files = [
+        checkpoint(
+            program(tensor((2,), (1,), of=storage(count=2, kind="BoolStorage"))), members={"data/0": b"\x02\xff"}
+        ),
+        io.BytesIO(
+            b"\x93NUMPY\x01\x00\x40\x00{'descr': '|b1', 'fortran_order': False, 'shape': (2,)}".ljust(74) + b"\x02\xff"
+        ),
+    ]
+    for file in files:
+        assert gs.load(file).numpy().view(np.uint8).tolist() == [1, 1]
 
 
 def test_a_place_for_tensors():
@@ -402,6 +446,8 @@ def test_random_pickles():
 
 def test_random_archives():
     rng = random.Random(1)
-    original = (DATA / "checkpoint.pt").read_bytes()
-    for _ in range(500):
-        load_or_refuse(io.BytesIO(mutated(original, rng)))
+    originals = [(DATA / name).read_bytes() for name in ("checkpoint.pt", "older.pt")]
+    outcomes = Counter()
+    for _ in range(1500):
+        outcomes[type(load_or_refuse(io.BytesIO(mutated(rng.choice(originals), rng)))).__name__] += 1
+    assert outcomes["CorruptFileError"] > 500 and outcomes["dict"] > 10

@@ -15,6 +15,8 @@ from gradsmith.optim.lr_scheduler.decays import (
 from gradsmith.optim.lr_scheduler.functions import LambdaLR, MultiplicativeLR
 from gradsmith.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
+_LRScheduler = LRScheduler  # its older name in PyTorch
+
 __all__ = [
     "ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialLR",
     "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR", "PolynomialLR",

@@ -58,10 +58,14 @@ class Machine:
         From a module and a name to what they stand for, most often a `Marked`.
     persistent : callable
         From the description of what is kept elsewhere, such as the elements of a tensor, to the value.
+    place : int, default 0
+        Where the pickle begins; when it has run, where it ended.
     """
 
-    def __init__(self, program: bytes, find: Callable[[str, str], Any], persistent: Callable[[Any], Any]) -> None:
-        self.program, self.place = program, 0
+    def __init__(
+        self, program: bytes, find: Callable[[str, str], Any], persistent: Callable[[Any], Any], place: int = 0
+    ) -> None:
+        self.program, self.place = program, place
         self.find, self.persistent = find, persistent
         self.stack: list[Any] = []
         self.marks: list[int] = []

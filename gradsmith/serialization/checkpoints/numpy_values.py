@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.serialization.arrays import elements_of
 from gradsmith.serialization.checkpoints.allowed import allow, whole
 from gradsmith.serialization.checkpoints.machine import Intermediate
 from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
@@ -50,8 +51,8 @@ def array_of(shape: Any, kind: Any, data: Any, in_columns: bool) -> np.ndarray[A
     sizes, dtype = tuple(whole(size) for size in shape), kind.dtype
     if any(size < 0 for size in sizes) or math.prod(sizes) * dtype.itemsize != len(data):
         raise CorruptFileError(f"load: an array in the checkpoint has {len(data)} bytes for shape {sizes} and {dtype}")
-    array = np.frombuffer(data, dtype).reshape(sizes, order="F" if in_columns else "C")
-    return array.astype(dtype.newbyteorder("="), order="K", copy=True)
+    array: np.ndarray[Any, Any] = elements_of(data, dtype).reshape(sizes, order="F" if in_columns else "C")
+    return array
 
 
 def _reconstruct(kind: Any, shape: Any = (0,), code: Any = b"b") -> NumpyArray:

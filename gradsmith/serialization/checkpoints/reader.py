@@ -10,6 +10,7 @@ from numpy.lib.stride_tricks import as_strided
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.tensors.factories.creation import from_numpy
 from gradsmith.serialization.archive import Archive
+from gradsmith.serialization.arrays import elements_of
 from gradsmith.serialization.checkpoints import allowed, numpy_values
 from gradsmith.serialization.checkpoints.allowed import BFLOAT16, UNTYPED, StorageKind, allow, whole
 from gradsmith.serialization.checkpoints.machine import Intermediate, Machine, Marked, revealed
@@ -17,7 +18,7 @@ from gradsmith.serialization.errors import CorruptFileError, UnsafeFileError
 from gradsmith.serialization.safetensors import from_bfloat16
 from gradsmith.serialization.tree import finished
 
-__all__ = ["read_checkpoint"]
+__all__ = ["Storage", "moved", "read_checkpoint"]
 
 MOST_DIMENSIONS = 64
 _ = numpy_values  # puts its names on the list
@@ -37,7 +38,7 @@ def read_checkpoint(archive: Archive, device: Any) -> Any:
     archive.check_packing()
     storages = Storages(archive, root)
     value = Machine(archive.read(name), allowed.find, storages.find).run()
-    return value if device is None else _moved(value, device)
+    return value if device is None else moved(value, device)
 
 
 def _only(names: list[str]) -> list[str]:
@@ -66,8 +67,7 @@ class Storage(Intermediate):
         order: Any = ">" if self.is_big else "<"
         if code == BFLOAT16:
             return from_bfloat16(np.frombuffer(self.data, f"{order}u2"))
-        dtype = np.dtype(code)
-        return np.frombuffer(self.data, dtype.newbyteorder(order)).astype(dtype, copy=True)
+        return elements_of(self.data, np.dtype(code).newbyteorder(order))
 
 
 class Storages:
@@ -138,7 +138,7 @@ def _of_class(function: Any, kind: Any, arguments: Any, state: Any) -> Any:
     return function.call(*map(revealed, arguments))
 
 
-def _moved(value: Any, device: Any) -> Any:
+def moved(value: Any, device: Any) -> Any:
     """The same containers with their tensors on a device; each is gone through once."""
     seen: dict[int, Any] = {}
     pending = [value]
