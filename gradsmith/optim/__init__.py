@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from gradsmith.optim import swa_utils as swa_utils
     from gradsmith.optim.adafactor import Adafactor as Adafactor
     from gradsmith.optim.lbfgs import LBFGS as LBFGS
+    from gradsmith.optim.muon import Muon as Muon
     from gradsmith.optim.sparse_adam import SparseAdam as SparseAdam
 
 __all__ = [
-    "ASGD", "LBFGS", "SGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "NAdam", "Optimizer",
-    "RAdam", "RMSprop", "Rprop", "SparseAdam", "lr_scheduler", "swa_utils",
+    "ASGD", "Adadelta", "Adafactor", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Muon", "NAdam", "Optimizer",
+    "RAdam", "RMSprop", "Rprop", "SGD", "SparseAdam", "lr_scheduler", "swa_utils",
 ]  # fmt: skip
 
-_LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "SparseAdam": "sparse_adam"}
+_LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "Muon": "muon", "SparseAdam": "sparse_adam"}
 
 
 def __getattr__(name: str) -> Any:
