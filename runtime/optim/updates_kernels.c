@@ -1,7 +1,9 @@
 /* See the header, and Note [Updates as formulas] there. */
 #include "updates_kernels.h"
 
-#if defined(__clang__) || defined(_MSC_VER)
+#if defined(_MSC_VER)
+#pragma fp_contract(off)
+#elif defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
 #pragma GCC optimize("fp-contract=off")

@@ -143,12 +143,13 @@ class DataLoader:
             self.dataset, self.is_iterable, self.batch_size, self.drop_last, self.collate_fn, self.worker_init_fn,
             self.batch_sampler is not None,
         )  # fmt: skip
+        seed = drawn_seed(self.generator)  # also without workers: their number changes no order
         indices = self._indices()
         if self.num_workers == 0:
             return SingleIterator(plan, indices, self._expected)
         self._passes += 1
         return WorkersIterator(
-            plan, indices, self._expected, self._workers(plan), self._passes, self.prefetch_factor or 1,
+            plan, indices, self._expected, self._workers(plan, seed), self._passes, self.prefetch_factor or 1,
             self.timeout, self.in_order, self.persistent_workers,
         )  # fmt: skip
 
@@ -157,12 +158,11 @@ class DataLoader:
             return itertools.repeat(None)
         return iter(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
 
-    def _workers(self, plan: Plan) -> Any:
+    def _workers(self, plan: Plan, seed: int) -> Any:
         from gradsmith.utils.data.workers import ProcessWorkers, ThreadWorkers
 
         if self._kept is not None and self._kept.lost() is None:
             return self._kept
-        seed = drawn_seed(self.generator)
         if self.multiprocessing_context is None:
             workers: Any = ThreadWorkers(plan, self.num_workers, seed)
         else:

@@ -107,6 +107,14 @@ def test_an_order_at_random(workers):
     assert lists(loader) != lists(loader)
 
 
+def test_the_number_of_workers_changes_no_order():
+    orders = []
+    for workers in WORKERS:
+        loader = DataLoader(range(50), 5, shuffle=True, generator=gs.Generator().manual_seed(2), **workers)
+        orders.append(lists(loader) + lists(loader))
+    assert orders[0] == orders[1] == orders[2]
+
+
 @pytest.mark.parametrize("workers", WORKERS)
 def test_iterable_datasets(workers):
     found = lists(DataLoader(Numbers(), batch_size=2, **workers))
