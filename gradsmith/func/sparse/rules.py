@@ -331,7 +331,7 @@ OF_OPS: dict[str, Rule] = {
     for rule, ops in (
         (elementwise, "abs complex_of_parts kept_part masked_fill mse_loss scaled_pairs sgn variances_at_least"),
         (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
-        (same_places, "clone clone_by_rows copy_to frexp imag overlap_envelope real_part to_copy"),
+        (same_places, "clone clone_by_rows clone_in_order copy_to frexp imag overlap_envelope real_part to_copy"),
         (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),
         (by_probes, "framed index_add"),
         (

@@ -21,24 +21,24 @@ cdef enum:
     OWN = 2         # dimensions of each operand
 
 
-cpdef object sampled_of(object a, object weights, object places):
+cpdef object sampled_of(object a, object weight, object places):
     """The sums of elements at places, each with its weight: for each channel the same ones."""
-    expect("sampled", a, weights, places)
-    expect_same("sampled", "taps and points", weights.shape, places.shape)
-    loops = loops_of(a, weights, places)
+    expect("sampled", a, weight, places)
+    expect_same("sampled", "taps and points", weight.shape, places.shape)
+    loops = loops_of(a, weight, places)
     shape = (*loops, a.shape[a.ndim - OWN], places.shape[places.ndim - 1])
-    return run(SAMPLE, shape, loops, a, weights, places, a.shape[a.ndim - OWN], a.shape[a.ndim - 1])
+    return run(SAMPLE, shape, loops, a, weight, places, a.shape[a.ndim - OWN], a.shape[a.ndim - 1])
 
 
-cpdef object spread_samples_of(object a, object weights, object places, Py_ssize_t size):
+cpdef object spread_samples_of(object a, object weight, object places, Py_ssize_t size):
     """The images of that size whose sums are `a`: the transpose of `sampled` in the image."""
-    expect("spread_samples", a, weights, places)
-    expect_same("spread_samples", "taps and points", weights.shape, places.shape)
+    expect("spread_samples", a, weight, places)
+    expect_same("spread_samples", "taps and points", weight.shape, places.shape)
     expect_same("spread_samples", "points", a.shape[a.ndim - 1:], places.shape[places.ndim - 1:])
     if size < 0:
         raise RuntimeError(f"spread_samples(): an image has no negative number of elements, but got {size}")
-    loops = loops_of(a, weights, places)
-    return run(SPREAD, (*loops, a.shape[a.ndim - OWN], size), loops, a, weights, places, a.shape[a.ndim - OWN], size)
+    loops = loops_of(a, weight, places)
+    return run(SPREAD, (*loops, a.shape[a.ndim - OWN], size), loops, a, weight, places, a.shape[a.ndim - OWN], size)
 
 
 cpdef object weigh_samples_of(object a, object image, object places):
