@@ -7,7 +7,7 @@ from collections.abc import Sequence
 __all__ = ["channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format"]
 
 
-class memory_format:  # noqa: N801 - PyTorch's name
+class memory_format:
     """An order of dimensions in memory: one of the constants of this module, which are those of the package."""
 
     __slots__ = ("name", "ndim")
