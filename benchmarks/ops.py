@@ -291,8 +291,11 @@ def layers() -> list[Row]:
         "batch_norm": ("batch_norm", (None, None, None, None, True), (digits,), "1.0"),
         "layer_norm": ("layer_norm", ((1000,),), (rows,), "1.0"),
         "group_norm": ("group_norm", (4,), (digits,), "1.0"),
+        "instance_norm": ("instance_norm", (), (digits,), "1.0"),
+        "rms_norm": ("rms_norm", ((1000,),), (rows,), "1.0"),
         "softmax": ("softmax", (-1,), (rows,), "0.9"),
         "log_softmax": ("log_softmax", (-1,), (rows,), "0.9"),
+        "softmax of columns": ("softmax", (0,), (rows,), "0.9"),
         "attention, 8 heads x 64 x 64": ("scaled_dot_product_attention", (), (heads,) * 3, "0.9"),
         "dropout, 1e7": ("dropout", (0.3,), (images(10 * MILLION),), "0.6"),
         "alpha_dropout, 1e7": ("alpha_dropout", (0.3, True), (images(10 * MILLION),), "0.6"),
@@ -302,6 +305,60 @@ def layers() -> list[Row]:
         Row(f"{row} there and back", lambda a=(name, settings, *arrays): layer_and_back(*a), f"torch {must}", rounds=7)
         for row, (name, settings, arrays, must) in calls.items()
     ] + [Row("convolutional network, whole step", convolutional_step, "torch 1.0", rounds=7)]
+
+
+def classes_and_back() -> dict[str, Contestant]:
+    """The loss of 1,000 rows of 1,000 scores, and its gradient."""
+    target = np.random.default_rng(4).integers(0, 1000, 1000)
+
+    def build(lib: object, scores: object) -> Contestant:
+        functional = importlib.import_module(f"{lib.__name__}.nn.functional")
+        wanted = lib.tensor(target)
+
+        def run() -> None:
+            scores.grad = None
+            functional.cross_entropy(scores, wanted).backward()
+
+        return run
+
+    return each(build, images(1000, 1000))
+
+
+def block_and_back(width: int, heads: int, places: int, batch: int) -> dict[str, Contestant]:
+    """A block of a transformer, and the gradients of all of its parameters."""
+    shapes = (
+        (places, batch, width), (3 * width, width), (3 * width,), (width, width), (width,), (4 * width, width),
+        (4 * width,), (width, 4 * width), (width,), (width,), (width,), (width,), (width,),
+    )  # fmt: skip
+
+    def build(lib: object, *tensors: object) -> Contestant:
+        functional = importlib.import_module(f"{lib.__name__}.nn.functional")
+        x, into, into_bias, out, out_bias, wide, wide_bias, narrow, narrow_bias, *norms = tensors
+
+        def run() -> None:
+            for tensor in tensors:
+                tensor.grad = None
+            y = functional.layer_norm(x, (width,), *norms[:2])
+            y = (
+                x
+                + functional.multi_head_attention_forward(
+                    y, y, y, width, heads, into, into_bias, None, None, False, 0.0, out, out_bias, need_weights=False
+                )[0]
+            )
+            z = functional.layer_norm(y, (width,), *norms[2:])
+            z = functional.gelu(functional.linear(z, wide, wide_bias))
+            (y + functional.linear(z, narrow, narrow_bias)).sum().backward()
+
+        return run
+
+    return each(build, *(images(*shape) / np.float32(width**0.5) for shape in shapes))
+
+
+def transformers() -> list[Row]:
+    return [
+        Row("cross_entropy there and back", classes_and_back, "torch 0.9", rounds=7),
+        Row("transformer block there and back", lambda: block_and_back(64, 4, 32, 8), "torch 0.6", rounds=15),
+    ]
 
 
 ROWS = [
@@ -322,6 +379,7 @@ ROWS = [
     *tables(),
     *draws(),
     *layers(),
+    *transformers(),
 ]
 
 

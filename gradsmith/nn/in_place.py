@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gradsmith import generated as ops
+import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["celu_", "elu_", "hardtanh", "hardtanh_", "leaky_relu_", "relu_", "selu_", "threshold_"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from gradsmith import generated as ops
+import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["log_softmax", "softmax", "softmin"]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradsmith.func.sparse import links, stored
+from gradsmith.func.sparse import links, networks, stored
 from gradsmith.func.sparse.links import Link, Shape
 from gradsmith.func.sparse.probes import probed
 from gradsmith.generated import op_table
@@ -369,6 +369,9 @@ OF_OPS: dict[str, Rule] = {
         (within_matrices, "banded_solve toeplitz_solve"),
         (linear, "linear"),
         (class_loss, "nll_loss nll_loss_backward"),
+        (networks.classes, "class_losses class_losses_backward"),
+        (networks.groups, "standardized standardized_backward standardized_sums"),
+        (networks.heads, "attention attention_backward"),
         (stored.product, "sparse_product"),
         (stored.sampled, "sparse_sampled"),
         (stored.solve, "sparse_solve"),

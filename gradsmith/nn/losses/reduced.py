@@ -1,4 +1,4 @@
-"""Losses with the arguments of ``torch.nn.functional``: `size_average` and `reduce` came before `reduction`, and still do."""
+"""Losses as in ``torch.nn.functional``: `size_average` and `reduce`, which are deprecated, have their places."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TypeVar
 
-from gradsmith import generated as ops
+import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
 
 __all__ = [
@@ -184,6 +184,8 @@ def mse_loss(
     losses = ops.mse_loss(input, target, "none") * weight
     if reduction == "mean":
         return losses.sum() / weight.sum()
+    if reduction not in ("none", "sum"):
+        raise ValueError(f"{reduction!r} is not a valid value for reduction: expected 'none', 'mean' or 'sum'")
     return losses if reduction == "none" else losses.sum()
 
 

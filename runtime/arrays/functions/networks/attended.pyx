@@ -12,7 +12,7 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, t
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.networks.heads import has_rows, places_of, sizes_of
+from gradsmith.runtime.arrays.functions.networks.heads import has_rows, places_for, sizes_of
 
 cnp.import_array()
 
@@ -135,13 +135,14 @@ cdef object set_job(
     job.queries, job.width = sizes.query[before], sizes.query[before + 1]
     job.keys, job.value_width = sizes.value[before], sizes.value[before + 1]
     job.query_row, job.key_row, job.value_row = row_step(query), row_step(key), row_step(value)
-    places = [places_of(operand, sizes.heads) for operand in (query, key, value)]
+    heads = sizes.heads
+    places = [places_for(a.shape, a.strides, a.itemsize, heads) for a in (query, key, value)]
     job.heads = cnp.PyArray_SIZE(places[0])
     job.query_at, job.key_at, job.value_at = place(places[0]), place(places[1]), place(places[2])
     job.mask_at = NULL
     job.mask_row = job.mask_column = 0
     if mask is not None:
-        places.append(places_of(mask, sizes.heads))
+        places.append(places_for(mask.shape, mask.strides, mask.itemsize, heads))
         job.mask_at, job.mask_row, job.mask_column = place(places[3]), row_step(mask), column_step(mask)
     return places
 

@@ -58,7 +58,7 @@ typedef struct {
     void **grads;
     npy_intp blocks, key_blocks, parts; /* of queries and of keys in a head; of its queries in backward */
     npy_intp columns, value_columns;    /* tiles side by side in a row of queries or keys, and of values */
-    void *sums;                         /* of backward: [heads][parts][key_blocks][columns + value_columns] tiles */
+    void *sums;                         /* of parts: [heads][parts][key_blocks][columns + value_columns] tiles */
     int is_out_of_memory;
 } job;
 
@@ -190,14 +190,15 @@ gs_attend_backward(const void *settings, const void *query, const void *key, con
     j.grad = grad, j.known = logsumexp, j.delta = delta, j.grads = grads;
     j.parts = a->heads >= MANY_HEADS || a->queries == 0 ? 1 : smaller(MOST_PARTS, ceil_div(a->queries, PART));
     size_t tiles = (size_t)(a->heads * j.parts * j.key_blocks * (j.columns + j.value_columns));
-    j.sums = malloc(tiles * TILE * (is_float ? sizeof(float) : sizeof(double)) + 1);
-    if (j.sums == NULL) {
-        PyErr_NoMemory();
-        return -1;
+    if (j.parts > 1) {
+        j.sums = malloc(tiles * TILE * (is_float ? sizeof(float) : sizeof(double)) + 1);
+        j.is_out_of_memory = j.sums == NULL;
     }
-    gs_parallel(is_float ? go_back_in_parts_float32 : go_back_in_parts_float64, &j, a->heads * j.parts,
-                cost_of_block(a) * (j.blocks / j.parts + 1) * 3, 1);
     if (!j.is_out_of_memory) {
+        gs_parallel(is_float ? go_back_in_parts_float32 : go_back_in_parts_float64, &j, a->heads * j.parts,
+                    cost_of_block(a) * (j.blocks / j.parts + 1) * 3, 1);
+    }
+    if (!j.is_out_of_memory && j.parts > 1) {
         gs_parallel(is_float ? add_parts_float32 : add_parts_float64, &j, a->heads * j.key_blocks,
                     SIDE * (a->width + a->value_width) * j.parts, 1);
     }

@@ -107,23 +107,24 @@ NAME(multiply_all)(const job *j, const NAME(meeting) *m, const REAL *keys, const
     }
 }
 
-/* tiles [query][column] += the sum over keys of weights [key][query] * rows [key][column] */
+/* tiles [query][column] = or += the sum over keys of weights [key][query] * rows [key][column] */
 static void
-NAME(add_over_keys)(const job *j, const NAME(meeting) *m, const REAL *weights, const REAL *rows, npy_intp width, REAL *tiles)
+NAME(add_over_keys)(const job *j, const NAME(meeting) *m, const REAL *weights, const REAL *rows, npy_intp width,
+                    REAL *tiles, int adds)
 {
     for (npy_intp c = 0; c * SIDE < width; c++) {
-        extent e = {m->n, m->n_keys, NAME(part_of)(width, c), 1};
+        extent e = {m->n, m->n_keys, NAME(part_of)(width, c), adds};
         j->kernels->multiply_transposed(&e, weights, rows + c * TILE, tiles + c * TILE);
     }
 }
 
-/* tiles [key][column] += the sum over queries of weights [key][query] * rows [query][column] */
+/* tiles [key][column] = or += the sum over queries of weights [key][query] * rows [query][column] */
 static void
 NAME(add_over_queries)(const job *j, const NAME(meeting) *m, const REAL *weights, const REAL *rows, npy_intp width,
-                       REAL *tiles)
+                       REAL *tiles, int adds)
 {
     for (npy_intp c = 0; c * SIDE < width; c++) {
-        extent e = {m->n_keys, m->n, NAME(part_of)(width, c), 1};
+        extent e = {m->n_keys, m->n, NAME(part_of)(width, c), adds};
         j->kernels->multiply(&e, weights, rows + c * TILE, tiles + c * TILE);
     }
 }
@@ -247,7 +248,6 @@ NAME(attend_block)(const job *j, NAME(meeting) m, REAL *space)
     for (int i = 0; i < SIDE; i++) {
         greatest[i] = -(REAL)INFINITY;
     }
-    memset(averages, 0, sizeof(REAL) * TILE * (size_t)j->value_columns);
     NAME(copy_tiles)(j, j->query, a->query_at[m.head], a->query_row, a->width, m.first, m.n, keys);
     NAME(transpose_tiles)(&m, keys, a->width, (REAL)a->scale, queries);
     npy_intp visible = NAME(visible_blocks)(j, &m);
@@ -261,7 +261,10 @@ NAME(attend_block)(const job *j, NAME(meeting) m, REAL *space)
         for (npy_intp c = 0; c < j->value_columns && block > 0; c++) {
             NAME(fade_rows)(averages + c * TILE, fade, m.n, NAME(part_of)(a->value_width, c));
         }
-        NAME(add_over_keys)(j, &m, scores, values, a->value_width, averages);
+        NAME(add_over_keys)(j, &m, scores, values, a->value_width, averages, block > 0);
+    }
+    if (visible == 0) {
+        memset(averages, 0, sizeof(REAL) * TILE * (size_t)j->value_columns);
     }
     NAME(finish_block)(j, &m, averages, greatest, sums);
 }
@@ -331,16 +334,15 @@ NAME(take_up_block)(const job *j, const NAME(meeting) *m, NAME(desk) *d)
                      d->grads);
     NAME(transpose_tiles)(m, d->queries, a->width, (REAL)a->scale, d->queries_t);
     NAME(transpose_tiles)(m, d->grads, a->value_width, 1, d->grads_t);
-    memset(d->sums, 0, sizeof(REAL) * TILE * (size_t)j->columns);
     memset(d->logsumexp, 0, sizeof(d->logsumexp));
     memset(d->delta, 0, sizeof(d->delta));
     memcpy(d->logsumexp, (const REAL *)j->known + at, sizeof(REAL) * (size_t)m->n);
     memcpy(d->delta, (const REAL *)j->delta + at, sizeof(REAL) * (size_t)m->n);
 }
 
-/* Adds what a block of queries and a tile of keys give each other. */
+/* Adds what a block of queries and a tile of keys give each other; what is the first for either is no addition. */
 static void
-NAME(meet)(const job *j, const NAME(meeting) *m, NAME(desk) *d, REAL *key_sums, REAL *value_sums)
+NAME(meet)(const job *j, const NAME(meeting) *m, NAME(desk) *d, REAL *key_sums, REAL *value_sums, int is_first)
 {
     const gs_attention *a = j->a;
     NAME(copy_tiles)(j, j->key, a->key_at[m->head], a->key_row, a->width, m->first_key, m->n_keys, d->keys);
@@ -348,9 +350,9 @@ NAME(meet)(const job *j, const NAME(meeting) *m, NAME(desk) *d, REAL *key_sums, 
     NAME(score)(j, m, d->keys, d->queries_t, d->scores);
     NAME(multiply_all)(j, m, d->values, d->grads_t, a->value_width, d->slopes);
     NAME(slopes_of_scores)(d->scores, d->slopes, m->n_keys, m->lanes, d->logsumexp, d->delta);
-    NAME(add_over_queries)(j, m, d->scores, d->grads, a->value_width, value_sums);
-    NAME(add_over_queries)(j, m, d->slopes, d->queries, a->width, key_sums);
-    NAME(add_over_keys)(j, m, d->slopes, d->keys, a->width, d->sums);
+    NAME(add_over_queries)(j, m, d->scores, d->grads, a->value_width, value_sums, !is_first);
+    NAME(add_over_queries)(j, m, d->slopes, d->queries, a->width, key_sums, !is_first);
+    NAME(add_over_keys)(j, m, d->slopes, d->keys, a->width, d->sums, m->first_key > 0);
 }
 
 static void
@@ -367,40 +369,59 @@ NAME(write_gradient)(const REAL *tiles, REAL factor, npy_intp rows, npy_intp wid
 
 /* One part of a head: some blocks of its queries, with all keys. */
 static void
-NAME(go_back_in_part)(const job *j, npy_intp head, npy_intp part, NAME(desk) *d)
+NAME(go_back_in_part)(const job *j, npy_intp head, npy_intp part, NAME(desk) *d, REAL *sums)
 {
     const gs_attention *a = j->a;
-    npy_intp tiles = j->columns + j->value_columns, size = j->key_blocks * tiles * TILE;
-    REAL *sums = (REAL *)j->sums + (head * j->parts + part) * size;
+    npy_intp size = (j->columns + j->value_columns) * TILE, met = 0;
     npy_intp first = part * j->blocks / j->parts, last = (part + 1) * j->blocks / j->parts;
-    memset(sums, 0, sizeof(REAL) * (size_t)size);
     for (npy_intp block = first; block < last; block++) {
         NAME(meeting) m = NAME(block_at)(j, head, block);
         NAME(take_up_block)(j, &m, d);
         npy_intp visible = NAME(visible_blocks)(j, &m);
         for (npy_intp key_block = 0; key_block < visible; key_block++) {
-            REAL *key_sums = sums + key_block * tiles * TILE;
+            REAL *key_sums = sums + key_block * size;
             m.first_key = key_block * SIDE;
             m.n_keys = NAME(part_of)(a->keys, key_block);
-            NAME(meet)(j, &m, d, key_sums, key_sums + j->columns * TILE);
+            NAME(meet)(j, &m, d, key_sums, key_sums + j->columns * TILE, key_block >= met);
         }
+        if (visible == 0) {
+            memset(d->sums, 0, sizeof(REAL) * TILE * (size_t)j->columns);
+        }
+        met = visible > met ? visible : met;
         NAME(write_gradient)(d->sums, (REAL)a->scale, m.n, a->width, head * a->queries + m.first, j->grads[0]);
     }
+    memset(sums + met * size, 0, sizeof(REAL) * (size_t)((j->key_blocks - met) * size));
 }
 
+static void
+NAME(write_keys)(const job *j, npy_intp head, npy_intp block, const REAL *sums)
+{
+    const gs_attention *a = j->a;
+    npy_intp rows = NAME(part_of)(a->keys, block), row = head * a->keys + block * SIDE;
+    NAME(write_gradient)(sums, (REAL)a->scale, rows, a->width, row, j->grads[1]);
+    NAME(write_gradient)(sums + j->columns * TILE, 1, rows, a->value_width, row, j->grads[2]);
+}
+
+/* Whole heads, or parts of which `sums` has the gradients of keys and values. */
 static void
 NAME(go_back_in_parts)(void *context, npy_intp first, npy_intp last)
 {
     job *j = context;
     NAME(desk) desk;
-    REAL *space = malloc(sizeof(REAL) * TILE * (size_t)(4 * j->columns + 3 * j->value_columns + 2));
+    npy_intp size = j->key_blocks * (j->columns + j->value_columns) * TILE;
+    npy_intp own = (4 * j->columns + 3 * j->value_columns + 2) * TILE;
+    REAL *space = malloc(sizeof(REAL) * (size_t)(own + (j->sums == NULL ? size : 0)));
     if (space == NULL) {
         j->is_out_of_memory = 1;
         return;
     }
     NAME(lay_out)(j, space, &desk);
     for (npy_intp i = first; i < last; i++) {
-        NAME(go_back_in_part)(j, i / j->parts, i % j->parts, &desk);
+        REAL *sums = j->sums == NULL ? space + own : (REAL *)j->sums + i * size;
+        NAME(go_back_in_part)(j, i / j->parts, i % j->parts, &desk, sums);
+        for (npy_intp block = 0; block < j->key_blocks && j->sums == NULL; block++) {
+            NAME(write_keys)(j, i, block, sums + block * (j->columns + j->value_columns) * TILE);
+        }
     }
     free(space);
 }
@@ -419,16 +440,13 @@ static void
 NAME(add_parts)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    const gs_attention *a = j->a;
     npy_intp size = (j->columns + j->value_columns) * TILE;
     for (npy_intp i = first; i < last; i++) {
         npy_intp head = i / j->key_blocks, block = i % j->key_blocks;
-        npy_intp rows = NAME(part_of)(a->keys, block), row = head * a->keys + block * SIDE;
         REAL *sums = (REAL *)j->sums + (head * j->parts * j->key_blocks + block) * size;
         for (npy_intp part = 1; part < j->parts; part++) {
             NAME(add_tiles)(sums, sums + part * j->key_blocks * size, size);
         }
-        NAME(write_gradient)(sums, (REAL)a->scale, rows, a->width, row, j->grads[1]);
-        NAME(write_gradient)(sums + j->columns * TILE, 1, rows, a->value_width, row, j->grads[2]);
+        NAME(write_keys)(j, head, block, sums);
     }
 }
