@@ -16,18 +16,24 @@ NAME(sum_of_lanes)(REAL *lanes)
 GS_INLINE double
 NAME(sum)(const REAL *x, npy_intp n)
 {
-    REAL lanes[32] = {0};
-    double rest = 0;
+    REAL lanes[64] = {0};
+    double sum = 0;
     npy_intp i = 0;
-    for (; i + 32 <= n; i += 32) {
-        for (int k = 0; k < 32; k++) {
-            lanes[k] += x[i + k];
+    if (n >= 64) {
+        for (; i + 64 <= n; i += 64) {
+            for (int k = 0; k < 64; k++) {
+                lanes[k] += x[i + k];
+            }
         }
+        for (int k = 0; k < 32; k++) {
+            lanes[k] += lanes[k + 32];
+        }
+        sum = NAME(sum_of_lanes)(lanes);
     }
     for (; i < n; i++) {
-        rest += (double)x[i];
+        sum += (double)x[i];
     }
-    return n < 32 ? rest : rest + NAME(sum_of_lanes)(lanes);
+    return sum;
 }
 
 /* The sums of the differences from a number, and of their squares. */
