@@ -448,3 +448,20 @@ def test_a_shape_is_spread_out_in_methods() -> None:
 def test_an_op_for_formulas_has_no_face() -> None:
     face = face_of("hidden(Tensor self) -> Tensor\n  forward: array(self)\n  self: grad\n  variants: []")
     assert (face.calls, face.functions, face.methods) == ((), (), ())
+
+
+def test_what_a_guard_tests_is_loaded_before_it() -> None:
+    """The part is read where `scale` is there, or always: whether it is there is asked first."""
+    text = (
+        "f(Tensor self, Tensor other, Tensor? scale) -> Tensor\n"
+        "  forward: array(np.zeros((self, other, scale)))\n"
+        "  let: {part: exp(self)}\n"
+        "  self: grad if scale is None else grad * part\n"
+        "  other: grad * part\n"
+        "  scale: grad"
+    )
+    node = entry_of(text).node
+    assert node is not None
+    (block,) = node.shared
+    assert "scale_is_none" in block.parts[0].text
+    assert "scale_is_none" in [load.name for load in block.loads]
