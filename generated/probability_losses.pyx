@@ -20,7 +20,7 @@ from gradsmith.generated.comparison cimport op_gt_scalar, op_where_tensor_scalar
 from gradsmith.generated.copy cimport op_to_other
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp, op_log, op_log1p
-from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like_info
+from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
 from gradsmith.generated.logarithms cimport op_xlogy_tensor
 from gradsmith.runtime.formulas.networks.losses cimport divergence_loss
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -383,10 +383,18 @@ cdef class CtcLossesBackward0(Node):
     _saved_step_counts = saved_value(1)
     _saved_blank = saved_value(2)
 
-cdef tuple tangents_ctc_losses(list gradients, tuple tangents, tuple given):    # transposed
-    self, labels, label_counts, step_counts, blank = given
-    grad, = gradients
-    return (op_ctc_slopes(self, grad, labels, label_counts, step_counts, blank),)
+# sum(ctc_slopes(self, ones_like(result), labels, label_counts, step_counts, blank) * self_t, [-3, -1])
+cdef object tangents_ctc_losses(tuple tangents, tuple given):
+    self_t, = tangents
+    result, self, labels, label_counts, step_counts, blank = given
+    return op_sum_dim(
+        op_mul_tensor(
+            op_ctc_slopes(self, op_add_scalar(zeros_like(result), 1), labels, label_counts, step_counts, blank), self_t
+        ),
+        (-3, -1),
+        False,
+        None,
+    )
 
 cdef TensorBase op_ctc_losses(
     TensorBase self, TensorBase labels, object label_counts, object step_counts, object blank
@@ -408,7 +416,7 @@ cdef TensorBase op_ctc_losses(
         set_value(node, 2, blank)
         set_history(result, node)
     if has_tangent_1(self):
-        carry_transposed((result,), (self,), tangents_ctc_losses, (self, labels, label_counts, step_counts, blank))
+        carry_tangents(result, (self,), tangents_ctc_losses, (result, self, labels, label_counts, step_counts, blank))
     return ended(depth, result)
 
 cdef object packed_ctc_losses(tuple operands):
@@ -443,7 +451,7 @@ def ctc_losses(input, labels, label_counts, step_counts, blank):
 
     Gradients:
         input: ctc_slopes(self, grad, labels, label_counts, step_counts, blank)
-        result: transposed
+        result: sum(ctc_slopes(self, ones_like(result), labels, label_counts, step_counts, blank) * self_t, [-3, -1])
     """
     return call_ctc_losses(input, labels, label_counts, step_counts, blank)
 
@@ -511,29 +519,17 @@ cdef class CtcSlopesBackward0(Node):
     _saved_step_counts = saved_value(4)
     _saved_blank = saved_value(5)
 
-cdef tuple tangents_ctc_slopes(list gradients, tuple tangents, tuple given):    # transposed
+# ctc_curvature(self, self_t, scale, labels, label_counts, step_counts, blank) + ctc_slopes(self, scale_t, labels,
+# label_counts, step_counts, blank)
+cdef object tangents_ctc_slopes(tuple tangents, tuple given):
     self_t, scale_t = tangents
     self, scale, labels, label_counts, step_counts, blank = given
-    grad, = gradients
-    return (
-        op_ctc_curvature(self, grad, scale, labels, label_counts, step_counts, blank) if self_t is not None else None,
-        op_sum_dim(
-            op_mul_tensor(
-                grad,
-                op_ctc_slopes(
-                    self,
-                    op_add_scalar(zeros_like_info(shape_of(scale), dtype_of(scale), device_of(scale)), 1),
-                    labels,
-                    label_counts,
-                    step_counts,
-                    blank,
-                ),
-            ),
-            (-3, -1),
-            False,
-            None,
-        ) if scale_t is not None else None,
-    )
+    result_t = None
+    if self_t is not None:
+        result_t = op_ctc_curvature(self, self_t, scale, labels, label_counts, step_counts, blank)
+    if scale_t is not None:
+        result_t = plus(result_t, op_ctc_slopes(self, scale_t, labels, label_counts, step_counts, blank))
+    return result_t
 
 cdef TensorBase op_ctc_slopes(
     TensorBase self, TensorBase scale, TensorBase labels, object label_counts, object step_counts, object blank
@@ -561,8 +557,8 @@ cdef TensorBase op_ctc_slopes(
             set_value(node, 2, device_of(scale))
         set_history(result, node)
     if has_tangent_2(self, scale):
-        carry_transposed(
-            (result,), (self, scale), tangents_ctc_slopes, (self, scale, labels, label_counts, step_counts, blank)
+        carry_tangents(
+            result, (self, scale), tangents_ctc_slopes, (self, scale, labels, label_counts, step_counts, blank)
         )
     return ended(depth, result)
 
@@ -575,19 +571,17 @@ cdef BatchRule batched_ctc_slopes
 batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_slopes, NULL)
 
 def call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
-    self = check_input(self, "ctc_slopes")
-    scale = check_tensor(scale, "ctc_slopes", "scale", 2)
-    labels = check_tensor(labels, "ctc_slopes", "labels", 3)
-    label_counts = as_int_tuple(label_counts, "ctc_slopes", "label_counts", 4)
-    step_counts = as_int_tuple(step_counts, "ctc_slopes", "step_counts", 5)
-    blank = as_int(blank, "ctc_slopes", "blank", 6)
-    check_real(self, "ctc_slopes")
-    check_real(scale, "ctc_slopes")
-    check_real(labels, "ctc_slopes")
-    return op_ctc_slopes(<TensorBase>self, <TensorBase>scale, <TensorBase>labels, label_counts, step_counts, blank)
+    return op_ctc_slopes(
+        check_input(self, "ctc_slopes"),
+        check_tensor(scale, "ctc_slopes", "scale", 2),
+        check_tensor(labels, "ctc_slopes", "labels", 3),
+        as_int_tuple(label_counts, "ctc_slopes", "label_counts", 4),
+        as_int_tuple(step_counts, "ctc_slopes", "step_counts", 5),
+        as_int(blank, "ctc_slopes", "blank", 6),
+    )
 
 def ctc_slopes(input, scale, labels, label_counts, step_counts, blank):
-    """Derivatives of ctc_losses, times a factor for each sequence.
+    """.
 
     ``ctc_slopes(Tensor self, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts, int blank) -> Tensor``
 
@@ -604,7 +598,8 @@ def ctc_slopes(input, scale, labels, label_counts, step_counts, blank):
     Gradients:
         input: ctc_curvature(self, grad, scale, labels, label_counts, step_counts, blank)
         scale: sum(grad * ctc_slopes(self, ones_like(scale), labels, label_counts, step_counts, blank), [-3, -1])
-        result: transposed
+        result: ctc_curvature(self, self_t, scale, labels, label_counts, step_counts, blank) + ctc_slopes(self, scale_t,
+        labels, label_counts, step_counts, blank)
     """
     return call_ctc_slopes(input, scale, labels, label_counts, step_counts, blank)
 
@@ -766,23 +761,18 @@ cdef BatchRule batched_ctc_curvature
 batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed_ctc_curvature, NULL)
 
 def call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
-    self = check_input(self, "ctc_curvature")
-    direction = check_tensor(direction, "ctc_curvature", "direction", 2)
-    scale = check_tensor(scale, "ctc_curvature", "scale", 3)
-    labels = check_tensor(labels, "ctc_curvature", "labels", 4)
-    label_counts = as_int_tuple(label_counts, "ctc_curvature", "label_counts", 5)
-    step_counts = as_int_tuple(step_counts, "ctc_curvature", "step_counts", 6)
-    blank = as_int(blank, "ctc_curvature", "blank", 7)
-    check_real(self, "ctc_curvature")
-    check_real(direction, "ctc_curvature")
-    check_real(scale, "ctc_curvature")
-    check_real(labels, "ctc_curvature")
     return op_ctc_curvature(
-        <TensorBase>self, <TensorBase>direction, <TensorBase>scale, <TensorBase>labels, label_counts, step_counts, blank
+        check_input(self, "ctc_curvature"),
+        check_tensor(direction, "ctc_curvature", "direction", 2),
+        check_tensor(scale, "ctc_curvature", "scale", 3),
+        check_tensor(labels, "ctc_curvature", "labels", 4),
+        as_int_tuple(label_counts, "ctc_curvature", "label_counts", 5),
+        as_int_tuple(step_counts, "ctc_curvature", "step_counts", 6),
+        as_int(blank, "ctc_curvature", "blank", 7),
     )
 
 def ctc_curvature(input, direction, scale, labels, label_counts, step_counts, blank):
-    """Derivatives of ctc_slopes in a direction.
+    """.
 
     ``ctc_curvature(Tensor self, Tensor direction, Tensor scale, Tensor labels, int[] label_counts, int[] step_counts,
     int blank) -> Tensor``

@@ -3882,11 +3882,11 @@ cdef TensorBase op_gru_gates_bent(
                                     ),
                                     zeros_like(
                                         op_basic_index(
-                                            self,
+                                            gate_tangents,
                                             np.s_[
                                                 Ellipsis,
-                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                    item_of(shape_of(self), -1) // 4
+                                                3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
+                                                    item_of(shape_of(gate_tangents), -1) // 4
                                                 ),
                                             ],
                                         ),
@@ -3943,11 +3943,11 @@ cdef TensorBase op_gru_gates_bent(
                                         ),
                                         zeros_like(
                                             op_basic_index(
-                                                self,
+                                                gate_tangents,
                                                 np.s_[
                                                     Ellipsis,
-                                                    3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                        item_of(shape_of(self), -1) // 4
+                                                    3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
+                                                        item_of(shape_of(gate_tangents), -1) // 4
                                                     ),
                                                 ],
                                             ),
@@ -4012,12 +4012,12 @@ cdef TensorBase op_gru_gates_bent(
                                                     ),
                                                     zeros_like(
                                                         op_basic_index(
-                                                            self,
+                                                            gate_tangents,
                                                             np.s_[
                                                                 Ellipsis,
-                                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                    item_of(shape_of(self), -1) // 4
-                                                                ),
+                                                                3 * (item_of(shape_of(gate_tangents), -1) // 4):(
+                                                                    3 + 1
+                                                                ) * (item_of(shape_of(gate_tangents), -1) // 4),
                                                             ],
                                                         ),
                                                     ),
@@ -4078,12 +4078,12 @@ cdef TensorBase op_gru_gates_bent(
                                                         ),
                                                         zeros_like(
                                                             op_basic_index(
-                                                                self,
+                                                                gate_tangents,
                                                                 np.s_[
                                                                     Ellipsis,
-                                                                    3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                        item_of(shape_of(self), -1) // 4
-                                                                    ),
+                                                                    3 * (item_of(shape_of(gate_tangents), -1) // 4):(
+                                                                        3 + 1
+                                                                    ) * (item_of(shape_of(gate_tangents), -1) // 4),
                                                                 ],
                                                             ),
                                                         ),
@@ -4199,17 +4199,7 @@ cdef TensorBase op_gru_gates_bent(
                                         ),
                                     ),
                                 ),
-                                zeros_like(
-                                    op_basic_index(
-                                        self,
-                                        np.s_[
-                                            Ellipsis,
-                                            3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                item_of(shape_of(self), -1) // 4
-                                            ),
-                                        ],
-                                    ),
-                                ),
+                                zeros_like(outward),
                             ],
                             -1,
                         ) if more is None else op_add_tensor(
@@ -4265,17 +4255,7 @@ cdef TensorBase op_gru_gates_bent(
                                             ),
                                         ),
                                     ),
-                                    zeros_like(
-                                        op_basic_index(
-                                            self,
-                                            np.s_[
-                                                Ellipsis,
-                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                    item_of(shape_of(self), -1) // 4
-                                                ),
-                                            ],
-                                        ),
-                                    ),
+                                    zeros_like(outward),
                                 ],
                                 -1,
                             ),
@@ -4338,17 +4318,7 @@ cdef TensorBase op_gru_gates_bent(
                                                         ),
                                                     ),
                                                 ),
-                                                zeros_like(
-                                                    op_basic_index(
-                                                        self,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                item_of(shape_of(self), -1) // 4
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
+                                                zeros_like(outward),
                                             ],
                                             -1,
                                         ) if more is None else op_add_tensor(
@@ -4404,17 +4374,7 @@ cdef TensorBase op_gru_gates_bent(
                                                             ),
                                                         ),
                                                     ),
-                                                    zeros_like(
-                                                        op_basic_index(
-                                                            self,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                    item_of(shape_of(self), -1) // 4
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
+                                                    zeros_like(outward),
                                                 ],
                                                 -1,
                                             ),

@@ -315,7 +315,8 @@ REFERENCE_FUNCTIONS = words(
     polynomial_derivative put reduced remainder restore_dims row_shares
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
     lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward rnn_steps rnn_pullback
-    rnn_pushforward earlier_rows first_rows ctc_losses ctc_slopes ctc_curvature
+    rnn_pushforward lstm_gates_bent lstm_cells_bent lstm_output_tangents gru_gates_bent earlier_rows first_rows
+    ctc_losses
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
     sampled spread_samples weigh_samples
     standardized standardized_backward class_losses class_losses_backward attention attention_backward

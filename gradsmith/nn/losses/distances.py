@@ -82,7 +82,7 @@ def ctc_loss(
     if zero_infinity:
         losses = where(losses == math.inf, 0.0, losses)
     if reduction == "mean":
-        losses = losses / clamp_min(tensor(counts, dtype=losses.dtype), 1)
+        losses = losses / clamp_min(tensor(counts, dtype=losses.dtype, device=losses.device), 1)
     return _reduced(losses, reduction)
 
 

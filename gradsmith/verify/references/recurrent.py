@@ -134,6 +134,39 @@ def lstm_pulled(
     return to_gates, to_cells, to_output
 
 
+def lstm_gates_bent(
+    gates: Array, cells: Array, before: Array, products: Array, source: Any, more: Any, inward: Array,
+    unprojected: Array, gate_tangents: Array, cell_tangents: Array, tangents_before: Array,
+) -> Array:  # fmt: skip
+    """Gate by gate; `dx` is the gradient of the value of gate x, `tx` the tangent of what goes into it."""
+    i, f, g, o = np.split(gates, 4, -1)
+    (ti, tf, tg, to), (di, df, dg, do) = (
+        np.split(nothing_or(extra, gates.shape, gates.dtype), 4, -1) for extra in (source, more)
+    )
+    pi, pf, pg, po = np.split(products, 4, -1)
+    sech_squared = 1 / np.cosh(cells) ** 2
+    value_i, _, value_g, _ = np.split(gate_tangents, 4, -1)
+    return np.concatenate([
+        (di + inward * g) * (1 - 2 * i) * (ti + pi) + inward * value_g,
+        (df + inward * before) * (1 - 2 * f) * (tf + pf) + inward * tangents_before,
+        (dg + inward * i) * -2 * g * (tg + pg) + inward * value_i,
+        (do + unprojected * np.tanh(cells)) * (1 - 2 * o) * (to + po) + unprojected * sech_squared * cell_tangents,
+    ], -1)  # fmt: skip
+
+
+def lstm_cells_bent(
+    gates: Array, cells: Array, unprojected: Array, gate_tangents: Array, cell_tangents: Array
+) -> Array:
+    out, out_tangent = (np.split(x, 4, -1)[3] for x in (gates, gate_tangents))
+    bent = -2 * np.tanh(cells) * cell_tangents
+    return unprojected * (out_tangent + out * bent) / np.cosh(cells) ** 2
+
+
+def lstm_output_tangents(gates: Array, cells: Array, gate_tangents: Array, cell_tangents: Array) -> Array:
+    out, out_tangent = (np.split(x, 4, -1)[3] for x in (gates, gate_tangents))
+    return out_tangent * np.tanh(cells) + out * cell_tangents / np.cosh(cells) ** 2
+
+
 # ---- GRU
 
 
@@ -223,6 +256,26 @@ def gru_pulled(
     return to_gates, to_output
 
 
+def gru_gates_bent(
+    gates: Array, before: Array, products: Array, source: Any, more: Any, inward: Array, outward: Array,
+    gate_tangents: Array, tangents_before: Array,
+) -> Array:  # fmt: skip
+    """As of an LSTM."""
+    r, z, n, q = np.split(gates, 4, -1)
+    value_r, value_z, value_n, value_q = np.split(gate_tangents, 4, -1)
+    (tr, tz, tn, _), (dr, dz, dn, _) = (
+        np.split(nothing_or(extra, gates.shape, gates.dtype), 4, -1) for extra in (source, more)
+    )
+    pr, pz, _ = np.split(products, 3, -1)
+    new = np.split(inward, 4, -1)[2]
+    return np.concatenate([
+        (dr + new * q) * (1 - 2 * r) * (tr + pr) + new * value_q,
+        (dz + outward * (before - n)) * (1 - 2 * z) * (tz + pz) + outward * (tangents_before - value_n),
+        (dn + outward * (1 - z)) * -2 * n * (tn + value_r * q + r * value_q) - outward * value_z,
+        new * value_r,
+    ], -1)  # fmt: skip
+
+
 # ---- RNN
 
 
@@ -290,6 +343,6 @@ def first_rows(a: Array, sizes: Any, reverse: bool) -> Array:
 
 
 DEFINITIONS = (
-    lstm_steps, lstm_pullback, lstm_pushforward, gru_steps, gru_pullback, gru_pushforward, rnn_steps, rnn_pullback,
-    rnn_pushforward, earlier_rows, first_rows,
+    lstm_steps, lstm_pullback, lstm_pushforward, lstm_gates_bent, lstm_cells_bent, lstm_output_tangents, gru_steps,
+    gru_pullback, gru_pushforward, gru_gates_bent, rnn_steps, rnn_pullback, rnn_pushforward, earlier_rows, first_rows,
 )  # fmt: skip
