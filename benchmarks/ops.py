@@ -361,6 +361,55 @@ def transformers() -> list[Row]:
     ]
 
 
+# ---- sequences
+
+
+def sequence_and_back(name: str, gates: int) -> dict[str, Contestant]:
+    """A layer of 64 elements over 50 steps of 32 sequences of 64 features, and the gradients of its weights."""
+    weights = [images(gates * 64, 64) * 0.1, images(gates * 64, 64) * 0.1, images(gates * 64), images(gates * 64)]
+
+    def build(lib: object, x: object, h: object, *params: object) -> Contestant:
+        x, h = x.detach(), h.detach()
+
+        def run() -> None:
+            for tensor in params:
+                tensor.grad = None
+            state = (h, h) if name == "lstm" else h
+            getattr(lib, name)(x, state, list(params), True, 1, 0.0, True, False, False)[0].sum().backward()
+
+        return run
+
+    return each(build, images(50, 32, 64), images(1, 32, 64) * 0.1, *weights)
+
+
+def alignments_and_back() -> dict[str, Contestant]:
+    """The loss of 50 labels in 400 steps of 16 sequences, and the gradient of scores of 40 classes."""
+    labels = np.random.default_rng(4).integers(1, 40, (16, 50))
+
+    def build(lib: object, x: object) -> Contestant:
+        functional = importlib.import_module(f"{lib.__name__}.nn.functional")
+        targets = lib.tensor(labels)
+
+        def run() -> None:
+            x.grad = None
+            functional.ctc_loss(functional.log_softmax(x, 2), targets, [400] * 16, [50] * 16).backward()
+
+        return run
+
+    return each(build, images(400, 16, 40))
+
+
+def sequences() -> list[Row]:
+    layers = {"lstm": (4, "0.9"), "gru": (3, "0.6"), "rnn_tanh": (1, "0.6"), "rnn_relu": (1, "0.6")}
+    return [
+        *(
+            Row(f"{name} of 50 steps there and back", lambda a=(name, gates): sequence_and_back(*a), f"torch {must}")
+            for name, (gates, must) in layers.items()
+        ),
+        Row("ctc_loss there and back", alignments_and_back, "torch 0.9", rounds=7),
+    ]
+
+
 ROWS = [
     *(
         Row(
@@ -380,6 +429,7 @@ ROWS = [
     *draws(),
     *layers(),
     *transformers(),
+    *sequences(),
 ]
 
 
