@@ -410,6 +410,54 @@ def sequences() -> list[Row]:
     ]
 
 
+# ---- modules
+
+
+def classifier_by_hand(parameters: list[object]) -> Callable[[object, object], object]:
+    f = gs.nn.functional
+
+    def loss(x: object, y: object) -> object:
+        w, b, v, c = parameters
+        return f.cross_entropy(f.linear(f.relu(f.linear(x, w, b)), v, c), y)
+
+    return loss
+
+
+def step_of(loss: Callable[[object, object], object], parameters: list[object], x: object, y: object) -> Contestant:
+    def run() -> None:
+        loss(x, y).backward()
+        with gs.no_grad():
+            for p in parameters:
+                p.sub_(p.grad, alpha=0.1)
+                p.grad = None
+
+    return run
+
+
+def module_step(inputs: int, hidden: int, batch: int) -> dict[str, Contestant]:
+    """A training step through modules, and the same step by hand with the functions that they call."""
+    nn = gs.nn
+    net, loss = nn.Sequential(nn.Linear(inputs, hidden), nn.ReLU(), nn.Linear(hidden, 10)), nn.CrossEntropyLoss()
+    parameters = list(net.parameters())
+    x, y = gs.rand(batch, inputs), gs.randint(0, 10, (batch,))
+    return {
+        "gradsmith": step_of(lambda x, y: loss(net(x), y), parameters, x, y),
+        "by hand": step_of(classifier_by_hand(parameters), parameters, x, y),
+    }
+
+
+def modules() -> list[Row]:
+    return [
+        Row(
+            f"step of modules {inputs}-{hidden}-10, batch of {batch}",
+            lambda sizes=(inputs, hidden, batch): module_step(*sizes),
+            "by hand 1.15",
+            rounds=60,
+        )
+        for inputs, hidden, batch in ((64, 32, 32), (784, 256, 32))
+    ]
+
+
 ROWS = [
     *(
         Row(
@@ -430,6 +478,7 @@ ROWS = [
     *layers(),
     *transformers(),
     *sequences(),
+    *modules(),
 ]
 
 

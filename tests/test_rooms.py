@@ -61,6 +61,7 @@ FLOORS = (
     "gradsmith.autograd",
     "gradsmith.nn",
     "gradsmith.nn.modules",
+    "gradsmith.nn.parallel",
     "gradsmith.nn.utils",
     "gradsmith.optim",
     "gradsmith.subscripts",

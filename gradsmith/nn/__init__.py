@@ -17,21 +17,25 @@ from gradsmith.nn import functional as functional
 if TYPE_CHECKING:
     from gradsmith.nn import init as init
     from gradsmith.nn import modules as modules
+    from gradsmith.nn import parallel as parallel
     from gradsmith.nn import parameter as parameter
     from gradsmith.nn import utils as utils
     from gradsmith.nn.modules import *  # noqa: F403
+    from gradsmith.nn.parallel import DataParallel as DataParallel
     from gradsmith.nn.parameter import Buffer as Buffer
     from gradsmith.nn.parameter import Parameter as Parameter
     from gradsmith.nn.parameter import UninitializedBuffer as UninitializedBuffer
     from gradsmith.nn.parameter import UninitializedParameter as UninitializedParameter
 
-_MODULES = ("init", "modules", "parameter", "utils")
+_MODULES = ("init", "modules", "parallel", "parameter", "utils")
 _TENSORS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
 
 
 def _public_names() -> list[str]:
     """Of all modules; they are listed when somebody asks."""
-    return sorted({"functional", *_MODULES, *_TENSORS, *importlib.import_module(f"{__name__}.modules").__all__})
+    return sorted(
+        {"DataParallel", "functional", *_MODULES, *_TENSORS, *importlib.import_module(f"{__name__}.modules").__all__}
+    )
 
 
 def __getattr__(name: str) -> Any:
@@ -40,7 +44,7 @@ def __getattr__(name: str) -> Any:
         return _public_names()
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
-    file = "parameter" if name in _TENSORS else "modules"
+    file = "parameter" if name in _TENSORS else "parallel" if name == "DataParallel" else "modules"
     try:
         value = getattr(importlib.import_module(f"{__name__}.{file}"), name)
     except AttributeError:

@@ -30,6 +30,7 @@ class Registry:
     """
 
     _version = 1
+    dump_patches = False
     call_super_init = False
     training: bool
     _parameters: dict[str, Parameter | None]
