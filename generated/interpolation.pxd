@@ -3,6 +3,6 @@
 
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
-cdef TensorBase op_sampled(TensorBase self, TensorBase weights, TensorBase places)
-cdef TensorBase op_spread_samples(TensorBase self, TensorBase weights, TensorBase places, object size)
+cdef TensorBase op_sampled(TensorBase self, TensorBase weight, TensorBase places)
+cdef TensorBase op_spread_samples(TensorBase self, TensorBase weight, TensorBase places, object size)
 cdef TensorBase op_weigh_samples(TensorBase self, TensorBase image, TensorBase places)

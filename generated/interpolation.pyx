@@ -15,67 +15,67 @@ from gradsmith.runtime.arrays.functions.networks cimport sampling
 import numpy as np
 
 
-# ---- sampled(Tensor self, Tensor weights, Tensor places) -> Tensor
+# ---- sampled(Tensor self, Tensor weight, Tensor places) -> Tensor
 
 cdef class SampledBackward0(Node):
     """Backward of ``sampled``."""
 
-    # Saves self for the gradient of weights, weights for the gradient of self, places for the gradients of self and
-    # weights.
+    # Saves self for the gradient of weight, weight for the gradient of self, places for the gradients of self and
+    # weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, weights, places = None
+        cdef TensorBase self_, weight, places = None
         cdef object self_shape, self_ndim
         if wants(wanted, 0):    # self
-            weights = unpack(self, 1)
+            weight = unpack(self, 1)
             places = unpack(self, 2)
             self_shape = value_of(self, 0)
             self_ndim = value_of(self, 1)
-            set_grad_input(grad_inputs, 0, op_spread_samples(grad, weights, places, item_of(self_shape, self_ndim - 1)))
-        if wants(wanted, 1):    # weights
+            set_grad_input(grad_inputs, 0, op_spread_samples(grad, weight, places, item_of(self_shape, self_ndim - 1)))
+        if wants(wanted, 1):    # weight
             self_ = unpack(self, 0)
             if places is None:
                 places = unpack(self, 2)
             set_grad_input(grad_inputs, 1, op_weigh_samples(grad, self_, places))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_weights, _raw_saved_weights = saved_tensor(1)
+    _saved_weight, _raw_saved_weight = saved_tensor(1)
     _saved_places, _raw_saved_places = saved_tensor(2)
     _saved_self_shape = saved_value(0)
     _saved_self_ndim = saved_value(1)
 
 cdef tuple tangents_sampled(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, weights_t = tangents
-    self, weights, places = given
+    self_t, weight_t = tangents
+    self, weight, places = given
     grad, = gradients
     return (
         op_spread_samples(
-            grad, weights, places, item_of(shape_of(self), ndim_of(self) - 1)
+            grad, weight, places, item_of(shape_of(self), ndim_of(self) - 1)
         ) if self_t is not None else None,
-        op_weigh_samples(grad, self, places) if weights_t is not None else None,
+        op_weigh_samples(grad, self, places) if weight_t is not None else None,
     )
 
-cdef TensorBase op_sampled(TensorBase self, TensorBase weights, TensorBase places):
+cdef TensorBase op_sampled(TensorBase self, TensorBase weight, TensorBase places):
     check_no_gradient(places, "sampled", "places")
-    cdef int depth = begin_replaceable_op("sampled", (self, weights, places), &batched_sampled) if watching else 0
+    cdef int depth = begin_replaceable_op("sampled", (self, weight, places), &batched_sampled) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        sampling.sampled_of(array_of(self), array_of(weights), array_of(places))
+        sampling.sampled_of(array_of(self), array_of(weight), array_of(places))
     )
     cdef Node node
-    if requires_grad_2(self, weights):
+    if requires_grad_2(self, weight):
         node = <Node>SampledBackward0.__new__(SampledBackward0)
-        connect_2(node, 3, 2, self, weights)
+        connect_2(node, 3, 2, self, weight)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
-            save_input(node, 1, weights)
+            save_input(node, 1, weight)
             set_value(node, 0, shape_of(self))
             set_value(node, 1, ndim_of(self))
         save_input(node, 2, places)
         set_history(result, node)
-    if has_tangent_2(self, weights):
-        carry_transposed((result,), (self, weights), tangents_sampled, (self, weights, places))
+    if has_tangent_2(self, weight):
+        carry_transposed((result,), (self, weight), tangents_sampled, (self, weight, places))
     return ended(depth, result)
 
 cdef object packed_sampled(tuple operands):
@@ -84,89 +84,89 @@ cdef object packed_sampled(tuple operands):
 cdef BatchRule batched_sampled
 batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL)
 
-def call_sampled(self, weights, places):
+def call_sampled(self, weight, places):
     self = check_input(self, "sampled")
-    weights = check_tensor(weights, "sampled", "weights", 2)
+    weight = check_tensor(weight, "sampled", "weight", 2)
     places = check_tensor(places, "sampled", "places", 3)
     check_real(self, "sampled")
-    check_real(weights, "sampled")
+    check_real(weight, "sampled")
     check_real(places, "sampled")
-    return op_sampled(<TensorBase>self, <TensorBase>weights, <TensorBase>places)
+    return op_sampled(<TensorBase>self, <TensorBase>weight, <TensorBase>places)
 
-def sampled(input, weights, places):
+def sampled(input, weight, places):
     """For each point the sum of elements at places, each with its weight; negative places are outside.
 
-    ``sampled(Tensor self, Tensor weights, Tensor places) -> Tensor``
+    ``sampled(Tensor self, Tensor weight, Tensor places) -> Tensor``
 
     Parameters:
     input : Tensor
-    weights : Tensor
+    weight : Tensor
     places : Tensor
 
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: spread_samples(grad, weights, places, self.shape[self.ndim - 1])
-        weights: weigh_samples(grad, self, places)
+        input: spread_samples(grad, weight, places, self.shape[self.ndim - 1])
+        weight: weigh_samples(grad, self, places)
         result: transposed
     """
-    return call_sampled(input, weights, places)
+    return call_sampled(input, weight, places)
 
 
-# ---- spread_samples(Tensor self, Tensor weights, Tensor places, int size) -> Tensor
+# ---- spread_samples(Tensor self, Tensor weight, Tensor places, int size) -> Tensor
 
 cdef class SpreadSamplesBackward0(Node):
     """Backward of ``spread_samples``."""
 
-    # Saves self for the gradient of weights, weights for the gradient of self, places for the gradients of self and
-    # weights.
+    # Saves self for the gradient of weight, weight for the gradient of self, places for the gradients of self and
+    # weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, weights, places = None
+        cdef TensorBase self_, weight, places = None
         if wants(wanted, 0):    # self
-            weights = unpack(self, 1)
+            weight = unpack(self, 1)
             places = unpack(self, 2)
-            set_grad_input(grad_inputs, 0, op_sampled(grad, weights, places))
-        if wants(wanted, 1):    # weights
+            set_grad_input(grad_inputs, 0, op_sampled(grad, weight, places))
+        if wants(wanted, 1):    # weight
             self_ = unpack(self, 0)
             if places is None:
                 places = unpack(self, 2)
             set_grad_input(grad_inputs, 1, op_weigh_samples(self_, grad, places))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_weights, _raw_saved_weights = saved_tensor(1)
+    _saved_weight, _raw_saved_weight = saved_tensor(1)
     _saved_places, _raw_saved_places = saved_tensor(2)
 
 cdef tuple tangents_spread_samples(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, weights_t = tangents
-    self, weights, places = given
+    self_t, weight_t = tangents
+    self, weight, places = given
     grad, = gradients
     return (
-        op_sampled(grad, weights, places) if self_t is not None else None,
-        op_weigh_samples(self, grad, places) if weights_t is not None else None,
+        op_sampled(grad, weight, places) if self_t is not None else None,
+        op_weigh_samples(self, grad, places) if weight_t is not None else None,
     )
 
-cdef TensorBase op_spread_samples(TensorBase self, TensorBase weights, TensorBase places, object size):
+cdef TensorBase op_spread_samples(TensorBase self, TensorBase weight, TensorBase places, object size):
     check_no_gradient(places, "spread_samples", "places")
     cdef int depth = begin_replaceable_op(
-        "spread_samples", (self, weights, places, size), &batched_spread_samples
+        "spread_samples", (self, weight, places, size), &batched_spread_samples
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        sampling.spread_samples_of(array_of(self), array_of(weights), array_of(places), size)
+        sampling.spread_samples_of(array_of(self), array_of(weight), array_of(places), size)
     )
     cdef Node node
-    if requires_grad_2(self, weights):
+    if requires_grad_2(self, weight):
         node = <Node>SpreadSamplesBackward0.__new__(SpreadSamplesBackward0)
-        connect_2(node, 3, 0, self, weights)
+        connect_2(node, 3, 0, self, weight)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
         if node.edges[0].node != NULL:
-            save_input(node, 1, weights)
+            save_input(node, 1, weight)
         save_input(node, 2, places)
         set_history(result, node)
-    if has_tangent_2(self, weights):
-        carry_transposed((result,), (self, weights), tangents_spread_samples, (self, weights, places))
+    if has_tangent_2(self, weight):
+        carry_transposed((result,), (self, weight), tangents_spread_samples, (self, weight, places))
     return ended(depth, result)
 
 cdef object packed_spread_samples(tuple operands):
@@ -175,35 +175,35 @@ cdef object packed_spread_samples(tuple operands):
 cdef BatchRule batched_spread_samples
 batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL)
 
-def call_spread_samples(self, weights, places, size):
+def call_spread_samples(self, weight, places, size):
     self = check_input(self, "spread_samples")
-    weights = check_tensor(weights, "spread_samples", "weights", 2)
+    weight = check_tensor(weight, "spread_samples", "weight", 2)
     places = check_tensor(places, "spread_samples", "places", 3)
     size = as_int(size, "spread_samples", "size", 4)
     check_real(self, "spread_samples")
-    check_real(weights, "spread_samples")
+    check_real(weight, "spread_samples")
     check_real(places, "spread_samples")
-    return op_spread_samples(<TensorBase>self, <TensorBase>weights, <TensorBase>places, size)
+    return op_spread_samples(<TensorBase>self, <TensorBase>weight, <TensorBase>places, size)
 
-def spread_samples(input, weights, places, size):
+def spread_samples(input, weight, places, size):
     """Elements to which values of points are added, each with its weight; the transpose of sampled in the elements.
 
-    ``spread_samples(Tensor self, Tensor weights, Tensor places, int size) -> Tensor``
+    ``spread_samples(Tensor self, Tensor weight, Tensor places, int size) -> Tensor``
 
     Parameters:
     input : Tensor
-    weights : Tensor
+    weight : Tensor
     places : Tensor
     size : int
 
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: sampled(grad, weights, places)
-        weights: weigh_samples(self, grad, places)
+        input: sampled(grad, weight, places)
+        weight: weigh_samples(self, grad, places)
         result: transposed
     """
-    return call_spread_samples(input, weights, places, size)
+    return call_spread_samples(input, weight, places, size)
 
 
 # ---- weigh_samples(Tensor self, Tensor image, Tensor places) -> Tensor

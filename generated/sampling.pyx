@@ -4,305 +4,90 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, BatchRule, begin_replaceable_op, carry_transposed, check_input, check_no_gradient, check_real,
-    check_tensor, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, Node, of_cores, replayed_tensor, replays,
-    requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, as_float, BatchRule, begin_replaceable_op, carry_tangents, check_input, check_tensor, connect_1,
+    elementwise, ended, gradient, has_tangent_1, Node, replayed_tensor, replays, requires_grad_1, save_input,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.runtime.arrays.functions.networks cimport sampling
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.draws import bits
 
-# ---- sampled(Tensor self, Tensor weight, Tensor places) -> Tensor
 
-cdef class SampledBackward0(Node):
-    """Backward of ``sampled``."""
+# ---- kept_part(Tensor self, Tensor mask, float scale, float above=0.0, float below=0.0) -> Tensor
 
-    # Saves self for the gradient of weight, weight for the gradient of self, places for the gradients of self and
-    # weight.
+cdef class KeptPartBackward0(Node):
+    """Backward of ``kept_part``."""
+
+    # Saves mask: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, weight, places = None
-        cdef object self_shape, self_ndim
-        if wants(wanted, 0):    # self
-            weight = unpack(self, 1)
-            places = unpack(self, 2)
-            self_shape = value_of(self, 0)
-            self_ndim = value_of(self, 1)
-            set_grad_input(grad_inputs, 0, op_spread_samples(grad, weight, places, item_of(self_shape, self_ndim - 1)))
-        if wants(wanted, 1):    # weight
-            self_ = unpack(self, 0)
-            if places is None:
-                places = unpack(self, 2)
-            set_grad_input(grad_inputs, 1, op_weigh_samples(grad, self_, places))
+        cdef TensorBase mask = unpack(self, 0)
+        cdef object scale = value_of(self, 0)
+        set_grad_input(grad_inputs, 0, op_kept_part(grad, mask, scale, 0.0, 0.0))
 
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_weight, _raw_saved_weight = saved_tensor(1)
-    _saved_places, _raw_saved_places = saved_tensor(2)
-    _saved_self_shape = saved_value(0)
-    _saved_self_ndim = saved_value(1)
+    _saved_mask, _raw_saved_mask = saved_tensor(0)
+    _saved_scale = saved_value(0)
 
-cdef tuple tangents_sampled(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, weight_t = tangents
-    self, weight, places = given
-    grad, = gradients
-    return (
-        op_spread_samples(
-            grad, weight, places, item_of(shape_of(self), ndim_of(self) - 1)
-        ) if self_t is not None else None,
-        op_weigh_samples(grad, self, places) if weight_t is not None else None,
-    )
+cdef object tangents_kept_part(tuple tangents, tuple given):    # kept_part(self_t, mask, scale)
+    self_t, = tangents
+    mask, scale = given
+    return op_kept_part(self_t, mask, scale, 0.0, 0.0)
 
-cdef TensorBase op_sampled(TensorBase self, TensorBase weight, TensorBase places):
-    check_no_gradient(places, "sampled", "places")
-    cdef int depth = begin_replaceable_op("sampled", (self, weight, places), &batched_sampled) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        sampling.sampled_of(array_of(self), array_of(weight), array_of(places))
-    )
-    cdef Node node
-    if requires_grad_2(self, weight):
-        node = <Node>SampledBackward0.__new__(SampledBackward0)
-        connect_2(node, 3, 2, self, weight)
-        if node.edges[1].node != NULL:
-            save_input(node, 0, self)
-        if node.edges[0].node != NULL:
-            save_input(node, 1, weight)
-            set_value(node, 0, shape_of(self))
-            set_value(node, 1, ndim_of(self))
-        save_input(node, 2, places)
-        set_history(result, node)
-    if has_tangent_2(self, weight):
-        carry_transposed((result,), (self, weight), tangents_sampled, (self, weight, places))
-    return ended(depth, result)
-
-cdef object packed_sampled(tuple operands):
-    return op_sampled(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
-
-cdef BatchRule batched_sampled
-batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL)
-
-def call_sampled(self, weight, places):
-    self = check_input(self, "sampled")
-    weight = check_tensor(weight, "sampled", "weight", 2)
-    places = check_tensor(places, "sampled", "places", 3)
-    check_real(self, "sampled")
-    check_real(weight, "sampled")
-    check_real(places, "sampled")
-    return op_sampled(<TensorBase>self, <TensorBase>weight, <TensorBase>places)
-
-def sampled(input, weight, places):
-    """For each point the sum of elements at places, each with its weight; negative places are outside.
-
-    ``sampled(Tensor self, Tensor weight, Tensor places) -> Tensor``
-
-    Parameters:
-    input : Tensor
-    weight : Tensor
-    places : Tensor
-
-    Raises: TypeError, RuntimeError
-
-    Gradients:
-        input: spread_samples(grad, weight, places, self.shape[self.ndim - 1])
-        weight: weigh_samples(grad, self, places)
-        result: transposed
-    """
-    return call_sampled(input, weight, places)
-
-
-# ---- spread_samples(Tensor self, Tensor weight, Tensor places, int size) -> Tensor
-
-cdef class SpreadSamplesBackward0(Node):
-    """Backward of ``spread_samples``."""
-
-    # Saves self for the gradient of weight, weight for the gradient of self, places for the gradients of self and
-    # weight.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, weight, places = None
-        if wants(wanted, 0):    # self
-            weight = unpack(self, 1)
-            places = unpack(self, 2)
-            set_grad_input(grad_inputs, 0, op_sampled(grad, weight, places))
-        if wants(wanted, 1):    # weight
-            self_ = unpack(self, 0)
-            if places is None:
-                places = unpack(self, 2)
-            set_grad_input(grad_inputs, 1, op_weigh_samples(self_, grad, places))
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_weight, _raw_saved_weight = saved_tensor(1)
-    _saved_places, _raw_saved_places = saved_tensor(2)
-
-cdef tuple tangents_spread_samples(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, weight_t = tangents
-    self, weight, places = given
-    grad, = gradients
-    return (
-        op_sampled(grad, weight, places) if self_t is not None else None,
-        op_weigh_samples(self, grad, places) if weight_t is not None else None,
-    )
-
-cdef TensorBase op_spread_samples(TensorBase self, TensorBase weight, TensorBase places, object size):
-    check_no_gradient(places, "spread_samples", "places")
+cdef TensorBase op_kept_part(TensorBase self, TensorBase mask, object scale, object above, object below):
     cdef int depth = begin_replaceable_op(
-        "spread_samples", (self, weight, places, size), &batched_spread_samples
+        "kept_part", (self, mask, scale, above, below), &batched_kept_part
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        sampling.spread_samples_of(array_of(self), array_of(weight), array_of(places), size)
+        bits.kept_part_of(array_of(self), array_of(mask), scale, above, below)
     )
     cdef Node node
-    if requires_grad_2(self, weight):
-        node = <Node>SpreadSamplesBackward0.__new__(SpreadSamplesBackward0)
-        connect_2(node, 3, 0, self, weight)
-        if node.edges[1].node != NULL:
-            save_input(node, 0, self)
-        if node.edges[0].node != NULL:
-            save_input(node, 1, weight)
-        save_input(node, 2, places)
+    if requires_grad_1(self):
+        node = <Node>KeptPartBackward0.__new__(KeptPartBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, mask)
+        set_value(node, 0, scale)
         set_history(result, node)
-    if has_tangent_2(self, weight):
-        carry_transposed((result,), (self, weight), tangents_spread_samples, (self, weight, places))
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_kept_part, (mask, scale))
     return ended(depth, result)
 
-cdef object packed_spread_samples(tuple operands):
-    return op_spread_samples(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+cdef object packed_kept_part(tuple operands):
+    return op_kept_part(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
 
-cdef BatchRule batched_spread_samples
-batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL)
+cdef BatchRule batched_kept_part
+batched_kept_part = BatchRule(b"kept_part", elementwise, b"cc...", packed_kept_part, NULL)
 
-def call_spread_samples(self, weight, places, size):
-    self = check_input(self, "spread_samples")
-    weight = check_tensor(weight, "spread_samples", "weight", 2)
-    places = check_tensor(places, "spread_samples", "places", 3)
-    size = as_int(size, "spread_samples", "size", 4)
-    check_real(self, "spread_samples")
-    check_real(weight, "spread_samples")
-    check_real(places, "spread_samples")
-    return op_spread_samples(<TensorBase>self, <TensorBase>weight, <TensorBase>places, size)
+def call_kept_part(self, mask, scale, above, below):
+    return op_kept_part(
+        check_input(self, "kept_part"),
+        check_tensor(mask, "kept_part", "mask", 2),
+        as_float(scale, "kept_part", "scale", 3),
+        as_float(above, "kept_part", "above", 4),
+        as_float(below, "kept_part", "below", 5),
+    )
 
-def spread_samples(input, weight, places, size):
-    """Elements to which values of points are added, each with its weight; the transpose of sampled in the elements.
+def kept_part(input, mask, scale, above=0.0, below=0.0):
+    """Each element times `scale` plus `above` where the mask is true, times zero plus `below` elsewhere.
 
-    ``spread_samples(Tensor self, Tensor weight, Tensor places, int size) -> Tensor``
+    ``kept_part(Tensor self, Tensor mask, float scale, float above=0.0, float below=0.0) -> Tensor``
 
     Parameters:
     input : Tensor
-    weight : Tensor
-    places : Tensor
-    size : int
+    mask : Tensor
+    scale : float
+    above : float, default 0.0
+    below : float, default 0.0
 
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: sampled(grad, weight, places)
-        weight: weigh_samples(self, grad, places)
-        result: transposed
+        input: kept_part(grad, mask, scale)
+        result: kept_part(self_t, mask, scale)
     """
-    return call_spread_samples(input, weight, places, size)
-
-
-# ---- weigh_samples(Tensor self, Tensor image, Tensor places) -> Tensor
-
-cdef class WeighSamplesBackward0(Node):
-    """Backward of ``weigh_samples``."""
-
-    # Saves self for the gradient of image, image for the gradient of self, places for the gradients of self and image.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, image, places = None
-        cdef object image_shape, image_ndim
-        if wants(wanted, 0):    # self
-            image = unpack(self, 1)
-            places = unpack(self, 2)
-            set_grad_input(grad_inputs, 0, op_sampled(image, grad, places))
-        if wants(wanted, 1):    # image
-            self_ = unpack(self, 0)
-            if places is None:
-                places = unpack(self, 2)
-            image_shape = value_of(self, 0)
-            image_ndim = value_of(self, 1)
-            set_grad_input(grad_inputs, 1, op_spread_samples(self_, grad, places, item_of(image_shape, image_ndim - 1)))
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_image, _raw_saved_image = saved_tensor(1)
-    _saved_places, _raw_saved_places = saved_tensor(2)
-    _saved_image_shape = saved_value(0)
-    _saved_image_ndim = saved_value(1)
-
-cdef tuple tangents_weigh_samples(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, image_t = tangents
-    self, image, places = given
-    grad, = gradients
-    return (
-        op_sampled(image, grad, places) if self_t is not None else None,
-        op_spread_samples(
-            self, grad, places, item_of(shape_of(image), ndim_of(image) - 1)
-        ) if image_t is not None else None,
-    )
-
-cdef TensorBase op_weigh_samples(TensorBase self, TensorBase image, TensorBase places):
-    check_no_gradient(places, "weigh_samples", "places")
-    cdef int depth = begin_replaceable_op(
-        "weigh_samples", (self, image, places), &batched_weigh_samples
-    ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        sampling.weigh_samples_of(array_of(self), array_of(image), array_of(places))
-    )
-    cdef Node node
-    if requires_grad_2(self, image):
-        node = <Node>WeighSamplesBackward0.__new__(WeighSamplesBackward0)
-        connect_2(node, 3, 2, self, image)
-        if node.edges[1].node != NULL:
-            save_input(node, 0, self)
-            set_value(node, 0, shape_of(image))
-            set_value(node, 1, ndim_of(image))
-        if node.edges[0].node != NULL:
-            save_input(node, 1, image)
-        save_input(node, 2, places)
-        set_history(result, node)
-    if has_tangent_2(self, image):
-        carry_transposed((result,), (self, image), tangents_weigh_samples, (self, image, places))
-    return ended(depth, result)
-
-cdef object packed_weigh_samples(tuple operands):
-    return op_weigh_samples(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
-
-cdef BatchRule batched_weigh_samples
-batched_weigh_samples = BatchRule(b"weigh_samples", of_cores, b"222", packed_weigh_samples, NULL)
-
-def call_weigh_samples(self, image, places):
-    self = check_input(self, "weigh_samples")
-    image = check_tensor(image, "weigh_samples", "image", 2)
-    places = check_tensor(places, "weigh_samples", "places", 3)
-    check_real(self, "weigh_samples")
-    check_real(image, "weigh_samples")
-    check_real(places, "weigh_samples")
-    return op_weigh_samples(<TensorBase>self, <TensorBase>image, <TensorBase>places)
-
-def weigh_samples(input, image, places):
-    """For each place the product of elements and values, summed over channels; the transpose of sampled in the weights.
-
-    ``weigh_samples(Tensor self, Tensor image, Tensor places) -> Tensor``
-
-    Parameters:
-    input : Tensor
-    image : Tensor
-    places : Tensor
-
-    Raises: TypeError, RuntimeError
-
-    Gradients:
-        input: sampled(image, grad, places)
-        image: spread_samples(self, grad, places, image.shape[image.ndim - 1])
-        result: transposed
-    """
-    return call_weigh_samples(input, image, places)
+    return call_kept_part(input, mask, scale, above, below)
 
 
 write_out_docstrings(globals())
