@@ -16,8 +16,8 @@ import gradsmith.nn.functional as F
 
 TEXT = (
     "a kettle sings before it boils, and a good hinge is quiet. the baker wakes while the moon is up; the miller wakes "
-    "with the wind. seven ships left in spring, six came home with wool, and one brought a bell that nobody could lift. "
-    "we hung it where it lay, dug the ground away beneath it, and now the harbour has a voice. "
+    "with the wind. seven ships left in spring, six came home with wool, and one brought a bell that nobody could "
+    "lift. we hung it where it lay, dug the ground away beneath it, and now the harbour has a voice. "
 )
 ALPHABET = sorted(set(TEXT))
 HIDDEN = 96

@@ -17,7 +17,7 @@ from gradsmith.generated.arithmetic cimport (
     op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_tensor,
 )
 from gradsmith.generated.division cimport op_div_tensor_tensor
-from gradsmith.runtime.formulas.formulas cimport zeros_like, zeros_like_info
+from gradsmith.runtime.formulas.formulas cimport zeros_like_info
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.joining cimport op_cat
 from gradsmith.generated.linalg cimport op_matmul
@@ -2792,13 +2792,13 @@ cdef class GruPullbackBackward0(Node):
         cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 1)
         cdef TensorBase self_, output, weight, initial_output, from_gates, to_gates = None, to_output = None
         cdef TensorBase crossed, tangents_before
-        cdef object batch_sizes, reverse, to_gates_shape, pushed
+        cdef object from_gates_is_none, from_gates_shape, batch_sizes, reverse, to_gates_shape, pushed
         self_ = unpack(self, 0)
         output = unpack(self, 1)
         weight = unpack(self, 2)
         initial_output = unpack(self, 3)
-        batch_sizes = value_of(self, 0)
-        reverse = value_of(self, 1)
+        batch_sizes = value_of(self, 2)
+        reverse = value_of(self, 3)
         pushed = op_gru_pushforward(
             self_,
             output,
@@ -2830,6 +2830,8 @@ cdef class GruPullbackBackward0(Node):
             to_gates = unpack(self, 5)
             if to_output is None:
                 to_output = unpack(self, 6)
+            from_gates_is_none = value_of(self, 0)
+            from_gates_shape = value_of(self, 1)
             set_grad_input(
                 grad_inputs,
                 0,
@@ -2837,8 +2839,10 @@ cdef class GruPullbackBackward0(Node):
                     self_,
                     op_earlier_rows(output, initial_output, batch_sizes, reverse),
                     op_matmul(tangents_before, op_mT(weight)),
-                    grad_to_gates,
-                    from_gates,
+                    op_basic_index(grad_to_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(grad_to_gates), -1) // 4)]),
+                    None if from_gates_is_none else op_basic_index(
+                        from_gates, np.s_[Ellipsis, :3 * (item_of(from_gates_shape, -1) // 4)]
+                    ),
                     to_gates,
                     to_output,
                     item_of(pushed, 0),
@@ -2850,7 +2854,7 @@ cdef class GruPullbackBackward0(Node):
         if wants(wanted, 2):    # weight
             if to_gates is None:
                 to_gates = unpack(self, 5)
-            to_gates_shape = value_of(self, 2)
+            to_gates_shape = value_of(self, 4)
             set_grad_input(
                 grad_inputs,
                 2,
@@ -2906,19 +2910,54 @@ cdef class GruPullbackBackward0(Node):
     _saved_from_gates, _raw_saved_from_gates = saved_tensor(4)
     _saved_to_gates, _raw_saved_to_gates = saved_tensor(5)
     _saved_to_output, _raw_saved_to_output = saved_tensor(6)
-    _saved_batch_sizes = saved_value(0)
-    _saved_reverse = saved_value(1)
-    _saved_to_gates_shape = saved_value(2)
+    _saved_from_gates_is_none = saved_value(0)
+    _saved_from_gates_shape = saved_value(1)
+    _saved_batch_sizes = saved_value(2)
+    _saved_reverse = saved_value(3)
+    _saved_to_gates_shape = saved_value(4)
 
 cdef tuple tangents_gru_pullback(list gradients, tuple tangents, tuple given):    # transposed
     self_t, output_t, weight_t, initial_output_t, from_output_t, from_gates_t = tangents
     to_gates, to_output, self, output, weight, initial_output, from_gates, batch_sizes, reverse = given
     grad_to_gates, grad_to_output = gradients
     return (
-        op_gru_gates_bent(
-            self,
-            op_earlier_rows(output, initial_output, batch_sizes, reverse),
-            op_matmul(
+        (
+            op_gru_gates_bent(
+                self,
+                op_earlier_rows(output, initial_output, batch_sizes, reverse),
+                op_matmul(
+                    op_earlier_rows(
+                        item_of(
+                            op_gru_pushforward(
+                                self,
+                                output,
+                                weight,
+                                initial_output,
+                                grad_to_output,
+                                grad_to_gates,
+                                batch_sizes,
+                                reverse,
+                            ),
+                            1,
+                        ),
+                        None,
+                        batch_sizes,
+                        reverse,
+                    ),
+                    op_mT(weight),
+                ),
+                op_basic_index(grad_to_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(grad_to_gates), -1) // 4)]),
+                None if from_gates is None else op_basic_index(
+                    from_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(from_gates), -1) // 4)]
+                ),
+                to_gates,
+                to_output,
+                item_of(
+                    op_gru_pushforward(
+                        self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
+                    ),
+                    0,
+                ),
                 op_earlier_rows(
                     item_of(
                         op_gru_pushforward(
@@ -2930,29 +2969,7 @@ cdef tuple tangents_gru_pullback(list gradients, tuple tangents, tuple given):  
                     batch_sizes,
                     reverse,
                 ),
-                op_mT(weight),
-            ),
-            grad_to_gates,
-            from_gates,
-            to_gates,
-            to_output,
-            item_of(
-                op_gru_pushforward(
-                    self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
-                ),
-                0,
-            ),
-            op_earlier_rows(
-                item_of(
-                    op_gru_pushforward(
-                        self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
-                    ),
-                    1,
-                ),
-                None,
-                batch_sizes,
-                reverse,
-            ),
+            )
         ) if self_t is not None else None,
         op_earlier_rows(
             op_mul_tensor(
@@ -3164,7 +3181,7 @@ cdef tuple op_gru_pullback(
     cdef Node node
     if requires_grad_3(self, output, weight) or requires_grad_3(initial_output, from_output, from_gates):
         node = <Node>GruPullbackBackward0.__new__(GruPullbackBackward0)
-        node.init(6, 7, 3)
+        node.init(6, 7, 5)
         collect_edge(node, 0, self)
         collect_edge(node, 1, output)
         collect_edge(node, 2, weight)
@@ -3175,17 +3192,19 @@ cdef tuple op_gru_pullback(
         save_input(node, 1, output)
         save_input(node, 2, weight)
         save_input(node, 3, initial_output)
-        set_value(node, 0, batch_sizes)
-        set_value(node, 1, reverse)
+        set_value(node, 2, batch_sizes)
+        set_value(node, 3, reverse)
         if node.edges[0].node != NULL:
             save_input(node, 4, from_gates)
+            set_value(node, 0, from_gates is None)
+            set_value(node, 1, None if from_gates is None else shape_of(from_gates))
         set_history_list([to_gates, to_output], node)
         if node.edges[0].node != NULL or node.edges[2].node != NULL:
             save_output(node, 5, to_gates)
         if node.edges[0].node != NULL or node.edges[1].node != NULL or node.edges[3].node != NULL:
             save_output(node, 6, to_output)
         if node.edges[2].node != NULL:
-            set_value(node, 2, shape_of(to_gates))
+            set_value(node, 4, shape_of(to_gates))
     if has_tangent_3(self, output, weight) or has_tangent_3(initial_output, from_output, from_gates):
         carry_transposed(
             (to_gates, to_output),
@@ -3268,7 +3287,8 @@ def gru_pullback(input, output, weight, initial_output, from_output, from_gates,
         tangents_before = earlier_rows(pushed.to_output, None, batch_sizes, reverse)
         crossed = to_output * fourth(pushed.to_gates, 1)
         input: gru_gates_bent(self, earlier_rows(output, initial_output, batch_sizes, reverse), matmul(tangents_before,
-        mT(weight)), grad_to_gates, from_gates, to_gates, to_output, pushed.to_gates, tangents_before)
+        mT(weight)), first_three(grad_to_gates), None if from_gates is None else first_three(from_gates), to_gates,
+        to_output, pushed.to_gates, tangents_before)
         output: earlier_rows(crossed, None, batch_sizes, not reverse)
         weight: matmul(mT(gru_recurrent(to_gates)), tangents_before)
         initial_output: first_rows(crossed, batch_sizes, reverse)
@@ -3294,13 +3314,13 @@ cdef class GruPushforwardBackward0(Node):
         cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 1)
         cdef TensorBase self_, output, weight, initial_output, from_gates, to_gates = None, to_output, crossed
         cdef TensorBase tangents_before
-        cdef object batch_sizes, reverse, to_gates_shape, pulled
+        cdef object from_gates_is_none, from_gates_shape, batch_sizes, reverse, to_gates_shape, pulled
         self_ = unpack(self, 0)
         output = unpack(self, 1)
         weight = unpack(self, 2)
         initial_output = unpack(self, 3)
-        batch_sizes = value_of(self, 0)
-        reverse = value_of(self, 1)
+        batch_sizes = value_of(self, 2)
+        reverse = value_of(self, 3)
         pulled = op_gru_pullback(
             self_,
             output,
@@ -3313,7 +3333,7 @@ cdef class GruPushforwardBackward0(Node):
         )
         if wants(wanted, 1) or wants(wanted, 3):
             to_gates = unpack(self, 5)
-            to_gates_shape = value_of(self, 2)
+            to_gates_shape = value_of(self, 4)
             crossed = op_mul_tensor(
                 item_of(pulled, 1),
                 op_basic_index(
@@ -3330,6 +3350,8 @@ cdef class GruPushforwardBackward0(Node):
             from_gates = unpack(self, 4)
             if to_gates is None:
                 to_gates = unpack(self, 5)
+            from_gates_is_none = value_of(self, 0)
+            from_gates_shape = value_of(self, 1)
             set_grad_input(
                 grad_inputs,
                 0,
@@ -3337,8 +3359,10 @@ cdef class GruPushforwardBackward0(Node):
                     self_,
                     op_earlier_rows(output, initial_output, batch_sizes, reverse),
                     op_matmul(tangents_before, op_mT(weight)),
-                    from_gates,
-                    grad_to_gates,
+                    None if from_gates_is_none else op_basic_index(
+                        from_gates, np.s_[Ellipsis, :3 * (item_of(from_gates_shape, -1) // 4)]
+                    ),
+                    op_basic_index(grad_to_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(grad_to_gates), -1) // 4)]),
                     item_of(pulled, 0),
                     item_of(pulled, 1),
                     to_gates,
@@ -3403,35 +3427,41 @@ cdef class GruPushforwardBackward0(Node):
     _saved_from_gates, _raw_saved_from_gates = saved_tensor(4)
     _saved_to_gates, _raw_saved_to_gates = saved_tensor(5)
     _saved_to_output, _raw_saved_to_output = saved_tensor(6)
-    _saved_batch_sizes = saved_value(0)
-    _saved_reverse = saved_value(1)
-    _saved_to_gates_shape = saved_value(2)
+    _saved_from_gates_is_none = saved_value(0)
+    _saved_from_gates_shape = saved_value(1)
+    _saved_batch_sizes = saved_value(2)
+    _saved_reverse = saved_value(3)
+    _saved_to_gates_shape = saved_value(4)
 
 cdef tuple tangents_gru_pushforward(list gradients, tuple tangents, tuple given):    # transposed
     self_t, output_t, weight_t, initial_output_t, from_output_t, from_gates_t = tangents
     to_gates, to_output, self, output, weight, initial_output, from_gates, batch_sizes, reverse = given
     grad_to_gates, grad_to_output = gradients
     return (
-        op_gru_gates_bent(
-            self,
-            op_earlier_rows(output, initial_output, batch_sizes, reverse),
-            op_matmul(op_earlier_rows(to_output, None, batch_sizes, reverse), op_mT(weight)),
-            from_gates,
-            grad_to_gates,
-            item_of(
-                op_gru_pullback(
-                    self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
+        (
+            op_gru_gates_bent(
+                self,
+                op_earlier_rows(output, initial_output, batch_sizes, reverse),
+                op_matmul(op_earlier_rows(to_output, None, batch_sizes, reverse), op_mT(weight)),
+                None if from_gates is None else op_basic_index(
+                    from_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(from_gates), -1) // 4)]
                 ),
-                0,
-            ),
-            item_of(
-                op_gru_pullback(
-                    self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
+                op_basic_index(grad_to_gates, np.s_[Ellipsis, :3 * (item_of(shape_of(grad_to_gates), -1) // 4)]),
+                item_of(
+                    op_gru_pullback(
+                        self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
+                    ),
+                    0,
                 ),
-                1,
-            ),
-            to_gates,
-            op_earlier_rows(to_output, None, batch_sizes, reverse),
+                item_of(
+                    op_gru_pullback(
+                        self, output, weight, initial_output, grad_to_output, grad_to_gates, batch_sizes, reverse
+                    ),
+                    1,
+                ),
+                to_gates,
+                op_earlier_rows(to_output, None, batch_sizes, reverse),
+            )
         ) if self_t is not None else None,
         op_earlier_rows(
             op_mul_tensor(
@@ -3697,7 +3727,7 @@ cdef tuple op_gru_pushforward(
     cdef Node node
     if requires_grad_3(self, output, weight) or requires_grad_3(initial_output, from_output, from_gates):
         node = <Node>GruPushforwardBackward0.__new__(GruPushforwardBackward0)
-        node.init(6, 7, 3)
+        node.init(6, 7, 5)
         collect_edge(node, 0, self)
         collect_edge(node, 1, output)
         collect_edge(node, 2, weight)
@@ -3708,17 +3738,19 @@ cdef tuple op_gru_pushforward(
         save_input(node, 1, output)
         save_input(node, 2, weight)
         save_input(node, 3, initial_output)
-        set_value(node, 0, batch_sizes)
-        set_value(node, 1, reverse)
+        set_value(node, 2, batch_sizes)
+        set_value(node, 3, reverse)
         if node.edges[0].node != NULL:
             save_input(node, 4, from_gates)
+            set_value(node, 0, from_gates is None)
+            set_value(node, 1, None if from_gates is None else shape_of(from_gates))
         set_history_list([to_gates, to_output], node)
         if node.edges[0].node != NULL or node.edges[1].node != NULL or node.edges[3].node != NULL:
             save_output(node, 5, to_gates)
         if node.edges[0].node != NULL or node.edges[2].node != NULL:
             save_output(node, 6, to_output)
         if node.edges[1].node != NULL or node.edges[3].node != NULL:
-            set_value(node, 2, shape_of(to_gates))
+            set_value(node, 4, shape_of(to_gates))
     if has_tangent_3(self, output, weight) or has_tangent_3(initial_output, from_output, from_gates):
         carry_transposed(
             (to_gates, to_output),
@@ -3801,7 +3833,8 @@ def gru_pushforward(input, output, weight, initial_output, from_output, from_gat
         tangents_before = earlier_rows(to_output, None, batch_sizes, reverse)
         crossed = pulled.to_output * fourth(to_gates, 1)
         input: gru_gates_bent(self, earlier_rows(output, initial_output, batch_sizes, reverse), matmul(tangents_before,
-        mT(weight)), from_gates, grad_to_gates, pulled.to_gates, pulled.to_output, to_gates, tangents_before)
+        mT(weight)), None if from_gates is None else first_three(from_gates), first_three(grad_to_gates),
+        pulled.to_gates, pulled.to_output, to_gates, tangents_before)
         output: earlier_rows(crossed, None, batch_sizes, not reverse)
         weight: matmul(mT(gru_recurrent(pulled.to_gates)), tangents_before)
         initial_output: first_rows(crossed, batch_sizes, reverse)
@@ -3834,7 +3867,54 @@ cdef TensorBase op_gru_gates_bent(
             op_add_tensor(
                 op_mul_tensor(
                     op_mul_tensor(
-                        op_basic_index(
+                        op_cat(
+                            [
+                                op_basic_index(products, np.s_[Ellipsis, :2 * (item_of(shape_of(self), -1) // 4)]),
+                                op_add_tensor(
+                                    op_mul_tensor(
+                                        op_basic_index(
+                                            gate_tangents,
+                                            np.s_[
+                                                Ellipsis,
+                                                0 * (item_of(shape_of(gate_tangents), -1) // 4):(0 + 1) * (
+                                                    item_of(shape_of(gate_tangents), -1) // 4
+                                                ),
+                                            ],
+                                        ),
+                                        op_basic_index(
+                                            self,
+                                            np.s_[
+                                                Ellipsis,
+                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
+                                                    item_of(shape_of(self), -1) // 4
+                                                ),
+                                            ],
+                                        ),
+                                    ),
+                                    op_mul_tensor(
+                                        op_basic_index(
+                                            self,
+                                            np.s_[
+                                                Ellipsis,
+                                                0 * (item_of(shape_of(self), -1) // 4):(0 + 1) * (
+                                                    item_of(shape_of(self), -1) // 4
+                                                ),
+                                            ],
+                                        ),
+                                        op_basic_index(
+                                            gate_tangents,
+                                            np.s_[
+                                                Ellipsis,
+                                                3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
+                                                    item_of(shape_of(gate_tangents), -1) // 4
+                                                ),
+                                            ],
+                                        ),
+                                    ),
+                                ),
+                            ],
+                            -1,
+                        ) if source is None else op_add_tensor(
                             op_cat(
                                 [
                                     op_basic_index(products, np.s_[Ellipsis, :2 * (item_of(shape_of(self), -1) // 4)]),
@@ -3880,223 +3960,10 @@ cdef TensorBase op_gru_gates_bent(
                                             ),
                                         ),
                                     ),
-                                    zeros_like(
-                                        op_basic_index(
-                                            gate_tangents,
-                                            np.s_[
-                                                Ellipsis,
-                                                3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
-                                                    item_of(shape_of(gate_tangents), -1) // 4
-                                                ),
-                                            ],
-                                        ),
-                                    ),
                                 ],
                                 -1,
-                            ) if source is None else op_add_tensor(
-                                op_cat(
-                                    [
-                                        op_basic_index(
-                                            products, np.s_[Ellipsis, :2 * (item_of(shape_of(self), -1) // 4)]
-                                        ),
-                                        op_add_tensor(
-                                            op_mul_tensor(
-                                                op_basic_index(
-                                                    gate_tangents,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        0 * (item_of(shape_of(gate_tangents), -1) // 4):(0 + 1) * (
-                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                        ),
-                                                    ],
-                                                ),
-                                                op_basic_index(
-                                                    self,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                            item_of(shape_of(self), -1) // 4
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                            op_mul_tensor(
-                                                op_basic_index(
-                                                    self,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        0 * (item_of(shape_of(self), -1) // 4):(0 + 1) * (
-                                                            item_of(shape_of(self), -1) // 4
-                                                        ),
-                                                    ],
-                                                ),
-                                                op_basic_index(
-                                                    gate_tangents,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
-                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                        ),
-                                        zeros_like(
-                                            op_basic_index(
-                                                gate_tangents,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    3 * (item_of(shape_of(gate_tangents), -1) // 4):(3 + 1) * (
-                                                        item_of(shape_of(gate_tangents), -1) // 4
-                                                    ),
-                                                ],
-                                            ),
-                                        ),
-                                    ],
-                                    -1,
-                                ),
-                                source,
                             ),
-                            np.s_[
-                                Ellipsis,
-                                :3 * (
-                                    item_of(
-                                        shape_of(
-                                            op_cat(
-                                                [
-                                                    op_basic_index(
-                                                        products,
-                                                        np.s_[Ellipsis, :2 * (item_of(shape_of(self), -1) // 4)],
-                                                    ),
-                                                    op_add_tensor(
-                                                        op_mul_tensor(
-                                                            op_basic_index(
-                                                                gate_tangents,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    0 * (item_of(shape_of(gate_tangents), -1) // 4):(
-                                                                        0 + 1
-                                                                    ) * (item_of(shape_of(gate_tangents), -1) // 4),
-                                                                ],
-                                                            ),
-                                                            op_basic_index(
-                                                                self,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                        item_of(shape_of(self), -1) // 4
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                        op_mul_tensor(
-                                                            op_basic_index(
-                                                                self,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    0 * (item_of(shape_of(self), -1) // 4):(0 + 1) * (
-                                                                        item_of(shape_of(self), -1) // 4
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                            op_basic_index(
-                                                                gate_tangents,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    3 * (item_of(shape_of(gate_tangents), -1) // 4):(
-                                                                        3 + 1
-                                                                    ) * (item_of(shape_of(gate_tangents), -1) // 4),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    zeros_like(
-                                                        op_basic_index(
-                                                            gate_tangents,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                3 * (item_of(shape_of(gate_tangents), -1) // 4):(
-                                                                    3 + 1
-                                                                ) * (item_of(shape_of(gate_tangents), -1) // 4),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ],
-                                                -1,
-                                            ) if source is None else op_add_tensor(
-                                                op_cat(
-                                                    [
-                                                        op_basic_index(
-                                                            products,
-                                                            np.s_[Ellipsis, :2 * (item_of(shape_of(self), -1) // 4)],
-                                                        ),
-                                                        op_add_tensor(
-                                                            op_mul_tensor(
-                                                                op_basic_index(
-                                                                    gate_tangents,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        0 * (
-                                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                                        ):(0 + 1) * (
-                                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                                op_basic_index(
-                                                                    self,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        3 * (item_of(shape_of(self), -1) // 4):(
-                                                                            3 + 1
-                                                                        ) * (item_of(shape_of(self), -1) // 4),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                            op_mul_tensor(
-                                                                op_basic_index(
-                                                                    self,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        0 * (item_of(shape_of(self), -1) // 4):(
-                                                                            0 + 1
-                                                                        ) * (item_of(shape_of(self), -1) // 4),
-                                                                    ],
-                                                                ),
-                                                                op_basic_index(
-                                                                    gate_tangents,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        3 * (
-                                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                                        ):(3 + 1) * (
-                                                                            item_of(shape_of(gate_tangents), -1) // 4
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                        ),
-                                                        zeros_like(
-                                                            op_basic_index(
-                                                                gate_tangents,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    3 * (item_of(shape_of(gate_tangents), -1) // 4):(
-                                                                        3 + 1
-                                                                    ) * (item_of(shape_of(gate_tangents), -1) // 4),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                    ],
-                                                    -1,
-                                                ),
-                                                source,
-                                            ),
-                                        ),
-                                        -1,
-                                    ) // 4
-                                ),
-                            ],
+                            source,
                         ),
                         op_cat(
                             [
@@ -4146,7 +4013,61 @@ cdef TensorBase op_gru_gates_bent(
                             -1,
                         ),
                     ),
-                    op_basic_index(
+                    op_cat(
+                        [
+                            op_mul_tensor(
+                                op_basic_index(
+                                    inward,
+                                    np.s_[
+                                        Ellipsis,
+                                        2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
+                                            item_of(shape_of(inward), -1) // 4
+                                        ),
+                                    ],
+                                ),
+                                op_basic_index(
+                                    self,
+                                    np.s_[
+                                        Ellipsis,
+                                        3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
+                                            item_of(shape_of(self), -1) // 4
+                                        ),
+                                    ],
+                                ),
+                            ),
+                            op_mul_tensor(
+                                outward,
+                                op_sub_tensor_tensor(
+                                    before,
+                                    op_basic_index(
+                                        self,
+                                        np.s_[
+                                            Ellipsis,
+                                            2 * (item_of(shape_of(self), -1) // 4):(2 + 1) * (
+                                                item_of(shape_of(self), -1) // 4
+                                            ),
+                                        ],
+                                    ),
+                                ),
+                            ),
+                            op_mul_tensor(
+                                outward,
+                                op_sub_scalar_tensor(
+                                    1,
+                                    op_basic_index(
+                                        self,
+                                        np.s_[
+                                            Ellipsis,
+                                            1 * (item_of(shape_of(self), -1) // 4):(1 + 1) * (
+                                                item_of(shape_of(self), -1) // 4
+                                            ),
+                                        ],
+                                    ),
+                                ),
+                            ),
+                        ],
+                        -1,
+                    ) if more is None else op_add_tensor(
                         op_cat(
                             [
                                 op_mul_tensor(
@@ -4199,192 +4120,10 @@ cdef TensorBase op_gru_gates_bent(
                                         ),
                                     ),
                                 ),
-                                zeros_like(outward),
                             ],
                             -1,
-                        ) if more is None else op_add_tensor(
-                            op_cat(
-                                [
-                                    op_mul_tensor(
-                                        op_basic_index(
-                                            inward,
-                                            np.s_[
-                                                Ellipsis,
-                                                2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                                    item_of(shape_of(inward), -1) // 4
-                                                ),
-                                            ],
-                                        ),
-                                        op_basic_index(
-                                            self,
-                                            np.s_[
-                                                Ellipsis,
-                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                    item_of(shape_of(self), -1) // 4
-                                                ),
-                                            ],
-                                        ),
-                                    ),
-                                    op_mul_tensor(
-                                        outward,
-                                        op_sub_tensor_tensor(
-                                            before,
-                                            op_basic_index(
-                                                self,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    2 * (item_of(shape_of(self), -1) // 4):(2 + 1) * (
-                                                        item_of(shape_of(self), -1) // 4
-                                                    ),
-                                                ],
-                                            ),
-                                        ),
-                                    ),
-                                    op_mul_tensor(
-                                        outward,
-                                        op_sub_scalar_tensor(
-                                            1,
-                                            op_basic_index(
-                                                self,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    1 * (item_of(shape_of(self), -1) // 4):(1 + 1) * (
-                                                        item_of(shape_of(self), -1) // 4
-                                                    ),
-                                                ],
-                                            ),
-                                        ),
-                                    ),
-                                    zeros_like(outward),
-                                ],
-                                -1,
-                            ),
-                            more,
                         ),
-                        np.s_[
-                            Ellipsis,
-                            :3 * (
-                                item_of(
-                                    shape_of(
-                                        op_cat(
-                                            [
-                                                op_mul_tensor(
-                                                    op_basic_index(
-                                                        inward,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                                                item_of(shape_of(inward), -1) // 4
-                                                            ),
-                                                        ],
-                                                    ),
-                                                    op_basic_index(
-                                                        self,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                item_of(shape_of(self), -1) // 4
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
-                                                op_mul_tensor(
-                                                    outward,
-                                                    op_sub_tensor_tensor(
-                                                        before,
-                                                        op_basic_index(
-                                                            self,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                2 * (item_of(shape_of(self), -1) // 4):(2 + 1) * (
-                                                                    item_of(shape_of(self), -1) // 4
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ),
-                                                op_mul_tensor(
-                                                    outward,
-                                                    op_sub_scalar_tensor(
-                                                        1,
-                                                        op_basic_index(
-                                                            self,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                1 * (item_of(shape_of(self), -1) // 4):(1 + 1) * (
-                                                                    item_of(shape_of(self), -1) // 4
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ),
-                                                zeros_like(outward),
-                                            ],
-                                            -1,
-                                        ) if more is None else op_add_tensor(
-                                            op_cat(
-                                                [
-                                                    op_mul_tensor(
-                                                        op_basic_index(
-                                                            inward,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                                                    item_of(shape_of(inward), -1) // 4
-                                                                ),
-                                                            ],
-                                                        ),
-                                                        op_basic_index(
-                                                            self,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                3 * (item_of(shape_of(self), -1) // 4):(3 + 1) * (
-                                                                    item_of(shape_of(self), -1) // 4
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                    op_mul_tensor(
-                                                        outward,
-                                                        op_sub_tensor_tensor(
-                                                            before,
-                                                            op_basic_index(
-                                                                self,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    2 * (item_of(shape_of(self), -1) // 4):(2 + 1) * (
-                                                                        item_of(shape_of(self), -1) // 4
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    op_mul_tensor(
-                                                        outward,
-                                                        op_sub_scalar_tensor(
-                                                            1,
-                                                            op_basic_index(
-                                                                self,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    1 * (item_of(shape_of(self), -1) // 4):(1 + 1) * (
-                                                                        item_of(shape_of(self), -1) // 4
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    zeros_like(outward),
-                                                ],
-                                                -1,
-                                            ),
-                                            more,
-                                        ),
-                                    ),
-                                    -1,
-                                ) // 4
-                            ),
-                        ],
+                        more,
                     ),
                 ),
                 op_cat(

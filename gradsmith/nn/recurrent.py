@@ -41,9 +41,7 @@ class _Layout(NamedTuple):
 
 
 # The rows of all steps, weights, states before the first step, batch sizes and direction -> rows and last states.
-_Layer: TypeAlias = Callable[
-    [Tensor, _Weights, Sequence[Tensor], list[int], bool], tuple[Tensor, tuple[Tensor, ...]]
-]
+_Layer: TypeAlias = Callable[[Tensor, _Weights, Sequence[Tensor], list[int], bool], tuple[Tensor, tuple[Tensor, ...]]]
 
 
 class _Cell(NamedTuple):
@@ -242,7 +240,8 @@ def _lstm_layer(
     rows: Tensor, weights: _Weights, states: Sequence[Tensor], batch_sizes: list[int], reverse: bool
 ) -> tuple[Tensor, tuple[Tensor, ...]]:
     added = linear(rows, weights.of_input, _sum(weights.input_bias, weights.output_bias))
-    output, _, cells = lstm_steps(added, weights.of_output, weights.projection, *states, batch_sizes, reverse)
+    h, c = states
+    output, _, cells = lstm_steps(added, weights.of_output, weights.projection, h, c, batch_sizes, reverse)
     return output, (first_rows(output, batch_sizes, not reverse), first_rows(cells, batch_sizes, not reverse))
 
 
@@ -410,14 +409,14 @@ def _checked_weights(
     count = layout.num_layers * directions
     if len(params) != each * count:
         raise RuntimeError(
-            f"{cell.name}(): got an incorrect number of RNN parameters: {count} layers and directions have {each} each, "
-            f"but there are {len(params)}"
+            f"{cell.name}(): got an incorrect number of RNN parameters: {count} layers and directions have {each} "
+            f"each, but there are {len(params)}"
         )
     found = []
     for i in range(count):
         own = list(params[i * each : (i + 1) * each])
         projection = own.pop() if is_projected else None
-        weights = _Weights(*own, projection=projection)
+        weights = _Weights(*own)._replace(projection=projection)
         features = rows.shape[-1] if i < directions else directions * states[0].shape[-1]
         _expect_weights(cell.name, cell, rows, states, weights, features)
         found.append(weights)

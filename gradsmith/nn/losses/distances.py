@@ -77,12 +77,13 @@ def ctc_loss(
     steps, counts = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
     labels = _labels_in_a_row(targets if is_batched else reshape(targets, [-1]), counts)
     losses = ctc_losses(log_probs if is_batched else unsqueeze(log_probs, 1), labels, counts, steps, blank)
+    divisors = tensor(counts, dtype=losses.dtype, device=losses.device)
     if not is_batched:
-        losses, counts = select(losses, 0, 0), counts[0]
+        losses, divisors = select(losses, 0, 0), select(divisors, 0, 0)
     if zero_infinity:
         losses = where(losses == math.inf, 0.0, losses)
     if reduction == "mean":
-        losses = losses / clamp_min(tensor(counts, dtype=losses.dtype, device=losses.device), 1)
+        losses = losses / clamp_min(divisors, 1)
     return _reduced(losses, reduction)
 
 
@@ -231,7 +232,7 @@ def _labels_in_a_row(targets: Tensor, counts: list[int]) -> Tensor:
         return labels
     if labels.ndim != 2 or labels.shape[0] != len(counts) or labels.shape[1] < max(counts, default=0):
         raise RuntimeError(
-            f"ctc_loss(): Expected targets of {len(counts)} sequences with at least {max(counts, default=0)} labels, but "
-            f"got size {list(labels.shape)}"
+            f"ctc_loss(): Expected targets of {len(counts)} sequences with at least {max(counts, default=0)} labels, "
+            f"but got size {list(labels.shape)}"
         )
     return cat([labels[i, : max(n, 0)] for i, n in enumerate(counts)]) if counts else labels.reshape(-1)

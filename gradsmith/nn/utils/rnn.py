@@ -258,7 +258,9 @@ def pad_sequence(
             [3, 4, 5]])
     """
     if not isinstance(sequences, Iterable):
-        raise RuntimeError(f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}")
+        raise RuntimeError(
+            f"pad_sequence: Expected iterable for input sequences, but got arg of type: {type(sequences)}"
+        )
     if padding_side not in ("right", "left"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
     each = list(sequences)
@@ -274,7 +276,9 @@ def pad_sequence(
     return stack([_lengthened(one, steps, padding_value, padding_side) for one in each], 0 if batch_first else 1)
 
 
-def unpad_sequence(padded_sequences: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False) -> list[Tensor]:
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False
+) -> list[Tensor]:
     """The sequences of which padded ones are made: the inverse of `pad_sequence`.
 
     Parameters
@@ -363,21 +367,24 @@ def _lengths_of(lengths: Tensor | Sequence[int], steps_first: Tensor) -> np.ndar
             "Length of all samples has to be greater than 0, but found an element in 'lengths' that is <= 0"
         )
     if counts.max() > steps:
-        raise RuntimeError(f"pack_padded_sequence(): a length of {counts.max()} is more than the {steps} steps there are")
+        raise RuntimeError(
+            f"pack_padded_sequence(): a length of {counts.max()} is more than the {steps} steps there are"
+        )
     return counts
 
 
 def _batch_sizes(lengths: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """How many sequences have each step."""
-    return (lengths > np.arange(lengths[0])[:, None]).sum(1).astype(np.int64)
+    steps = np.arange(lengths[0])[:, None]
+    return np.asarray(np.sum(lengths > steps, 1, dtype=np.int64))
 
 
 def _expect_packed(sequence: PackedSequence, sizes: np.ndarray[Any, Any]) -> None:
     found = sequence.data.shape[0] if sequence.data.ndim else -1
     if sizes.ndim != 1 or not len(sizes) or (np.diff(sizes) > 0).any() or sizes.min() < 0 or sizes.sum() != found:
         raise RuntimeError(
-            f"batch_sizes of a PackedSequence do not grow, and add up to its elements, but {sizes.tolist()} are those of "
-            f"data of size {list(sequence.data.shape)}"
+            f"batch_sizes of a PackedSequence do not grow, and add up to its elements, but {sizes.tolist()} are those "
+            f"of data of size {list(sequence.data.shape)}"
         )
 
 

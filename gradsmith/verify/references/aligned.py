@@ -38,7 +38,7 @@ def ctc_losses(a: Array, labels: Array, label_counts: Any, step_counts: Any, bla
         for i, own in sequences(label_counts, labels[loop]):
             scores = scores_of(a[loop][:, i], own, step_counts[i], blank)
             most = np.max(scores.real)
-            losses[(*loop, i)] = -(most + np.log(np.exp(scores - most).sum()))
+            losses[loop][i] = -(most + np.log(np.exp(scores - most).sum()))
     return losses
 
 

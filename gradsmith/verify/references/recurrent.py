@@ -121,7 +121,7 @@ def lstm_pulled(
         before = dict(zip(rows, [initial_cells[i], *(cells[row] for row in rows)]))
         later: int | None = None
         for row in reversed(rows):
-            inward, forget, new, out = np.split(gates[row], 4)
+            inward, _, new, out = np.split(gates[row], 4)
             dh, dc, bounded = from_output[row], from_cells[row], np.tanh(cells[row])
             if later is not None:
                 dh = dh + to_gates[later] @ weight
@@ -159,12 +159,12 @@ def lstm_cells_bent(
 ) -> Array:
     out, out_tangent = (np.split(x, 4, -1)[3] for x in (gates, gate_tangents))
     bent = -2 * np.tanh(cells) * cell_tangents
-    return unprojected * (out_tangent + out * bent) / np.cosh(cells) ** 2
+    return np.asarray(unprojected * (out_tangent + out * bent) / np.cosh(cells) ** 2)
 
 
 def lstm_output_tangents(gates: Array, cells: Array, gate_tangents: Array, cell_tangents: Array) -> Array:
     out, out_tangent = (np.split(x, 4, -1)[3] for x in (gates, gate_tangents))
-    return out_tangent * np.tanh(cells) + out * cell_tangents / np.cosh(cells) ** 2
+    return np.asarray(out_tangent * np.tanh(cells) + out * cell_tangents / np.cosh(cells) ** 2)
 
 
 # ---- GRU
@@ -263,8 +263,8 @@ def gru_gates_bent(
     """As of an LSTM."""
     r, z, n, q = np.split(gates, 4, -1)
     value_r, value_z, value_n, value_q = np.split(gate_tangents, 4, -1)
-    (tr, tz, tn, _), (dr, dz, dn, _) = (
-        np.split(nothing_or(extra, gates.shape, gates.dtype), 4, -1) for extra in (source, more)
+    (tr, tz, tn), (dr, dz, dn) = (
+        np.split(nothing_or(extra, products.shape, gates.dtype), 3, -1) for extra in (source, more)
     )
     pr, pz, _ = np.split(products, 3, -1)
     new = np.split(inward, 4, -1)[2]

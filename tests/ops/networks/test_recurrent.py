@@ -111,9 +111,7 @@ def test_padded_and_packed_sequences_are_those_by_hand(kind, layers, directions,
     sequences = [x[:length, i] for i, length in enumerate(lengths)]
     outputs, last = network_by_hand(kind, sequences, states, params, layers, directions, each)
     data = np.concatenate([[sequences[i][t] for i in range(n)] for t, n in enumerate(PACKED)])
-    found, *found_last = called(
-        kind, (gs.tensor(data), gs.tensor(PACKED)), tensors(states), tensors(params), *settings
-    )
+    found, *found_last = called(kind, (gs.tensor(data), gs.tensor(PACKED)), tensors(states), tensors(params), *settings)
     expected = np.concatenate([[outputs[i][t] for i in range(n)] for t, n in enumerate(PACKED)])
     np.testing.assert_allclose(found.detach(), expected, atol=1e-12)
     for one, other in zip(found_last, last, strict=True):
@@ -215,7 +213,7 @@ def test_sizes_of_any_number_of_vectors(kind):
         x, h = random.standard_normal((3, batch, 4)), random.standard_normal((1, batch, hidden))
         shapes = ((gates * hidden, 4), (gates * hidden, hidden))
         params = [random.standard_normal(shape) / np.sqrt(shape[1]) for shape in shapes]
-        expected, last = network_by_hand(kind, list(x.swapaxes(0, 1)), [h, h], params, 1, 1, 2)
+        expected, _ = network_by_hand(kind, list(x.swapaxes(0, 1)), [h, h], params, 1, 1, 2)
         found = []
         for n in (1, 2):
             gs.set_num_threads(n)
