@@ -192,8 +192,8 @@ def lstm_cell(
     >>> output[0, 0], cells[0, 0]
     (tensor(0.2311), tensor(0.5000))
     """
-    if len(hx) != 2:
-        raise RuntimeError(f"lstm_cell(): expects two hidden states, but got {len(hx)}")
+    if not isinstance(hx, (list, tuple)) or len(hx) != 2:
+        raise RuntimeError("lstm_cell(): expects two hidden states, a tuple of output and cells")
     return _step(_LSTM, input, hx, _Weights(w_ih, w_hh, b_ih, b_hh))  # type: ignore[return-value]
 
 
@@ -307,6 +307,7 @@ def _packed_arguments(
     train: bool,
     bidirectional: bool,
 ) -> tuple[Tensor, ...]:
+    _expect_tensors(cell.name, data=data, batch_sizes=batch_sizes)
     if data.ndim != 2:
         raise RuntimeError(f"{cell.name}(): packed data are rows of features, but their size is {list(data.shape)}")
     if batch_sizes.ndim != 1 or batch_sizes.dtype.kind not in "iu":
@@ -333,6 +334,7 @@ def _padded_arguments(
     bidirectional: bool,
     batch_first: bool,
 ) -> tuple[Tensor, ...]:
+    _expect_tensors(cell.name, input=input)
     if input.ndim != 3:
         raise RuntimeError(f"{cell.name}(): input must have 3 dimensions, got {input.ndim}: {list(input.shape)}")
     steps_first = transpose(input, 0, 1) if batch_first else input
@@ -364,6 +366,7 @@ def _network(cell: _Cell, rows: Tensor, hx: Any, params: Sequence[Tensor], layou
 
 def _step(cell: _Cell, input: Tensor, hx: Sequence[Tensor], weights: _Weights) -> tuple[Tensor, ...]:
     name = f"{cell.name}_cell"
+    _expect_tensors(name, input=input, **{f"hx[{i}]": state for i, state in enumerate(hx)})
     if input.ndim != 2 or any(state.ndim != 2 for state in hx):
         sizes = [list(tensor.shape) for tensor in (input, *hx)]
         raise RuntimeError(f"{name}(): input and hidden states have 2 dimensions, but their sizes are {sizes}")
@@ -380,9 +383,18 @@ def _step(cell: _Cell, input: Tensor, hx: Sequence[Tensor], weights: _Weights) -
 # ---- what goes together
 
 
+def _expect_tensors(name: str, **arguments: Any) -> None:
+    for argument, value in arguments.items():
+        if not isinstance(value, Tensor):
+            raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}")
+
+
 def _checked_states(cell: _Cell, hx: Any, layout: _Layout) -> tuple[Tensor, ...]:
+    if not isinstance(hx, (Tensor, list, tuple)):
+        raise TypeError(f"{cell.name}(): argument 'hx' must be Tensor or a tuple of Tensors, not {type(hx).__name__}")
     states = (hx,) if isinstance(hx, Tensor) else tuple(hx)
-    if len(states) != cell.states or not all(isinstance(state, Tensor) for state in states):
+    _expect_tensors(cell.name, **{f"hx[{i}]": state for i, state in enumerate(states)})
+    if len(states) != cell.states:
         expected = "two hidden states" if cell.states == 2 else "one hidden state"
         raise RuntimeError(f"{cell.name}(): expects {expected}, but got {len(states)} of them")
     if not layout.batch_sizes:
@@ -403,6 +415,8 @@ def _checked_weights(
     cell: _Cell, rows: Tensor, states: tuple[Tensor, ...], params: Sequence[Tensor], layout: _Layout
 ) -> list[_Weights]:
     """For each layer and direction, from the flat list."""
+    if not isinstance(params, (list, tuple)):
+        raise TypeError(f"{cell.name}(): argument 'params' must be a list of Tensors, not {type(params).__name__}")
     directions = 2 if layout.bidirectional else 1
     is_projected = cell.states == 2 and states[0].shape[-1] != states[1].shape[-1]
     each = (4 if layout.has_biases else 2) + is_projected

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from operator import index
 
 from gradsmith.generated import cat, clamp_min, log, minimum, pairwise_distance, reshape, select, unsqueeze, where
 from gradsmith.generated.probability_losses import ctc_losses, variances_at_least
@@ -72,6 +73,9 @@ def ctc_loss(
     >>> F.ctc_loss(log_probs, gs.tensor([[1]]), [3], [1], reduction="none").exp()     # six of eight alignments
     tensor([1.3333])
     """
+    for name, value in (("log_probs", log_probs), ("targets", targets)):
+        if not isinstance(value, Tensor):
+            raise TypeError(f"ctc_loss(): argument '{name}' must be Tensor, not {type(value).__name__}")
     reduction = _REDUCTIONS.get(reduction, "") if isinstance(reduction, int) else reduction
     is_batched = log_probs.ndim != 2
     steps, counts = _lengths(input_lengths, "input_lengths"), _lengths(target_lengths, "target_lengths")
@@ -217,7 +221,11 @@ def _lengths(lengths: Tensor | Sequence[int], name: str) -> list[int]:
     if isinstance(lengths, Tensor) and lengths.dtype.kind not in "iu" and lengths.numel():
         raise RuntimeError(f"ctc_loss(): {name} must be integral, but they are {lengths.dtype.name}")
     numbers = lengths.reshape(-1).tolist() if isinstance(lengths, Tensor) else lengths
-    return [int(n) for n in ([numbers] if isinstance(numbers, int) else numbers)]
+    try:
+        return [index(n) for n in ([numbers] if isinstance(numbers, int) else numbers)]
+    except TypeError:
+        wanted = "Tensor or a tuple of ints"
+        raise TypeError(f"ctc_loss(): argument '{name}' must be {wanted}, not {lengths!r}") from None
 
 
 def _labels_in_a_row(targets: Tensor, counts: list[int]) -> Tensor:

@@ -144,6 +144,7 @@ def pack_padded_sequence(
     >>> packed.data, packed.batch_sizes
     (tensor([1, 4, 2, 5, 3]), tensor([2, 2, 1]))
     """
+    _expect_tensor("pack_padded_sequence", "input", input)
     if input.ndim < 2:
         raise RuntimeError(f"pack_padded_sequence(): input has a batch and steps, but its size is {list(input.shape)}")
     steps_first = transpose(input, 0, 1) if batch_first else input
@@ -200,6 +201,8 @@ def pad_packed_sequence(
     (tensor([[1, 2, 0],
             [3, 4, 5]]), tensor([2, 3]))
     """
+    if not isinstance(sequence, PackedSequence):
+        raise TypeError(f"pad_packed_sequence(): expected a PackedSequence, but got {type(sequence).__name__}")
     sizes = sequence.batch_sizes.numpy().astype(np.intp)
     _expect_packed(sequence, sizes)
     steps = len(sizes) if total_length is None else total_length
@@ -267,6 +270,7 @@ def pad_sequence(
     if not each:
         raise RuntimeError("received an empty list of sequences")
     for i, one in enumerate(each):
+        _expect_tensor("pad_sequence", f"sequences[{i}]", one)
         if not one.ndim or one.shape[1:] != each[0].shape[1:]:
             raise RuntimeError(
                 f"pad_sequence: sequence {i} has the size {list(one.shape)}, which does not go with "
@@ -307,7 +311,8 @@ def unpad_sequence(
     >>> unpad_sequence(gs.tensor([[1, 2, 9], [3, 4, 5]]), [2, 3], batch_first=True)
     [tensor([1, 2]), tensor([3, 4, 5])]
     """
-    counts = [int(n) for n in as_tensor(lengths).tolist()]
+    _expect_tensor("unpad_sequence", "padded_sequences", padded_sequences)
+    counts = [int(n) for n in as_tensor(lengths).reshape(-1).tolist()]
     dim = 0 if batch_first else 1
     if padded_sequences.ndim < 2 or padded_sequences.shape[dim] != len(counts):
         raise ValueError(
@@ -327,6 +332,7 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
     >>> pack_sequence([gs.tensor([1, 2, 3]), gs.tensor([4, 5]), gs.tensor([6])]).data
     tensor([1, 4, 6, 2, 5, 3])
     """
+    sequences = list(sequences)
     padded = pad_sequence(sequences)
     return pack_padded_sequence(padded, [one.shape[0] for one in sequences], enforce_sorted=enforce_sorted)
 
@@ -346,6 +352,11 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
 
 
 # ---- lengths, batch sizes and places
+
+
+def _expect_tensor(name: str, argument: str, value: Any) -> None:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}")
 
 
 def _lengths_of(lengths: Tensor | Sequence[int], steps_first: Tensor) -> np.ndarray[Any, Any]:

@@ -172,6 +172,9 @@ X = gs.ones(4, 3)
         (lambda: pad_sequence(3), RuntimeError, "Expected iterable"),
         (lambda: pad_sequence([gs.ones(2), gs.ones(3, 2)]), RuntimeError, "sequence 1 has the size .3, 2."),
         (lambda: pad_sequence([gs.ones(2)], padding_side="top"), RuntimeError, "left or right, but got top"),
+        (lambda: pack_padded_sequence(None, [1]), TypeError, "'input' must be Tensor, not NoneType"),
+        (lambda: pad_sequence([gs.ones(2), [1.0]]), TypeError, r"'sequences.1.' must be Tensor, not list"),
+        (lambda: pad_packed_sequence(X), TypeError, "expected a PackedSequence"),
         (lambda: unpad_sequence(X, [1, 2]), ValueError, "there are 2 lengths"),
     ],
 )
