@@ -776,6 +776,8 @@ if TYPE_CHECKING:
         pairwise_distance,
         normalize,
         bilinear,
+        attention,
+        attention_backward,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.normalization import (
@@ -785,11 +787,6 @@ if TYPE_CHECKING:
         standardized,
         standardized_backward,
         standardized_sums,
-    )
-if TYPE_CHECKING:
-    from gradsmith.generated.attentions import (
-        attention,
-        attention_backward,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.channels import (
@@ -1600,14 +1597,14 @@ LAZY = {
     "pairwise_distance": "gradsmith.generated.similarities",
     "normalize": "gradsmith.generated.similarities",
     "bilinear": "gradsmith.generated.similarities",
+    "attention": "gradsmith.generated.similarities",
+    "attention_backward": "gradsmith.generated.similarities",
     "layer_norm": "gradsmith.generated.normalization",
     "divided_by_rms": "gradsmith.generated.normalization",
     "group_norm": "gradsmith.generated.normalization",
     "standardized": "gradsmith.generated.normalization",
     "standardized_backward": "gradsmith.generated.normalization",
     "standardized_sums": "gradsmith.generated.normalization",
-    "attention": "gradsmith.generated.attentions",
-    "attention_backward": "gradsmith.generated.attentions",
     "pixel_shuffle": "gradsmith.generated.channels",
     "pixel_unshuffle": "gradsmith.generated.channels",
     "channel_shuffle": "gradsmith.generated.channels",

@@ -7,3 +7,15 @@ cdef TensorBase op_cosine_similarity(TensorBase x1, TensorBase x2, object dim, o
 cdef TensorBase op_pairwise_distance(TensorBase x1, TensorBase x2, object p, object eps, bint keepdim)
 cdef TensorBase op_normalize(TensorBase self, object p, object dim, object eps)
 cdef TensorBase op_bilinear(TensorBase input1, TensorBase input2, TensorBase weight, TensorBase bias)
+cdef tuple op_attention(TensorBase query, TensorBase key, TensorBase value, TensorBase mask, object scale, bint causal)
+cdef tuple op_attention_backward(
+    TensorBase self,
+    TensorBase query,
+    TensorBase key,
+    TensorBase value,
+    TensorBase mask,
+    TensorBase log_sum,
+    TensorBase delta,
+    object scale,
+    bint causal
+)

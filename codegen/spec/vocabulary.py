@@ -81,7 +81,6 @@ FAMILIES = (
     "margin_losses",
     "similarities",
     "normalization",
-    "attentions",
     "channels",
     "convolutions",
     "pooling",
@@ -105,7 +104,7 @@ LAZY_FAMILIES = frozenset(
     | {"counting", "distances", "grouping", "numpy_names", "order", "places", "replacing", "scan", "statistics"}
     | {"without_missing", "rectifiers", "squashing", "elementwise_losses", "embeddings", "convolutions"}
     | {"probability_losses", "margin_losses", "similarities", "normalization", "channels", "pooling"}
-    | {"attentions", "interpolation", "recurrent"}
+    | {"interpolation", "recurrent"}
     | {"activation", "bounds", "extremes", "logarithms", "loss", "probability", "rounding", "trigonometric"}
     | {
         "decompositions",

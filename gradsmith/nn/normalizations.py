@@ -195,8 +195,8 @@ def _by_own_statistics(
     weight: Tensor | None, bias: Tensor | None, momentum: float, eps: float,
 ) -> Tensor:  # fmt: skip
     """The result, with mean and variance along the dimensions; the running ones are a step on then."""
-    factors = [None if factor is None else _per_channel(factor, input) for factor in (weight, bias)]
-    values, mean, var = standardized(input, *factors, dims, eps, True)
+    factor, term = (None if each is None else _per_channel(each, input) for each in (weight, bias))
+    values, mean, var = standardized(input, factor, term, dims, eps, True)
     if running_mean is not None or running_var is not None:
         with no_grad():
             _go_on(running_mean, mean.detach(), input.shape[1], momentum)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from gradsmith.generated import masked_fill, matmul, repeat_interleave, softmax
-from gradsmith.generated.attentions import attention
+from gradsmith.generated.similarities import attention
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.dropouts import dropout
 

@@ -28,7 +28,8 @@ def standardized_backward(
     scale = 1 / np.sqrt(variance + eps)
     values = (x - center) * scale
     mean = np.mean(scaled, tuple(dim) or None, keepdims=True) * (1 if centered else 0)
-    return scale * (scaled - mean - values * np.mean(scaled * values, tuple(dim) or None, keepdims=True))
+    result: Array = scale * (scaled - mean - values * np.mean(scaled * values, tuple(dim) or None, keepdims=True))
+    return result
 
 
 # ---- losses of classes, which lie along dimension 1, or 0 of a vector
@@ -57,19 +58,20 @@ def class_losses(scores: Array, target: Array, ignore_index: int) -> tuple[Array
 def class_losses_backward(grad: Array, scores: Array, target: Array, log_sum: Array, ignore_index: int) -> Array:
     dim = min(scores.ndim - 1, 1)
     counted = np.expand_dims(np.where(target == ignore_index, 0, grad), dim)
-    return counted * (np.exp(scores - np.expand_dims(log_sum, dim)) - in_class(scores, target, ignore_index))
+    result: Array = counted * (np.exp(scores - np.expand_dims(log_sum, dim)) - in_class(scores, target, ignore_index))
+    return result
 
 
 # ---- attention
 
 
 def masked_scores(query: Array, key: Array, mask: Any, scale: float, causal: bool) -> Array:
-    scores = scale * np.einsum("...le,...se->...ls", query, key)
+    scores: Array = scale * np.einsum("...le,...se->...ls", query, key)
     if mask is not None:
         mask = np.asarray(mask)
         scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
     if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+        scores = np.where(np.tri(*scores.shape[-2:]) > 0, scores, -np.inf)
     return scores
 
 
