@@ -22653,6 +22653,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "x": "real(3, 4)", "center": "real(3, 1)", "variance": "positive(3, 1)", "weight": "None", "dim": "[1]", "eps": "0.25", "centered": "True"},
             {"self": "real(2, 3, 4)", "x": "real(2, 3, 4)", "center": "real(2, 1, 1)", "variance": "positive(2, 1, 1)", "weight": "real(3, 4)", "dim": "[1, 2]", "eps": "0.5", "centered": "False"},
             {"self": "real(3, 2, 4)", "x": "real(3, 2, 4)", "center": "real(1, 2, 1)", "variance": "positive(1, 2, 1)", "weight": "real(2, 1)", "dim": "[0, 2]", "eps": "0.25", "centered": "True"},
+            {"self": "real(4, 3)", "x": "real(4, 3)", "center": "real(1, 3)", "variance": "positive(1, 3)", "weight": "None", "dim": "[-2]", "eps": "0.5", "centered": "False"},
         ),
         operators=(),
         aliases=(),
