@@ -21,13 +21,15 @@ class Archive:
         self.members = {member.filename: member for member in self.zip.infolist()}
         if len(self.members) != len(self.zip.infolist()):
             raise CorruptFileError("load: the archive has two members of one name")
-        self._check_places()
+        self._check_members()
 
-    def _check_places(self) -> None:
+    def _check_members(self) -> None:
         end = 0
         for member in sorted(self.zip.infolist(), key=lambda member: member.header_offset):
             if member.header_offset < end:
                 raise CorruptFileError(f"load: the archive's member {member.filename} overlaps another one")
+            if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+                raise CorruptFileError(f"load: the archive's member {member.filename} is packed in an unusual way")
             end = member.header_offset + LOCAL_HEADER + len(member.filename) + member.compress_size
 
     def check_packing(self) -> None:

@@ -397,6 +397,12 @@ def test_archives_of_something_else():
     file.seek(0)
     with pytest.raises(CorruptFileError, match="two members of one name"):
         gs.load(file)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr("a.npy", "text")
+    file.seek(0)
+    with pytest.raises(CorruptFileError, match="packed in an unusual way"):
+        gs.load(file)
 
 
 @pytest.mark.parametrize("format", FORMATS)
