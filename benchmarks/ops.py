@@ -192,10 +192,31 @@ def looked_up(rows: int, sparse: bool) -> dict[str, Contestant]:
     return each(build, numbers(rows, 64, dtype=np.float32))
 
 
+def bags(mode: str) -> dict[str, Contestant]:
+    """1,024 bags of 20 rows, and the gradient of their sum."""
+    indices = np.random.default_rng(2).integers(0, 50_000, (1024, 20))
+
+    def build(lib: object, table: object) -> Contestant:
+        embedding_bag = importlib.import_module(f"{lib.__name__}.nn.functional").embedding_bag
+        wanted = lib.tensor(indices)
+
+        def run() -> None:
+            table.grad = None
+            embedding_bag(wanted, table, mode=mode).sum().backward()
+
+        return run
+
+    return each(build, numbers(50_000, 64, dtype=np.float32))
+
+
 def tables() -> list[Row]:
     return [
         Row("embedding there and back, 4,096 of 50,000 x 64", lambda: looked_up(50_000, False), "torch 1.0", rounds=7),
         Row("embedding there and back, sparse", lambda: looked_up(50_000, True), "torch 1.0", rounds=7),
+        *(
+            Row(f"embedding_bag there and back, {mode}", lambda mode=mode: bags(mode), "torch 1.0", rounds=7)
+            for mode in ("sum", "mean", "max")
+        ),
     ]
 
 

@@ -298,6 +298,11 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from gradsmith.generated.sampling import (
         kept_part,
+        log_gamma_quantile,
+        gamma_rise,
+        counted_by,
+        drawn_by,
+        multinomial,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.activation import (
@@ -1230,6 +1235,11 @@ LAZY = {
     "view_as_complex": "gradsmith.generated.complex_numbers",
     "adjoint": "gradsmith.generated.complex_numbers",
     "kept_part": "gradsmith.generated.sampling",
+    "log_gamma_quantile": "gradsmith.generated.sampling",
+    "gamma_rise": "gradsmith.generated.sampling",
+    "counted_by": "gradsmith.generated.sampling",
+    "drawn_by": "gradsmith.generated.sampling",
+    "multinomial": "gradsmith.generated.sampling",
     "sigmoid": "gradsmith.generated.activation",
     "special_expit": "gradsmith.generated.activation",
     "relu": "gradsmith.generated.activation",
@@ -1858,6 +1868,7 @@ LAZY_NAMES = [
     "view_as_real_copy",
     "view_as_complex",
     "adjoint",
+    "multinomial",
     "sigmoid",
     "relu",
     "softplus",
@@ -2172,6 +2183,7 @@ if TYPE_CHECKING:
         "view_as_real_copy",
         "view_as_complex",
         "adjoint",
+        "multinomial",
         "sigmoid",
         "relu",
         "softplus",

@@ -4,3 +4,8 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_kept_part(TensorBase self, TensorBase mask, object scale, object above, object below)
+cdef TensorBase op_log_gamma_quantile(TensorBase self, TensorBase drawn, TensorBase base)
+cdef TensorBase op_gamma_rise(object n, TensorBase self, TensorBase logarithm)
+cdef TensorBase op_counted_by(TensorBase self, list more, object name, object size, object generator)
+cdef TensorBase op_drawn_by(TensorBase self, object name, object size, object generator)
+cdef TensorBase op_multinomial(TensorBase self, object num_samples, bint replacement, object generator)

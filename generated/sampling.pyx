@@ -4,16 +4,28 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_float, BatchRule, begin_replaceable_op, carry_tangents, check_input, check_tensor, connect_1,
-    elementwise, ended, gradient, has_tangent_1, Node, replayed_tensor, replays, requires_grad_1, save_input,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of,
-    watching, wrap, write_out_docstrings,
+    array_of, arrays_of, as_bool, as_float, as_int, as_int_tuple, as_str, as_tensor_list, BatchRule,
+    begin_replaceable_op, carry_tangents, carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2,
+    connect_3, device_of, dtype_of, elementwise, ended, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
+    item_of, ndim_of, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
+from gradsmith.generated.bounds cimport op_clamp_max_scalar
+from gradsmith.generated.division cimport op_div_tensor_tensor
+from gradsmith.generated.exponential cimport op_exp
+from gradsmith.runtime.formulas.formulas cimport zeros_like_info
+from gradsmith.generated.gamma_functions cimport op_digamma, op_lgamma
+from gradsmith.generated.incomplete cimport op_gamma_density
+from gradsmith.generated.unary cimport op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.draws import bits
+from gradsmith.runtime.arrays.functions.draws import bits, distributions, quantiles
+from gradsmith.runtime.tensors.factories.random import as_generator_or_none, numpy_generator
 
 
 # ---- kept_part(Tensor self, Tensor mask, float scale, float above=0.0, float below=0.0) -> Tensor
@@ -88,6 +100,460 @@ def kept_part(input, mask, scale, above=0.0, below=0.0):
         result: kept_part(self_t, mask, scale)
     """
     return call_kept_part(input, mask, scale, above, below)
+
+
+# ---- log_gamma_quantile(Tensor self, Tensor drawn, Tensor base) -> Tensor
+
+cdef class LogGammaQuantileBackward0(Node):
+    """Backward of ``log_gamma_quantile``."""
+
+    # Saves self and result for the gradients of self, drawn and base, drawn and base for the gradients of drawn and
+    # base.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, drawn, base, result = None, stretch
+        if wants(wanted, 1) or wants(wanted, 2):
+            base = unpack(self, 2)
+            drawn = unpack(self, 1)
+            self_ = unpack(self, 0)
+            result = unpack(self, 3)
+            stretch = op_exp(
+                op_add_tensor(
+                    op_add_tensor(
+                        op_sub_tensor_tensor(op_mul_tensor(base, drawn), op_mul_tensor(self_, result)),
+                        op_sub_tensor_tensor(
+                            op_exp(op_clamp_max_scalar(result, 700)), op_exp(op_clamp_max_scalar(drawn, 700))
+                        ),
+                    ),
+                    op_sub_tensor_tensor(op_lgamma(self_), op_lgamma(base)),
+                ),
+            )
+        if wants(wanted, 0):    # self
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if result is None:
+                result = unpack(self, 3)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_gamma_rise(1, self_, result)))
+        if wants(wanted, 1):    # drawn
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, stretch))
+        if wants(wanted, 2):    # base
+            set_grad_input(grad_inputs, 2, op_mul_tensor(op_mul_tensor(grad, op_gamma_rise(1, base, drawn)), stretch))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_drawn, _raw_saved_drawn = saved_tensor(1)
+    _saved_base, _raw_saved_base = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
+
+cdef object tangents_log_gamma_quantile(tuple tangents, tuple given):    # auto_element_wise
+    self_t, drawn_t, base_t = tangents
+    result, self, drawn, base = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(op_neg(self_t), op_gamma_rise(1, self, result))
+    if drawn_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                drawn_t,
+                op_exp(
+                    op_add_tensor(
+                        op_add_tensor(
+                            op_sub_tensor_tensor(op_mul_tensor(base, drawn), op_mul_tensor(self, result)),
+                            op_sub_tensor_tensor(
+                                op_exp(op_clamp_max_scalar(result, 700)), op_exp(op_clamp_max_scalar(drawn, 700))
+                            ),
+                        ),
+                        op_sub_tensor_tensor(op_lgamma(self), op_lgamma(base)),
+                    ),
+                ),
+            ),
+        )
+    if base_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                op_mul_tensor(base_t, op_gamma_rise(1, base, drawn)),
+                op_exp(
+                    op_add_tensor(
+                        op_add_tensor(
+                            op_sub_tensor_tensor(op_mul_tensor(base, drawn), op_mul_tensor(self, result)),
+                            op_sub_tensor_tensor(
+                                op_exp(op_clamp_max_scalar(result, 700)), op_exp(op_clamp_max_scalar(drawn, 700))
+                            ),
+                        ),
+                        op_sub_tensor_tensor(op_lgamma(self), op_lgamma(base)),
+                    ),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_log_gamma_quantile(TensorBase self, TensorBase drawn, TensorBase base):
+    cdef int depth = begin_replaceable_op(
+        "log_gamma_quantile", (self, drawn, base), &batched_log_gamma_quantile
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        quantiles.log_gamma_quantile_of(array_of(self), array_of(drawn), array_of(base))
+    )
+    cdef Node node
+    if requires_grad_3(self, drawn, base):
+        node = <Node>LogGammaQuantileBackward0.__new__(LogGammaQuantileBackward0)
+        connect_3(node, 4, 0, self, drawn, base)
+        save_input(node, 0, self)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 1, drawn)
+            save_input(node, 2, base)
+        set_history(result, node)
+        save_output(node, 3, result)
+    if has_tangent_3(self, drawn, base):
+        carry_tangents(result, (self, drawn, base), tangents_log_gamma_quantile, (result, self, drawn, base))
+    return ended(depth, result)
+
+cdef object packed_log_gamma_quantile(tuple operands):
+    return op_log_gamma_quantile(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_log_gamma_quantile
+batched_log_gamma_quantile = BatchRule(b"log_gamma_quantile", elementwise, b"ccc", packed_log_gamma_quantile, NULL)
+
+def call_log_gamma_quantile(self, drawn, base):
+    self = check_input(self, "log_gamma_quantile")
+    drawn = check_tensor(drawn, "log_gamma_quantile", "drawn", 2)
+    base = check_tensor(base, "log_gamma_quantile", "base", 3)
+    check_real(self, "log_gamma_quantile")
+    check_real(drawn, "log_gamma_quantile")
+    check_real(base, "log_gamma_quantile")
+    return op_log_gamma_quantile(<TensorBase>self, <TensorBase>drawn, <TensorBase>base)
+
+def log_gamma_quantile(input, drawn, base):
+    """Logarithm of the quantile of a gamma distribution that `drawn`, a logarithm too, is of the one whose parameter is
+    `base`, as a function of the parameter.
+
+    ``log_gamma_quantile(Tensor self, Tensor drawn, Tensor base) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    drawn : Tensor
+    base : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        stretch = exp((base * drawn - self * result) + (exp(clamp_max(result, 700)) - exp(clamp_max(drawn, 700))) +
+        (lgamma(self) - lgamma(base)))
+        input: -grad * gamma_rise(1, self, result)
+        drawn: grad * stretch
+        base: grad * gamma_rise(1, base, drawn) * stretch
+        result: auto_element_wise
+    """
+    return call_log_gamma_quantile(input, drawn, base)
+
+
+# ---- gamma_rise(int n, Tensor self, Tensor logarithm) -> Tensor
+
+cdef class GammaRiseBackward0(Node):
+    """Backward of ``gamma_rise``."""
+
+    # Saves self, logarithm and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, logarithm = None, result = None
+        cdef object n
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            logarithm = unpack(self, 1)
+            result = unpack(self, 2)
+            n = value_of(self, 0)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        op_gamma_rise(n + 1, self_, logarithm),
+                        op_mul_tensor(result, op_sub_tensor_tensor(logarithm, op_digamma(self_))),
+                    ),
+                ),
+            )
+        if wants(wanted, 1):    # logarithm
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if logarithm is None:
+                logarithm = unpack(self, 1)
+            if result is None:
+                result = unpack(self, 2)
+            n = value_of(self, 0)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        op_sub_tensor_tensor(logarithm, op_digamma(self_)) if n == 1 else op_div_tensor_tensor(
+                            op_gamma_density(n, self_, op_exp(logarithm)), op_gamma_density(0, self_, op_exp(logarithm))
+                        ),
+                        op_mul_tensor(result, op_sub_tensor_tensor(self_, op_exp(logarithm))),
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_logarithm, _raw_saved_logarithm = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+    _saved_n = saved_value(0)
+
+cdef object tangents_gamma_rise(tuple tangents, tuple given):    # auto_element_wise
+    self_t, logarithm_t = tangents
+    result, n, self, logarithm = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(
+            self_t,
+            op_sub_tensor_tensor(
+                op_gamma_rise(n + 1, self, logarithm),
+                op_mul_tensor(result, op_sub_tensor_tensor(logarithm, op_digamma(self))),
+            ),
+        )
+    if logarithm_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                logarithm_t,
+                op_sub_tensor_tensor(
+                    op_sub_tensor_tensor(logarithm, op_digamma(self)) if n == 1 else op_div_tensor_tensor(
+                        op_gamma_density(n, self, op_exp(logarithm)), op_gamma_density(0, self, op_exp(logarithm))
+                    ),
+                    op_mul_tensor(result, op_sub_tensor_tensor(self, op_exp(logarithm))),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_gamma_rise(object n, TensorBase self, TensorBase logarithm):
+    if not n >= 1:
+        raise RuntimeError("gamma_rise(): the order of the derivative has to be at least 1, but got n = %r" % (n,))
+    cdef int depth = begin_replaceable_op("gamma_rise", (n, self, logarithm), &batched_gamma_rise) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        quantiles.gamma_rise_of(n, array_of(self), array_of(logarithm))
+    )
+    cdef Node node
+    if requires_grad_2(self, logarithm):
+        node = <Node>GammaRiseBackward0.__new__(GammaRiseBackward0)
+        connect_2(node, 3, 1, self, logarithm)
+        save_input(node, 0, self)
+        save_input(node, 1, logarithm)
+        set_value(node, 0, n)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_2(self, logarithm):
+        carry_tangents(result, (self, logarithm), tangents_gamma_rise, (result, n, self, logarithm))
+    return ended(depth, result)
+
+cdef object packed_gamma_rise(tuple operands):
+    return op_gamma_rise(operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_gamma_rise
+batched_gamma_rise = BatchRule(b"gamma_rise", elementwise, b".cc", packed_gamma_rise, NULL)
+
+def call_gamma_rise(n, self, logarithm):
+    n = as_int(n, "gamma_rise", "n", 1)
+    self = check_tensor(self, "gamma_rise", "input", 2)
+    logarithm = check_tensor(logarithm, "gamma_rise", "logarithm", 3)
+    check_real(self, "gamma_rise")
+    check_real(logarithm, "gamma_rise")
+    return op_gamma_rise(n, <TensorBase>self, <TensorBase>logarithm)
+
+def gamma_rise(n, input, logarithm):
+    """Derivative of order `n` of the gamma distribution with respect to its parameter, divided by x times the density,
+    where `logarithm` is log x.
+
+    ``gamma_rise(int n, Tensor self, Tensor logarithm) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+    logarithm : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad * (gamma_rise(n + 1, self, logarithm) - result * (logarithm - digamma(self)))
+        logarithm: grad * ((logarithm - digamma(self) if n == 1 else gamma_density(n, self, exp(logarithm)) /
+        gamma_density(0, self, exp(logarithm))) - result * (self - exp(logarithm)))
+        result: auto_element_wise
+    """
+    return call_gamma_rise(n, input, logarithm)
+
+
+# ---- counted_by(Tensor self, Tensor[] more, str name, int[] size, *, Generator? generator=None) -> Tensor
+
+cdef TensorBase op_counted_by(TensorBase self, list more, object name, object size, object generator):
+    cdef int depth = begin_replaceable_op(
+        "counted_by", (self, more, name, size, generator), &batched_counted_by
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        distributions.counted_by_of(array_of(self), arrays_of(more), name, size, numpy_generator(generator))
+    )
+    return ended(depth, result)
+
+cdef object packed_counted_by(tuple operands):
+    return op_counted_by(<TensorBase>operands[0], <list>operands[1], operands[2], operands[3], operands[4])
+
+cdef BatchRule batched_counted_by
+batched_counted_by = BatchRule(b"counted_by", slice_by_slice, b"....g", packed_counted_by, NULL)
+
+def call_counted_by(self, more, name, size, generator):
+    self = check_input(self, "counted_by")
+    more = as_tensor_list(more, "counted_by", "more", 2)
+    name = as_str(name, "counted_by", "name", 3)
+    size = as_int_tuple(size, "counted_by", "size", 4)
+    generator = as_generator_or_none(generator, "counted_by", "generator", 5)
+    check_real(self, "counted_by")
+    return op_counted_by(<TensorBase>self, more, name, size, generator)
+
+def counted_by(input, more, name, size, *, generator=None):
+    """Integers of a distribution of NumPy's generator, by its name there, with parameters that are broadcast to `size`.
+
+    ``counted_by(Tensor self, Tensor[] more, str name, int[] size, *, Generator? generator=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    more : sequence of Tensor
+    name : str
+    size : int or sequence of int
+    generator : Generator, optional
+    """
+    return call_counted_by(input, more, name, size, generator)
+
+
+# ---- drawn_by(Tensor self, str name, int[] size, *, Generator? generator=None) -> Tensor
+
+cdef class DrawnByBackward0(Node):
+    """Backward of ``drawn_by``."""
+
+    # Saves no tensor: the shape, dtype and device of self are enough.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object self_device = value_of(self, 2)
+        set_grad_input(grad_inputs, 0, zeros_like_info(self_shape, self_dtype, self_device))
+
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_self_device = saved_value(2)
+
+cdef tuple tangents_drawn_by(list gradients, tuple tangents, tuple given):    # transposed
+    self, = given
+    grad, = gradients
+    return (zeros_like_info(shape_of(self), dtype_of(self), device_of(self)),)
+
+cdef TensorBase op_drawn_by(TensorBase self, object name, object size, object generator):
+    cdef int depth = begin_replaceable_op(
+        "drawn_by", (self, name, size, generator), &batched_drawn_by
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        distributions.drawn_by_of(array_of(self), name, size, numpy_generator(generator))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>DrawnByBackward0.__new__(DrawnByBackward0)
+        connect_1(node, 0, 3, self)
+        set_value(node, 0, shape_of(self))
+        set_value(node, 1, dtype_of(self))
+        set_value(node, 2, device_of(self))
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_transposed((result,), (self,), tangents_drawn_by, (self,))
+    return ended(depth, result)
+
+cdef object packed_drawn_by(tuple operands):
+    return op_drawn_by(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_drawn_by
+batched_drawn_by = BatchRule(b"drawn_by", slice_by_slice, b"...g", packed_drawn_by, NULL)
+
+def call_drawn_by(self, name, size, generator):
+    self = check_input(self, "drawn_by")
+    name = as_str(name, "drawn_by", "name", 2)
+    size = as_int_tuple(size, "drawn_by", "size", 3)
+    generator = as_generator_or_none(generator, "drawn_by", "generator", 4)
+    check_real(self, "drawn_by")
+    return op_drawn_by(<TensorBase>self, name, size, generator)
+
+def drawn_by(input, name, size, *, generator=None):
+    """The same of distributions of real numbers with one parameter, as noise that does not depend on it.
+
+    ``drawn_by(Tensor self, str name, int[] size, *, Generator? generator=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    name : str
+    size : int or sequence of int
+    generator : Generator, optional
+
+    Gradients:
+        input: zeros_like(self)
+        result: transposed
+    """
+    return call_drawn_by(input, name, size, generator)
+
+
+# ---- multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor
+
+cdef TensorBase op_multinomial(TensorBase self, object num_samples, bint replacement, object generator):
+    if not (ndim_of(self) == 1 or ndim_of(self) == 2):
+        raise RuntimeError("multinomial(): prob_dist must be 1 or 2 dim, but got self.ndim = %r" % (ndim_of(self),))
+    if not num_samples > 0:
+        raise RuntimeError(
+            "multinomial(): cannot sample n_sample <= 0 samples, but got num_samples = %r" % (num_samples,)
+        )
+    try:
+        if not (replacement or num_samples <= item_of(shape_of(self), -1)):
+            raise RuntimeError(
+                "multinomial(): cannot sample n_sample > prob_dist.size(-1) samples without replacement, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+            )
+    except IndexError:
+        raise IndexError(
+            "multinomial(): cannot sample n_sample > prob_dist.size(-1) samples without replacement, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+        ) from None
+    cdef int depth = begin_replaceable_op(
+        "multinomial", (self, num_samples, replacement, generator), &batched_multinomial
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        distributions.multinomial_of(array_of(self), num_samples, replacement, numpy_generator(generator))
+    )
+    return ended(depth, result)
+
+cdef object packed_multinomial(tuple operands):
+    return op_multinomial(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_multinomial
+batched_multinomial = BatchRule(b"multinomial", slice_by_slice, b"...g", packed_multinomial, NULL)
+
+def call_multinomial(self, num_samples, replacement, generator):
+    self = check_input(self, "multinomial")
+    num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
+    replacement = as_bool(replacement, "multinomial", "replacement", 3)
+    generator = as_generator_or_none(generator, "multinomial", "generator", 4)
+    check_real(self, "multinomial")
+    self = prepare_floating("multinomial", self)
+    return op_multinomial(<TensorBase>self, num_samples, replacement, generator)
+
+def multinomial(input, num_samples, replacement=False, *, generator=None, out=None):
+    """Places drawn with the probabilities that the elements of a vector, or of each row of a matrix, have to one
+    another.
+
+    ``multinomial(Tensor self, int num_samples, bool replacement=False, *, Generator? generator=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    num_samples : int
+    replacement : bool, default False
+    generator : Generator, optional
+    out : Tensor, optional
+    """
+    return give_out("multinomial", out, call_multinomial(input, num_samples, replacement, generator))
 
 
 write_out_docstrings(globals())

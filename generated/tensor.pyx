@@ -75,6 +75,7 @@ cdef object lazy_pairs = LazyModule("gradsmith.generated.pairs")
 cdef object lazy_floats = LazyModule("gradsmith.generated.floats")
 cdef object lazy_complex_numbers = LazyModule("gradsmith.generated.complex_numbers")
 cdef object lazy_draws = LazyModule("gradsmith.generated.draws")
+cdef object lazy_sampling = LazyModule("gradsmith.generated.sampling")
 cdef object lazy_activation = LazyModule("gradsmith.generated.activation")
 cdef object lazy_rectifiers = LazyModule("gradsmith.generated.rectifiers")
 cdef object lazy_squashing = LazyModule("gradsmith.generated.squashing")
@@ -956,6 +957,11 @@ cdef class Tensor(PlainMethods):
         """Replace the elements by integers drawn evenly from `start` to `to`, which is excluded. One number alone is
         the end; none means all integers of the dtype that are not negative."""
         return lazy_draws.call_random_(self, start, to, generator)
+
+    def multinomial(self, num_samples, replacement=False, *, generator=None):
+        """Places drawn with the probabilities that the elements of a vector, or of each row of a matrix, have to one
+        another."""
+        return lazy_sampling.call_multinomial(self, num_samples, replacement, generator)
 
     def sigmoid(self):
         """Logistic function of each element."""

@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from gradsmith import nn as nn
     from gradsmith import optim as optim
     from gradsmith import profiler as profiler
+    from gradsmith import random as random
     from gradsmith import serialization as serialization
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
@@ -117,6 +118,8 @@ if TYPE_CHECKING:
     from gradsmith.func import vmap as vmap
     from gradsmith.generated.complex_numbers import complex_of_parts as complex
     from gradsmith.generated.distances import grid_gradient as gradient
+    from gradsmith.nn.chances import rrelu as rrelu
+    from gradsmith.nn.chances import rrelu_ as rrelu_
     from gradsmith.nn.in_place import celu_ as celu_
     from gradsmith.nn.in_place import relu_ as relu_
     from gradsmith.nn.in_place import selu_ as selu_
@@ -156,6 +159,8 @@ if TYPE_CHECKING:
     from gradsmith.numpy_functions import tri as tri
     from gradsmith.numpy_functions import tril_indices_from as tril_indices_from
     from gradsmith.numpy_functions import triu_indices_from as triu_indices_from
+    from gradsmith.random.top_level import binomial as binomial
+    from gradsmith.random.top_level import poisson as poisson
     from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
@@ -198,8 +203,9 @@ _ELSEWHERE = {
     ),
     "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
+    "gradsmith.nn.chances": ("rrelu", "rrelu_"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
-    "gradsmith.nn.losses": ("ctc_loss",),
+    "gradsmith.nn.losses.distances": ("ctc_loss",),
     "gradsmith.nn.recurrent": (
         "gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
     ),
@@ -210,6 +216,7 @@ _ELSEWHERE = {
         "place", "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from",
         "triu_indices_from",
     ),
+    "gradsmith.random.top_level": ("binomial", "poisson"),
     "gradsmith.runtime.arrays.memory_format": (
         "channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format",
     ),
@@ -231,7 +238,10 @@ _ELSEWHERE = {
 _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in names}
 
 # Modules that are imported when they are first used.
-_MODULES = ("fft", "func", "linalg", "nn", "optim", "profiler", "serialization", "signal", "sparse", "special", "utils")
+_MODULES = (
+    "fft", "func", "linalg", "nn", "optim", "profiler", "random", "serialization", "signal", "sparse", "special",
+    "utils",
+)  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
 _RENAMED = {"complex": ("complex_numbers", "complex_of_parts"), "gradient": ("distances", "grid_gradient")}

@@ -64,6 +64,7 @@ FLOORS = (
     "gradsmith.nn.parallel",
     "gradsmith.nn.utils",
     "gradsmith.optim",
+    "gradsmith.random",
     "gradsmith.subscripts",
     "gradsmith.sparse",
     "gradsmith.counting",

@@ -329,7 +329,8 @@ REFERENCE_FUNCTIONS = words(
     pivoted_by_rows reflections shortest_solution solved_with stein sylvester unpacked
     group_extreme group_prod group_sum grouped index_reduce renorm scatter_reduce grid_gradient strided_replaced
     interpolated padded_by_numpy put_along_dim betainc_order_sum beta_density_derivative bessel_order_integral
-    cumulative_prod cumulative_sum histogramdd_between histogramdd_even kept_by_streams
+    cumulative_prod cumulative_sum histogramdd_between histogramdd_even drawn_by_numpy gamma_rise_integral
+    kept_by_streams places_by_weights
     """
 )
 REFERENCE_NAMES = REFERENCE_FUNCTIONS | words(

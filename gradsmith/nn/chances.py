@@ -5,12 +5,19 @@ from __future__ import annotations
 from gradsmith.generated import leaky_relu, softmax, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.in_place import leaky_relu_
+from gradsmith.runtime.tensors.factories.random import Generator
 
-__all__ = ["gumbel_softmax", "rrelu"]
+__all__ = ["gumbel_softmax", "rrelu", "rrelu_"]
 
 
 def rrelu(
-    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False, inplace: bool = False
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    inplace: bool = False,
+    *,
+    generator: Generator | None = None,
 ) -> Tensor:
     """Negative elements multiplied by random slopes between two bounds, in training; by their mean otherwise.
 
@@ -24,6 +31,8 @@ def rrelu(
         Draw the slopes.
     inplace : bool, optional
         Change the input itself.
+    generator : Generator, optional
+        The source of the slopes; the default one if not given.
 
     Returns
     -------
@@ -45,11 +54,31 @@ def rrelu(
         slope = (lower + upper) / 2
         return leaky_relu_(input, slope) if inplace else leaky_relu(input, slope)
     negative = input.detach() <= 0
-    slopes = where(negative, input.detach().new_empty(input.shape).uniform_(lower, upper), 1.0)
+    slopes = where(negative, input.detach().new_empty(input.shape).uniform_(lower, upper, generator=generator), 1.0)
     return input.mul_(slopes) if inplace else input * slopes
 
 
-def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: float = 1e-10, dim: int = -1) -> Tensor:
+def rrelu_(
+    input: Tensor,
+    lower: float = 1 / 8,
+    upper: float = 1 / 3,
+    training: bool = False,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
+    """`rrelu` in place; the result is `input` itself."""
+    return rrelu(input, lower, upper, training, True, generator=generator)
+
+
+def gumbel_softmax(
+    logits: Tensor,
+    tau: float = 1.0,
+    hard: bool = False,
+    eps: float = 1e-10,
+    dim: int = -1,
+    *,
+    generator: Generator | None = None,
+) -> Tensor:
     """Samples of a distribution over classes that have a gradient in its logits.
 
     Parameters
@@ -64,6 +93,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: fl
         Without effect, as in PyTorch.
     dim : int, optional
         The dimension of the classes.
+    generator : Generator, optional
+        The source of the numbers; the default one if not given.
 
     Returns
     -------
@@ -74,7 +105,7 @@ def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, eps: fl
     -----
     Source: Jang et al., Categorical Reparameterization with Gumbel-Softmax, 2017.
     """
-    gumbels = -logits.detach().new_empty(logits.shape).exponential_().log()
+    gumbels = -logits.detach().new_empty(logits.shape).exponential_(generator=generator).log()
     soft = softmax((logits + gumbels) / tau, dim)
     if not hard:
         return soft

@@ -64,9 +64,9 @@ def embedding(
             [0., 0.],
             [2., 2.]])
     """
-    padding = _place(padding_idx, weight)
+    padding = place_of_padding("embedding", padding_idx, weight)
     if max_norm is not None:
-        _shorten_rows(weight, input, max_norm, norm_type)
+        shorten_rows(weight, input, max_norm, norm_type)
     return rows_of(weight, input, padding, scale_grad_by_freq, sparse)
 
 
@@ -120,20 +120,20 @@ def _expect_classes(input: Tensor, num_classes: int) -> None:
         raise RuntimeError(f"one_hot(): Class values must be smaller than num_classes, which is {num_classes}")
 
 
-def _place(padding_idx: int | None, weight: Tensor) -> int:
+def place_of_padding(op: str, padding_idx: int | None, weight: Tensor) -> int:
     """As an index from 0; -1 where there is none."""
     if padding_idx is None:
         return -1
     rows = weight.shape[0]
     if not -rows <= padding_idx < rows:
         raise ValueError(
-            f"embedding(): padding_idx must be within the {rows} rows of the table, from {-rows} to {rows - 1}, "
+            f"{op}(): padding_idx must be within the {rows} rows of the table, from {-rows} to {rows - 1}, "
             f"but it is {padding_idx}"
         )
     return padding_idx % rows
 
 
-def _shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
+def shorten_rows(weight: Tensor, input: Tensor, max_norm: float, norm_type: float) -> None:
     """Bring the rows that are looked up to a length of `max_norm` at most; one that comes twice is written twice."""
     with no_grad():
         used = input.reshape(-1)

@@ -329,7 +329,8 @@ OF_RUNTIME: dict[type, Rule] = {
 OF_OPS: dict[str, Rule] = {
     op: rule
     for rule, ops in (
-        (elementwise, "abs complex_of_parts kept_part masked_fill mse_loss scaled_pairs sgn variances_at_least"),
+        (elementwise, "abs complex_of_parts masked_fill mse_loss scaled_pairs sgn variances_at_least"),
+        (elementwise, "gamma_rise kept_part log_gamma_quantile"),
         (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
         (same_places, "clone clone_by_rows clone_in_order copy_to frexp imag overlap_envelope real_part to_copy"),
         (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),
@@ -349,6 +350,7 @@ OF_OPS: dict[str, Rule] = {
         (mixing, "greatest_magnitude group_extreme group_prod group_sum"),
         (transform, "dft dft_to_real real_dft real_transform"),
         (everything, "convolution conv_image conv_output conv_weight"),
+        (nothing, "drawn_by"),
         (everything, "at_places spread_means to_places window_maxima window_means"),
         (everything, "sampled spread_samples weigh_samples"),
         (everything, "lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward"),

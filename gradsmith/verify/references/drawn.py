@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import itertools
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -56,4 +58,53 @@ class _Lanes:
         return np.concatenate([np.zeros(0, np.uint64), *steps])
 
 
-DEFINITIONS = (kept_by_streams,)
+def gamma_rise_integral(order: int, a: Array, logarithm: Array) -> Array:
+    """The derivative of the gamma distribution in its parameter, divided by x times the density.
+
+    It is an integral of a function that is known in closed form, over logarithms below that of x or above it.
+    """
+    special = import_module("scipy.special")
+    dtype = np.result_type(a, logarithm)
+    with np.errstate(all="ignore"):
+        a, end = np.broadcast_arrays(np.asarray(a, float), np.asarray(logarithm, float))
+        side = np.where(end > special.digamma(a), 1.0, -1.0)
+        x = np.exp(end)
+        far = 60 / np.maximum(1e-9, np.abs(a - x) + np.sqrt(x))
+        nodes, weights = np.polynomial.legendre.leggauss(60)
+        total = np.zeros_like(a)
+        cuts = [0, *np.geomspace(1e-10, 1, 31), 8]
+        for low, high in itertools.pairwise(cuts):
+            w = (far[..., None] * ((high - low) / 2 * nodes + (high + low) / 2)) * side[..., None]
+            factor = w + (end - special.digamma(a))[..., None]
+            if order == 2:
+                factor = factor**2 - special.polygamma(1, a)[..., None]
+            total += (
+                far
+                * (high - low)
+                / 2
+                * np.sum(weights * np.exp(a[..., None] * w - x[..., None] * np.expm1(w)) * factor, -1)
+            )
+        found = np.where(x == np.inf, np.nan, -side * total)
+    return np.where(np.isfinite(a) & (a > 0) & ~np.isnan(end), found, np.nan).astype(dtype)
+
+
+def drawn_by_numpy(generator: np.random.Generator, name: str, parameters: list[Array], size: Shape) -> Array:
+    if name != "log_gamma":
+        return np.asarray(getattr(generator, name)(*parameters, size=tuple(size)))
+    (a,) = parameters
+    a = np.broadcast_to(np.asarray(a, np.float64), tuple(size))
+    logarithm: Any = np.log(generator.standard_gamma(a + (a < 1)))
+    return np.asarray(logarithm - (a < 1) * generator.standard_exponential(tuple(size)) / a)
+
+
+def places_by_weights(generator: np.random.Generator, weights: Array, count: int, replacement: bool = False) -> Array:
+    rows = np.asarray(np.atleast_2d(weights), np.float64)
+    if replacement:
+        levels = generator.random((len(rows), count)) * rows.sum(1, keepdims=True)
+        found = np.sum(np.cumsum(rows, 1)[:, None, :] <= levels[..., None], -1)
+    else:
+        found = np.argsort(generator.standard_exponential(rows.shape) / rows, 1)[:, :count]
+    return np.asarray(found.reshape(*np.shape(weights)[:-1], count))
+
+
+DEFINITIONS = (drawn_by_numpy, gamma_rise_integral, kept_by_streams, places_by_weights)

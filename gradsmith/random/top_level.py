@@ -1,0 +1,94 @@
+"""Draws with PyTorch's names and arguments, whose numbers have the dtype of the parameter: ``gs.poisson(rates)``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated.sampling import counted_by
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.tensors.factories.random import Generator
+from gradsmith.runtime.tensors.queries import is_tensor
+
+__all__ = ["binomial", "poisson"]
+
+
+def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """How many events there are where each element says how many are expected.
+
+    Parameters
+    ----------
+    input : Tensor
+        Rates, of a floating dtype and not negative.
+    generator : Generator, optional
+        The source of the numbers; the default one if not given.
+
+    Returns
+    -------
+    Tensor
+        Of the shape and dtype of `input`, without a gradient.
+
+    Raises
+    ------
+    RuntimeError
+        A rate is negative.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.poisson(gs.zeros(3))
+    tensor([0., 0., 0.])
+    """
+    _expect_floating("poisson", "input", input)
+    _expect(input, input >= 0, "invalid Poisson rate, expected rate to be non-negative")
+    found: Tensor = counted_by(input.detach(), [], "poisson", list(input.shape), generator=generator).to(input.dtype)
+    return found
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
+    """How many of `count` trials succeed, each with probability `prob`.
+
+    Parameters
+    ----------
+    count, prob : Tensor
+        Of floating dtypes, and shapes that broadcast.
+    generator : Generator, optional
+        The source of the numbers; the default one if not given.
+
+    Returns
+    -------
+    Tensor
+        Of the dtype of `count`, without a gradient.
+
+    Raises
+    ------
+    RuntimeError
+        A count is negative, or a probability is none.
+    """
+    _expect_floating("binomial", "count", count)
+    _expect_floating("binomial", "prob", prob)
+    _expect(count, count >= 0, "binomial(): expects count to be non-negative")
+    _expect(prob, (prob >= 0) & (prob <= 1), "binomial(): expects prob to be in [0, 1]")
+    try:
+        shape = np.broadcast_shapes(count.shape, prob.shape)
+    except ValueError:
+        raise RuntimeError(
+            f"binomial(): shapes {tuple(count.shape)} of count and {tuple(prob.shape)} of prob do not broadcast"
+        ) from None
+    trials = count.detach().to(np.int64)
+    found: Tensor = counted_by(trials, [prob.detach()], "binomial", list(shape), generator=generator).to(count.dtype)
+    return found
+
+
+def _expect_floating(op: str, name: str, value: Any) -> None:
+    if not is_tensor(value):
+        raise TypeError(f"{op}(): argument '{name}' must be Tensor, not {type(value).__name__}")
+    if value.dtype.kind != "f":
+        raise RuntimeError(f"{op}(): expects a floating dtype for '{name}', got {value.dtype}")
+
+
+def _expect(value: Tensor, condition: Tensor, wanted: str) -> None:
+    if not (value.is_meta or is_batched_tensor(value) or condition.all()):
+        raise RuntimeError(wanted)
