@@ -131,7 +131,14 @@ class UninitializedTensorMixin:
         shape : tuple of int
         device, dtype : optional
             Those that the tensor has when they are not given.
+
+        Raises
+        ------
+        TypeError
+            `shape` is no tuple of ints.
         """
+        if isinstance(shape, (str, bytes)):
+            raise TypeError(f"materialize(): argument 'shape' must be a tuple of ints, not {type(shape).__name__}")
         place, kind = self.data.device, self.data.dtype
         self.data = empty(shape, device=place if device is None else device, dtype=kind if dtype is None else dtype)
         self.__class__ = self.cls_to_become

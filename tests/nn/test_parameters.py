@@ -103,6 +103,14 @@ def test_what_has_no_shape_can_only_be_converted():
     assert type(waiting) is nn.Parameter and waiting.shape == (2, 3) and waiting.dtype == gs.float64
 
 
+@pytest.mark.parametrize("shape", [b"junk", "junk"])
+def test_a_shape_is_not_text(shape):
+    waiting = nn.UninitializedParameter()
+    with pytest.raises(TypeError, match="argument 'shape' must be a tuple of ints"):
+        waiting.materialize(shape)
+    assert is_lazy(waiting)
+
+
 def test_buffers_without_a_shape():
     holder = nn.Module()
     holder.waiting = nn.UninitializedBuffer()

@@ -26,7 +26,7 @@ class L1Loss(Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """See `nn.functional.l1_loss`."""
-        return F.l1_loss(input, target, self.reduction)
+        return F.l1_loss(input, target, reduction=self.reduction)
 
 
 class MSELoss(Loss):
@@ -48,7 +48,7 @@ class MSELoss(Loss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """See `nn.functional.mse_loss`."""
-        return F.mse_loss(input, target, self.reduction)
+        return F.mse_loss(input, target, reduction=self.reduction)
 
 
 class SmoothL1Loss(Loss):
