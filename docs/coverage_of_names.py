@@ -24,9 +24,18 @@ HEAD = f"""{MADE_BY}
 
 The public names of PyTorch and NumPy that gradsmith does not have under the same name, each with its reason.
 The lists of all names stand in `docs/names`, the reasons in `docs/names/reasons.yaml`; a test compares them with the
-package. Layers, losses and other functions of `torch.nn` are not part of the lists.
+package.
 
 """
+
+# Libraries, and the modules of one that have lists of their own.
+MODULES = {
+    **LIBRARIES,
+    "PyTorch's layers": "torch.nn",
+    "PyTorch's functions of networks": "torch.nn.functional",
+    "PyTorch's initial values": "torch.nn.init",
+    "PyTorch's tools for parameters": "torch.nn.utils",
+}
 
 
 class Reason(NamedTuple):
@@ -37,9 +46,10 @@ class Reason(NamedTuple):
         return any(fnmatchcase(name, pattern) for pattern in self.patterns)
 
 
-def is_there(name: str) -> bool:
+def is_there(module: str, name: str) -> bool:
+    """Is there something of that name, in the module here that has the place of the other library's?"""
     found = gs
-    for part in name.split("."):
+    for part in f"{module}.{name}".split(".")[1:]:
         try:
             found = getattr(found, part)
         except AttributeError:
@@ -53,7 +63,7 @@ def reasons(module: str) -> list[Reason]:
 
 
 def missing(module: str) -> list[str]:
-    return [name for name in names_of(module) if not is_there(name)]
+    return [name for name in names_of(module) if not is_there(module, name)]
 
 
 def explained(module: str) -> dict[str, list[str]]:
@@ -77,7 +87,7 @@ def needless(module: str) -> list[str]:
 
 
 def coverage_pages() -> dict[Path, str]:
-    return {REFERENCE / "other_names.md": HEAD + "\n".join(section(*item) for item in LIBRARIES.items())}
+    return {REFERENCE / "other_names.md": HEAD + "\n".join(section(*item) for item in MODULES.items())}
 
 
 def section(library: str, module: str) -> str:
@@ -97,7 +107,7 @@ def section(library: str, module: str) -> str:
 
 def main() -> int:
     found = 0
-    for library, module in LIBRARIES.items():
+    for library, module in MODULES.items():
         lists: dict[str, Iterable[str]] = {"without a reason": without_reason(module), "needless": needless(module)}
         for title, names in lists.items():
             found += len(list(names))

@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from gradsmith.nn.modules.padding import *  # noqa: F403
     from gradsmith.nn.modules.pixelshuffle import *  # noqa: F403
     from gradsmith.nn.modules.pooling import *  # noqa: F403
+    from gradsmith.nn.modules.rnn import *  # noqa: F403
     from gradsmith.nn.modules.sparse import *  # noqa: F403
+    from gradsmith.nn.modules.transformer import *  # noqa: F403
     from gradsmith.nn.modules.upsampling import *  # noqa: F403
 
 # The classes of each file or folder here.
 _CLASSES = {
     "activation": (
         "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU",
-        "LogSigmoid", "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
-        "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink",
-        "Threshold",
+        "LogSigmoid", "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU",
+        "SiLU", "Sigmoid", "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh",
+        "Tanhshrink", "Threshold",
     ),
     "batchnorm": (
         "BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "LazyBatchNorm1d", "LazyBatchNorm2d", "LazyBatchNorm3d",
@@ -70,7 +72,12 @@ _CLASSES = {
         "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d", "MaxPool1d", "MaxPool2d", "MaxPool3d",
         "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d",
     ),
+    "rnn": ("GRU", "GRUCell", "LSTM", "LSTMCell", "RNN", "RNNBase", "RNNCell", "RNNCellBase"),
     "sparse": ("Embedding", "EmbeddingBag"),
+    "transformer": (
+        "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder",
+        "TransformerEncoderLayer",
+    ),
     "upsampling": ("Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"),
 }  # fmt: skip
 _FILE_OF = {name: file for file, names in _CLASSES.items() for name in names}

@@ -1,4 +1,7 @@
-"""Activations, and the softmax family."""
+"""Activations, the softmax family, and attention."""
+
+import importlib
+from typing import TYPE_CHECKING, Any
 
 from gradsmith.nn.modules.activation.rectifiers import (
     CELU,
@@ -30,8 +33,18 @@ from gradsmith.nn.modules.activation.squashing import (
     Tanhshrink,
 )
 
+if TYPE_CHECKING:
+    from gradsmith.nn.modules.activation.attention import MultiheadAttention
+
 __all__ = [
     "CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid",
-    "LogSoftmax", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
+    "LogSoftmax", "Mish", "MultiheadAttention", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid",
     "Softmax", "Softmax2d", "Softmin", "Softplus", "Softshrink", "Softsign", "Tanh", "Tanhshrink", "Threshold",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """Attention is imported when it is first used."""
+    if name == "MultiheadAttention":
+        return importlib.import_module(f"{__name__}.attention").MultiheadAttention
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -192,6 +192,6 @@ class CTCLoss(Loss):
 
     def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
         """See `nn.functional.ctc_loss`."""
-        return F.ctc_loss(  # type: ignore[no-any-return]
+        return F.ctc_loss(
             log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
         )

@@ -1,0 +1,10 @@
+"""Transformers: attention and small networks, in layers."""
+
+from gradsmith.nn.modules.transformer.layers import TransformerDecoderLayer, TransformerEncoderLayer
+from gradsmith.nn.modules.transformer.masks import generate_square_subsequent_mask as _generate_square_subsequent_mask
+from gradsmith.nn.modules.transformer.stacks import Transformer, TransformerDecoder, TransformerEncoder
+
+__all__ = [
+    "Transformer", "TransformerDecoder", "TransformerDecoderLayer", "TransformerEncoder", "TransformerEncoderLayer",
+    "_generate_square_subsequent_mask",
+]  # fmt: skip
