@@ -237,8 +237,8 @@ def test_every_node_says_why_it_keeps_what_it_keeps() -> None:
             if reason:
                 text = files[f"{op.family}.pyx"]
                 node = text[text.index(f"cdef class {variant.backward.class_name}(") :].split("cdef int apply")[0]
-                node = node.replace("\n    # ", " ")  # a long one goes on in the next line
-                assert f"# {reason[0].upper()}{reason[1:]}." in node, variant.c_entry
+                comment = " ".join(line.strip("# ") for line in node.splitlines())  # a long one has several lines
+                assert f"{reason[0].upper()}{reason[1:]}." in comment, variant.c_entry
 
 
 def test_the_own_table_has_decided_everything() -> None:
