@@ -537,7 +537,9 @@ cdef class LstmPullbackBackward0(Node):
 
 cdef tuple tangents_lstm_pullback(list gradients, tuple tangents, tuple given):    # transposed
     self_t, cells_t, weight_t, projection_t, initial_cells_t, from_output_t, from_gates_t, from_cells_t = tangents
-    to_gates, to_cells, to_output, self, cells, weight, projection, initial_cells, from_gates, batch_sizes, reverse = given
+    (
+        to_gates, to_cells, to_output, self, cells, weight, projection, initial_cells, from_gates, batch_sizes, reverse
+    ) = given
     grad_to_gates, grad_to_cells, grad_to_output = gradients
     return (
         (
@@ -1258,7 +1260,9 @@ cdef class LstmPushforwardBackward0(Node):
 
 cdef tuple tangents_lstm_pushforward(list gradients, tuple tangents, tuple given):    # transposed
     self_t, cells_t, weight_t, projection_t, initial_cells_t, from_output_t, from_gates_t, from_cells_t = tangents
-    to_gates, to_cells, to_output, self, cells, weight, projection, initial_cells, from_gates, batch_sizes, reverse = given
+    (
+        to_gates, to_cells, to_output, self, cells, weight, projection, initial_cells, from_gates, batch_sizes, reverse
+    ) = given
     grad_to_gates, grad_to_cells, grad_to_output = gradients
     return (
         (

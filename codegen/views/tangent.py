@@ -13,6 +13,7 @@ from ..spec.names import tangent_name, tangents_name
 from .model import Incoming, TangentView, tuple_text
 from .node import gradient_list, gradient_names, incoming
 
+LONGEST = 100  # names in a row
 _WORD = re.compile(r"(?<![\w.])[A-Za-z_]\w*")
 
 
@@ -99,8 +100,9 @@ def _stood_for(variant: Variant, places: Mapping[str, str]) -> str:
 def _unpacked(names: Iterable[str], source: str) -> Iterator[str]:
     """``self_t, other_t = tangents``"""
     targets = list(names)
+    text = f"{', '.join(targets)}{',' if len(targets) == 1 else ''}"
     if targets:
-        yield f"{', '.join(targets)}{',' if len(targets) == 1 else ''} = {source}"
+        yield f"{text if len(text) < LONGEST else f'({text})'} = {source}"  # a line is broken at its brackets
 
 
 def _names_read(variant: Variant, lines: Iterable[str]) -> tuple[str, ...]:

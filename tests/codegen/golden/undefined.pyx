@@ -6,7 +6,7 @@ cdef class ExtentBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_low = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_high = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_high = gradient(grads, 1)
         cdef object pair
         if wants(wanted, 0):    # self
             pair = value_of(self, 0)
