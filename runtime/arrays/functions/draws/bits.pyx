@@ -9,7 +9,7 @@ cimport numpy as cnp
 from libc.math cimport ldexp
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 
-from gradsmith.runtime.arrays.array cimport ADD, binary, is_meta, MULTIPLY
+from gradsmith.runtime.arrays.array cimport ADD, binary, contiguous, is_meta, MULTIPLY
 from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, take
 
 import numpy as np
@@ -190,8 +190,9 @@ def kept_part_of(object self, object mask, double scale, double above, double be
     if is_meta(<PyObject *>self) or is_meta(<PyObject *>mask):
         shape = np.broadcast_shapes(self.shape, mask.shape)
         return fresh_beside(self if is_meta(<PyObject *>self) else mask, cnp.PyArray_TYPE(self), shape)
-    if is_one_row(self, mask):
-        return kept_row(self, mask, scale, above, below)
+    if has_kernel(self, mask):
+        # A gradient that is one number for all is written out first.
+        return kept_row(take(contiguous(<PyObject *>self)), mask, scale, above, below)
     factor = np.where(mask, self.dtype.type(scale), self.dtype.type(0))
     found = take(binary(MULTIPLY, <PyObject *>self, <PyObject *>factor))
     if above or below:
@@ -200,12 +201,11 @@ def kept_part_of(object self, object mask, double scale, double above, double be
     return found
 
 
-cdef bint is_one_row(cnp.ndarray self, cnp.ndarray mask):
-    """Do both lie row by row, and is there a kernel?"""
+cdef bint has_kernel(cnp.ndarray self, cnp.ndarray mask):
     cdef bint is_known = cnp.PyArray_TYPE(self) == cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(self) == cnp.NPY_FLOAT64
     return (
-        is_known and cnp.PyArray_SAMESHAPE(self, mask) and cnp.PyArray_IS_C_CONTIGUOUS(self)
-        and cnp.PyArray_ISBEHAVED_RO(self) and cnp.PyArray_IS_C_CONTIGUOUS(mask)
+        is_known and cnp.PyArray_SAMESHAPE(self, mask) and cnp.PyArray_ISBEHAVED_RO(self)
+        and cnp.PyArray_IS_C_CONTIGUOUS(mask)
     )
 
 
