@@ -130,6 +130,7 @@ ELSEWHERE = {
     "binary_cross_entropy", "channel_shuffle", "clone.format",
     "cosine_embedding_loss", "cosine_similarity", "group_norm", "kl_div", "layer_norm", "local_response_norm",
     "margin_ranking_loss", "multi_margin_loss", "multilabel_margin_loss", "multilabel_soft_margin_loss",
+    "multinomial",
     "normalize", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
     "triplet_margin_loss",
 }  # fmt: skip
