@@ -11,11 +11,11 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.formulas cimport zeros_like
+from gradsmith.runtime.arrays.functions.draws cimport bits
 from gradsmith.runtime.arrays.functions cimport floats
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.draws import bits
 from gradsmith.runtime.calls.overloads import Overload
 from gradsmith.runtime.tensors.factories.random import as_generator_or_none, numpy_generator
 

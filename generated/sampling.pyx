@@ -21,10 +21,11 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like_info
 from gradsmith.generated.gamma_functions cimport op_digamma, op_lgamma
 from gradsmith.generated.incomplete cimport op_gamma_density
 from gradsmith.generated.unary cimport op_neg
+from gradsmith.runtime.arrays.functions.draws cimport bits
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.draws import bits, distributions, quantiles
+from gradsmith.runtime.arrays.functions.draws import distributions, quantiles
 from gradsmith.runtime.tensors.factories.random import as_generator_or_none, numpy_generator
 
 

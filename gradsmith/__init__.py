@@ -124,7 +124,7 @@ if TYPE_CHECKING:
     from gradsmith.nn.in_place import relu_ as relu_
     from gradsmith.nn.in_place import selu_ as selu_
     from gradsmith.nn.in_place import threshold_ as threshold_
-    from gradsmith.nn.losses import ctc_loss as ctc_loss
+    from gradsmith.nn.losses.distances import ctc_loss as ctc_loss
     from gradsmith.nn.recurrent import gru as gru
     from gradsmith.nn.recurrent import gru_cell as gru_cell
     from gradsmith.nn.recurrent import lstm as lstm

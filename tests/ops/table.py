@@ -25,6 +25,8 @@ def has_derivative(case):
 CALLABLE = [row for row in OPS if row.forms]
 CASES = [case for row in CALLABLE for case in cases_of(row)]
 DIFFERENTIABLE = [case for case in CASES if case.inputs and has_derivative(case)]
+# Those whose second derivatives have one: kernels of alignments end at the second.
+THRICE_DIFFERENTIABLE = [case for case in DIFFERENTIABLE if case.row.base != "ctc_losses"]
 
 
 def writes(row):

@@ -29,7 +29,7 @@ cpdef object for_groups(object name, object factor, object shape, object groups)
     """A number for each channel, in a shape that broadcasts with what `group_parts` makes of the images."""
     if factor is None:
         return None
-    if tuple(factor.shape) != (shape[1],):
+    if len(shape) < 2 or tuple(factor.shape) != (shape[1],):
         raise RuntimeError(
             f"group_norm(): Expected {name} to be a vector of size equal to the number of channels in input, but got "
             f"{name} of shape {list(factor.shape)} and input of shape {list(shape)}"

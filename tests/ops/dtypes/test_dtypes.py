@@ -93,6 +93,7 @@ RULES = {
 KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 # Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
 ELSEWHERE = {
+    "var_mean.all", "var_mean.dim", "std_mean.all", "std_mean.dim",
     "addbmm", "addmm", "addmv", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
     "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
     "cholesky_solve", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",

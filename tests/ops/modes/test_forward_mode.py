@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from table import DIFFERENTIABLE, cases_by_row
+from table import DIFFERENTIABLE, THRICE_DIFFERENTIABLE, cases_by_row
 
 import gradsmith as gs
 from gradsmith.autograd import grad
@@ -91,7 +91,7 @@ def test_tangent(key, dtype):
 @both_dtypes
 def test_reverse_over_forward_is_forward_over_reverse(key, dtype):
     """The derivative along a direction of the gradient, both ways."""
-    for case in ROWS[key]:
+    for case in (case for case in ROWS[key] if case in THRICE_DIFFERENTIABLE):
         values = case.values(dtype)
         directions = directions_of(case, values, case.inputs)
         with dual_level():

@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 from steady import assert_steady
-from table import CASES, DIFFERENTIABLE, writes
+from table import CASES, DIFFERENTIABLE, THRICE_DIFFERENTIABLE, writes
 
 import gradsmith as gs
 from gradsmith.autograd import forward_ad
@@ -63,7 +63,7 @@ def whether_or_not(function, errors=REFUSALS):
 
 
 @quiet
-@over(DIFFERENTIABLE)
+@over(THRICE_DIFFERENTIABLE)
 def test_forward_mode(case):
     """Two levels, over a graph that records the tangents."""
     values = case.values()

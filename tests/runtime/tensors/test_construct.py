@@ -13,7 +13,7 @@ class Plain(gs.Tensor):
     pass
 
 
-class Parameter(gs.Tensor):
+class Weight(gs.Tensor):
     """PyTorch's idiom."""
 
     def __new__(cls, data, requires_grad=True):
@@ -95,11 +95,11 @@ def test_what_it_refuses(args, named, error, message):
 
 def test_new_with_arguments():
     data = gs.ones(3)
-    parameter = Parameter(data)
-    assert type(parameter) is Parameter and parameter.requires_grad and parameter.is_leaf
-    assert parameter.data_ptr() == data.data_ptr() and not Parameter(data, False).requires_grad
-    assert Parameter(gs.ones(3, requires_grad=True) * 2).is_leaf
-    assert repr(parameter) == "Parameter([1., 1., 1.], requires_grad=True)"
+    parameter = Weight(data)
+    assert type(parameter) is Weight and parameter.requires_grad and parameter.is_leaf
+    assert parameter.data_ptr() == data.data_ptr() and not Weight(data, False).requires_grad
+    assert Weight(gs.ones(3, requires_grad=True) * 2).is_leaf
+    assert repr(parameter) == "Weight([1., 1., 1.], requires_grad=True)"
 
 
 def test_new_and_init_with_arguments():
@@ -119,20 +119,20 @@ def test_what_new_does_not_take_init_does_not_get():
 
 
 def test_in_place_keeps_the_class_and_results_are_plain():
-    parameter = Parameter(gs.ones(2), False)
+    parameter = Weight(gs.ones(2), False)
     assert parameter.add_(1) is parameter
     assert type(parameter + 1) is gs.Tensor and type(parameter.detach()) is gs.Tensor
 
 
 def test_gradients_of_a_parameter():
-    parameter = Parameter(gs.ones(2))
+    parameter = Weight(gs.ones(2))
     (parameter * parameter).sum().backward()
     assert parameter.grad.tolist() == [2, 2]
 
 
 def test_make_subclass_shares_the_version():
     data = gs.ones(2)
-    parameter = Parameter(data)
+    parameter = Weight(data)
     y = parameter.sin().sum()
     data.add_(1)
     assert parameter._version == 1 and not parameter._is_view()
@@ -165,11 +165,11 @@ def test_a_subclass_is_made_of_a_tensor(data):
 
 def test_integers_make_no_parameter():
     with pytest.raises(RuntimeError, match="floating point and complex"):
-        Parameter(gs.tensor([1, 2]))
+        Weight(gs.tensor([1, 2]))
 
 
 def test_subclasses_without_data_and_of_inference():
-    assert Parameter(gs.ones(2, device="meta")).is_meta
+    assert Weight(gs.ones(2, device="meta")).is_meta
     with gs.inference_mode():
         made_there = gs.ones(2)
     assert gs.Tensor._make_subclass(Plain, made_there).is_inference()

@@ -176,12 +176,12 @@ def fill_integers(object generator, cnp.ndarray out not None, object low, object
 # ---- for tables
 
 
-def bernoulli_number_of(object self, double p, object generator):
+cpdef object bernoulli_number_of(object self, double p, object generator):
     """Ones with a probability, and zeros, in the shape and dtype of an array."""
     return kept(generator, self.shape, p).astype(self.dtype)
 
 
-def kept_part_of(object self, object mask, double scale, double above, double below):
+cpdef object kept_part_of(object self, object mask, double scale, double above, double below):
     """`self` times `scale` plus `above` where the mask is true, times zero plus `below` elsewhere."""
     if mask.dtype != np.bool_:
         raise RuntimeError(f"kept_part(): expects a mask of bool, got {mask.dtype}")
