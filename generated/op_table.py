@@ -4304,7 +4304,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Places drawn with the probabilities that the elements of a vector, or of each row of a matrix, have to one another.",
         domain={"self": Interval(0.0, float("inf"), True, False)},
         reference="places_by_weights(generator, self, num_samples, replacement)",
-        requires=("prob_dist must be 1 or 2 dim", "cannot sample n_sample <= 0 samples", "cannot sample n_sample > prob_dist.size(-1) samples without replacement"),
+        requires=("prob_dist must be 1 or 2 dim", "cannot sample n_sample <= 0 samples", "more than prob_dist.size(-1) samples without replacement"),
         batching="loop: it draws random numbers",
     ),
     OpRow(
@@ -23355,8 +23355,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(1, 2, 3, 1, 4)", "weight": "real(2, 3, 2, 1, 1)", "bias": "real(3)"},
-            {"self": "real(4, 2, 1, 3)", "weight": "real(4, 1, 1, 1, 3)", "stride": "(1, 1, 3)", "padding": "(0, 0, 1)", "groups": "2"},
-            {"self": "real(1, 1, 1, 3, 4)", "weight": "real(1, 1, 2, 5, 3)", "stride": "(3, 2, 1)", "padding": "(1, 0, 2)", "output_padding": "(2, 1, 0)", "dilation": "(2, 1, 4)"},
+            {"self": "real(4, 1, 2, 3)", "weight": "real(4, 1, 1, 2, 3)", "stride": "(1, 2, 3)", "padding": "(0, 1, 1)", "output_padding": "(0, 1, 2)", "groups": "2"},
+            {"self": "real(1, 1, 2, 3, 4)", "weight": "real(1, 1, 2, 5, 3)", "stride": "(3, 2, 1)", "padding": "(1, 0, 2)", "output_padding": "(2, 1, 0)", "dilation": "(2, 1, 4)"},
         ),
         operators=(),
         aliases=(),
