@@ -512,11 +512,11 @@ cdef TensorBase op_multinomial(TensorBase self, object num_samples, bint replace
     try:
         if not (replacement or num_samples <= item_of(shape_of(self), -1)):
             raise RuntimeError(
-                "multinomial(): more than prob_dist.size(-1) samples without replacement, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+                "multinomial(): fewer numbers than samples, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
             )
     except IndexError:
         raise IndexError(
-            "multinomial(): more than prob_dist.size(-1) samples without replacement, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+            "multinomial(): fewer numbers than samples, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
         ) from None
     cdef int depth = begin_replaceable_op(
         "multinomial", (self, num_samples, replacement, generator), &batched_multinomial

@@ -224,7 +224,7 @@ class EmbeddingBag(_Table):
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         """One vector for each bag: a row of `input`, or, with `offsets`, the part of it from one offset to the next."""
-        return F.embedding_bag(  # type: ignore[no-any-return]
+        return F.embedding_bag(
             input,
             self.weight,
             offsets,
