@@ -421,7 +421,7 @@ def alignments_and_back() -> dict[str, Contestant]:
 
 
 def sequences() -> list[Row]:
-    layers = {"lstm": (4, "0.9"), "gru": (3, "0.6"), "rnn_tanh": (1, "0.6"), "rnn_relu": (1, "0.6")}
+    layers = {"lstm": (4, "0.5"), "gru": (3, "0.5"), "rnn_tanh": (1, "0.5"), "rnn_relu": (1, "0.5")}
     return [
         *(
             Row(f"{name} of 50 steps there and back", lambda a=(name, gates): sequence_and_back(*a), f"torch {must}")

@@ -4304,7 +4304,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Places drawn with the probabilities that the elements of a vector, or of each row of a matrix, have to one another.",
         domain={"self": Interval(0.0, float("inf"), True, False)},
         reference="places_by_weights(generator, self, num_samples, replacement)",
-        requires=("prob_dist must be 1 or 2 dim", "cannot sample n_sample <= 0 samples", "fewer numbers than samples"),
+        requires=("prob_dist must be 1 or 2 dim", "cannot sample n_sample <= 0 samples", "cannot sample n_sample > prob_dist.size(-1) samples without replacement"),
         batching="loop: it draws random numbers",
     ),
     OpRow(

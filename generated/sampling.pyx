@@ -512,11 +512,15 @@ cdef TensorBase op_multinomial(TensorBase self, object num_samples, bint replace
     try:
         if not (replacement or num_samples <= item_of(shape_of(self), -1)):
             raise RuntimeError(
-                "multinomial(): fewer numbers than samples, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+                "multinomial(): cannot sample n_sample > prob_dist.size(-1) samples without replacement, but got "
+                "replacement = %r and num_samples = %r and self.shape = %r" % (
+                    replacement, num_samples, shape_of(self)
+                ),
             )
     except IndexError:
         raise IndexError(
-            "multinomial(): fewer numbers than samples, but got replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
+            "multinomial(): cannot sample n_sample > prob_dist.size(-1) samples without replacement, but got "
+            "replacement = %r and num_samples = %r and self.shape = %r" % (replacement, num_samples, shape_of(self)),
         ) from None
     cdef int depth = begin_replaceable_op(
         "multinomial", (self, num_samples, replacement, generator), &batched_multinomial

@@ -126,8 +126,30 @@ def _conditional(code: str, end: str) -> list[str]:
     indent = _indent_of(code)
     *first, last = _branches(code.strip())
     if not first:
-        return [code + end]
+        return _message(code, end)
     return [*(line for part in first for line in _code(indent + part)), *_code(indent + last, end)]
+
+
+def _message(code: str, end: str) -> list[str]:
+    """A text that is longer than a line goes on in literals of its own, which Python joins."""
+    indent = _indent_of(code)
+    literal = _TOKEN.match(code, len(indent))
+    if literal is None or not literal[0].startswith('"'):
+        return [code + end]
+    room = WIDTH - len(indent) - len('""')
+    # Its characters stay as they are: lines end at spaces alone, which they keep.
+    *parts, last = wrap(
+        literal[0][1:-1],
+        room,
+        drop_whitespace=False,
+        expand_tabs=False,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [""]
+    if not parts:
+        return [code + end]
+    return [*(f'{indent}"{part}"' for part in parts), *_code(f'{indent}"{last}"{code[literal.end() :]}', end)]
 
 
 def _branches(code: str) -> list[str]:
