@@ -1013,7 +1013,7 @@ cdef class HermitianEigenBackward0(Node):
     # Saves eigenvalues and eigenvectors: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_eigenvalues = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_eigenvectors = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_eigenvectors = gradient(grads, 1)
         cdef TensorBase adjoint, gaps, fixed, turned, off, of_vectors, of_values
         cdef TensorBase eigenvalues = unpack(self, 0)
         cdef TensorBase eigenvectors = unpack(self, 1)

@@ -41,7 +41,7 @@ cdef class LeastSquaresBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_solution = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_singular_values = gradient_or_zeros(self, grads, 2)
+        cdef TensorBase grad_singular_values = gradient(grads, 2)
         cdef TensorBase self_, other, solution, inverted, mT_part, inner, beside, outer, rest, of_solution
         cdef object rcond, op, reduced
         self_ = unpack(self, 0)

@@ -593,7 +593,7 @@ cdef class ClassLossesBackward0(Node):
     # Saves self, target and log_sum: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_log_sum = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_log_sum = gradient(grads, 1)
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase target = unpack(self, 1)
         cdef TensorBase log_sum = unpack(self, 2)

@@ -166,8 +166,8 @@ cdef class StandardizedBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_center = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase grad_variance = gradient_or_zeros(self, grads, 2)
+        cdef TensorBase grad_center = gradient(grads, 1)
+        cdef TensorBase grad_variance = gradient(grads, 2)
         cdef TensorBase self_ = None, weight, center = None, variance = None, from_values, with_center
         cdef object self_shape, weight_is_none, weight_shape, dim, eps, centered
         if wants(wanted, 0):    # self

@@ -42,9 +42,9 @@ cdef class LstmStepsBackward0(Node):
     # initial_output and initial_cells, initial_output and output for the gradient of weight.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad_output = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_gates = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase grad_cells = gradient_or_zeros(self, grads, 2)
+        cdef TensorBase grad_output = gradient(grads, 0)
+        cdef TensorBase grad_gates = gradient(grads, 1)
+        cdef TensorBase grad_cells = gradient(grads, 2)
         cdef TensorBase weight, projection, initial_output, initial_cells, output, gates, cells
         cdef object batch_sizes, reverse, gates_shape, pulled
         gates = unpack(self, 5)
@@ -400,8 +400,8 @@ cdef class LstmPullbackBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_to_gates = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_to_cells = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 2)
+        cdef TensorBase grad_to_cells = gradient(grads, 1)
+        cdef TensorBase grad_to_output = gradient(grads, 2)
         cdef TensorBase self_, cells, weight, projection = None, initial_cells, from_gates, to_gates
         cdef TensorBase to_cells = None, to_output = None, unprojected, before
         cdef object projection_is_none, batch_sizes, reverse, pushed
@@ -1124,8 +1124,8 @@ cdef class LstmPushforwardBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_to_gates = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_to_cells = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 2)
+        cdef TensorBase grad_to_cells = gradient(grads, 1)
+        cdef TensorBase grad_to_output = gradient(grads, 2)
         cdef TensorBase self_, cells, weight, projection, initial_cells, from_gates, to_gates = None
         cdef TensorBase to_cells = None, to_output, unprojected, before
         cdef object projection_is_none, batch_sizes, reverse, to_gates_shape, pulled
@@ -2123,8 +2123,8 @@ cdef class GruStepsBackward0(Node):
     # Saves weight, initial_output, output and gates: every gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad_output = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_gates = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_output = gradient(grads, 0)
+        cdef TensorBase grad_gates = gradient(grads, 1)
         cdef TensorBase weight, initial_output, output, gates, recurrent
         cdef object self_shape, batch_sizes, reverse, gates_shape, pulled
         gates = unpack(self, 3)
@@ -2793,7 +2793,7 @@ cdef class GruPullbackBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_to_gates = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_to_output = gradient(grads, 1)
         cdef TensorBase self_, output, weight, initial_output, from_gates, to_gates = None, to_output = None
         cdef TensorBase crossed, tangents_before
         cdef object from_gates_is_none, from_gates_shape, batch_sizes, reverse, to_gates_shape, pushed
@@ -3315,7 +3315,7 @@ cdef class GruPushforwardBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_to_gates = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_to_output = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_to_output = gradient(grads, 1)
         cdef TensorBase self_, output, weight, initial_output, from_gates, to_gates = None, to_output, crossed
         cdef TensorBase tangents_before
         cdef object from_gates_is_none, from_gates_shape, batch_sizes, reverse, to_gates_shape, pulled

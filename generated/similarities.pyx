@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_bool, as_dim_tuple, as_float, as_int, BatchRule, begin_op, begin_replaceable_op,
     carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, collect_edge, end_op, ended,
-    give_out, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, Node, of_cores, replayed_result, replays,
-    requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, Node, of_cores, replayed_result,
+    replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input,
     set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
     write_out_docstrings,
 )
@@ -215,7 +215,7 @@ cdef class AttentionBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_log_sum = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase grad_log_sum = gradient(grads, 1)
         cdef TensorBase query = None, key = None, value = None, mask = None, values, log_sum = None, delta
         cdef object scale, causal
         values = unpack(self, 4)

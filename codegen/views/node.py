@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from ..formula.facts import folded
-from ..formula.formula import Attribute, Conditional, Expr, IsWanted, Literal, Name, Operator
+from ..formula.formula import Attribute, Conditional, Expr, Gradient, IsUndefined, IsWanted, Literal, Name, Operator
 from ..formula.printing import CythonPrinter
 from ..formula.scope import BOOL
 from ..model import Backward, GradientRule, Op, SavedTensor, SavedValue, Table, Variant
@@ -112,10 +112,20 @@ def incoming(variant: Variant) -> tuple[Incoming, ...]:
     used = {index for formula in formulas for index in formula.gradients}
     outputs = zip(gradient_names(variant), variant.signature.in_gradient_order, strict=True)
     return tuple(
-        Incoming(name, index, returned.type.optional)
+        Incoming(name, index, returned.type.optional or all(_is_tested(formula.expr, index) for formula in formulas))
         for index, (name, (_, returned)) in enumerate(outputs)
         if (every or index in used) and not returned.type.is_list
     )
+
+
+def _is_tested(expr: Expr, index: int) -> bool:
+    """Is a gradient read only where a test has said that it has arrived? Zeros need not take its place then."""
+    match expr:
+        case Gradient():
+            return expr.index != index
+        case Conditional(test=IsUndefined(index=tested)) if tested == index:
+            return _is_tested(expr.body, index)
+    return all(_is_tested(child, index) for child in expr.children())
 
 
 def _load(saved: SavedTensor) -> Load:
