@@ -32,7 +32,7 @@ _TENSORS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParamete
 
 
 def _public_names() -> list[str]:
-    """Of all modules; they are listed when somebody asks."""
+    """Public names of all modules, collected on first use."""
     return sorted(
         {"DataParallel", "functional", *_MODULES, *_TENSORS, *importlib.import_module(f"{__name__}.modules").__all__}
     )

@@ -65,7 +65,7 @@ def embedding_bag(
     sparse : bool, optional
         Where `weight` is a leaf, its gradient has the rows alone that were looked up; not for maxima.
     per_sample_weights : Tensor, optional
-        What each row is multiplied by, of the shape of `input`; for sums alone. It may have a gradient.
+        Factors of the rows, of the shape of `input`; only for sums. They may require a gradient.
     include_last_offset : bool, optional
         The last of `offsets` is the end of the last bag.
     padding_idx : int, optional

@@ -106,7 +106,7 @@ def _replicated(size: int, before: int, after: int) -> Places:
 
 
 def _around(size: int, before: int, after: int) -> Places:
-    """What is taken away is so before the rest goes around."""
+    """Circular padding; negative amounts crop the tensor before the rest wraps around."""
     kept = np.arange(max(-before, 0), size - max(-after, 0))
     return np.asarray(kept[np.arange(-max(before, 0), len(kept) + max(after, 0)) % len(kept)])
 

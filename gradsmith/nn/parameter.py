@@ -119,7 +119,7 @@ _OPERATORS = (
 
 
 class UninitializedTensorMixin:
-    """What parameters and buffers without a shape have in common: they can be converted and materialized, no more."""
+    """Base of parameters and buffers without a shape: they can only be converted and materialized."""
 
     cls_to_become: Any = None
 

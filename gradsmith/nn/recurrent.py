@@ -30,7 +30,7 @@ class _Weights(NamedTuple):
 
 
 class _Layout(NamedTuple):
-    """What there is besides tensors: how many sequences have each step, and the options of a network."""
+    """Settings besides tensors: batch sizes of all steps, and the options of the network."""
 
     batch_sizes: list[int]
     has_biases: bool

@@ -35,7 +35,7 @@ _LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "Muon": "muon", "SparseAdam
 
 
 def __getattr__(name: str) -> Any:
-    """What few programs use is imported when it is first used."""
+    """Import rarely used modules on first use."""
     if name in ("lr_scheduler", "swa_utils"):
         return importlib.import_module(f"{__name__}.{name}")
     if name in _LAZY:

@@ -75,7 +75,7 @@ class ElementwiseOptimizer(Optimizer):
         raise NotImplementedError
 
     def _first_value(self, name: str, group: Group, p: Tensor) -> Any:
-        """What each element of a new state is, or the number that counts."""
+        """Initial value of each element of a state, or of a counter."""
         return 0.0
 
     def _new_state(self, group: Group, p: Tensor) -> dict[str, Tensor]:
@@ -90,7 +90,7 @@ class ElementwiseOptimizer(Optimizer):
     def _changes(
         self, group: Group, p: Tensor, grad: Tensor, counters: list[Tensor], states: list[Any], is_new: bool
     ) -> list[tuple[Any, ...]]:
-        """What a step has to write, for parameters that the loop does not serve."""
+        """New values of a step, for parameters that the compiled loop does not handle."""
         if grad.is_sparse:
             return self._changes_of_rows(group, p, grad, counters, states, is_new)
         settings = {key: plain(value) for key, value in group.items() if key != "params"}
@@ -229,7 +229,7 @@ def filled_like(p: Tensor, number: float) -> Tensor:
 
 
 def as_real(x: Tensor, p: Tensor) -> Tensor:
-    """What a formula computes with: complex numbers are pairs, and float16 is rounded only in the end."""
+    """Operand of a formula: complex numbers as pairs, float16 widened and rounded once at the end."""
     if p.is_complex():
         from gradsmith.generated.complex_numbers import view_as_real
 

@@ -381,7 +381,7 @@ def counter(value: float) -> Tensor:
 
 
 def loss_of(closure: Closure | None) -> Any:
-    """What the closure returns, which computes gradients whatever the mode of the caller."""
+    """Result of the closure, called with gradients enabled."""
     if closure is None:
         return None
     mode = is_grad_enabled()

@@ -161,7 +161,7 @@ def _averaged_model() -> Any:
             self.avg_fn, self.multi_avg_fn, self.use_buffers = avg_fn, multi_avg_fn, use_buffers
 
         def forward(self, *args: Any, **kwargs: Any) -> Any:
-            """What the copy computes."""
+            """Forward pass of the averaged copy."""
             return self.module(*args, **kwargs)
 
         @no_grad()

@@ -282,7 +282,7 @@ def _static(name: str, given: Tensor, batch: int, heads: int, columns: int) -> T
 
 @dataclass(frozen=True)
 class _Masks:
-    """What queries may not see: True there, or a term that is added to products."""
+    """Mask of the keys that queries must not attend to: boolean, or a term added to the scores."""
 
     of_pairs: Tensor | None  # (L, S) or (N * heads, L, S)
     of_keys: Tensor | None  # (N, S)

@@ -107,7 +107,7 @@ def gaussian_nll_loss(
     full : bool, optional
         Add the constant term, log(2 pi) / 2.
     eps : float, optional
-        What a smaller variance is taken for. Its gradient is that of the loss there, so that it can grow.
+        Lower bound of the variance. Below it the gradient is that of the loss at the bound, so that it can grow.
     reduction : {'mean', 'sum', 'none'}, optional
         What becomes of the losses.
 
@@ -150,7 +150,7 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """What the distance to the negative lacks to that to the positive and a margin, for any distance.
+    """Triplet loss for any distance: by how much the positive is not nearer than the negative by a margin.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ __all__ = [
 
 
 class _NormBase(Module):
-    """What normalizations by the statistics of channels have in common.
+    """Base of the normalizations by statistics of channels.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ class SyncBatchNorm(_BatchNorm):
 
 
 class _LazyNormBase(LazyModuleMixin, _NormBase):
-    """What lazy normalizations have in common; see `_NormBase` for the parameters."""
+    """Base of lazy normalizations; see `_NormBase` for the parameters."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What PyTorch has for several devices."""
+"""PyTorch's wrappers for several devices, of which there is one."""
 
 from gradsmith.nn.parallel.data_parallel import DataParallel, data_parallel
 

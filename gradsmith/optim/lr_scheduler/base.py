@@ -100,7 +100,7 @@ class LRScheduler:
         return [copied(rate) if factor is None else rate * factor for rate in values_of(self.optimizer, "lr")]
 
     def _factor(self) -> float | None:
-        """What this step multiplies all rates by; None leaves them as they are."""
+        """Factor of all learning rates in this step; None leaves them unchanged."""
         raise NotImplementedError
 
     def _closed_form(self) -> list[Rate] | None:

@@ -97,7 +97,7 @@ def as_parameter(value: Any) -> Any:
 
 
 def line_of(value: Any) -> str:
-    """What a container of parameters prints for a value."""
+    """Text of a value in the repr of a container of parameters."""
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"

@@ -1,4 +1,4 @@
-"""What all convolutions have in common."""
+"""Base class of all convolutions."""
 
 from __future__ import annotations
 

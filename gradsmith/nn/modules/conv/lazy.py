@@ -13,7 +13,7 @@ from gradsmith.nn.parameter import UninitializedParameter
 
 
 class LazyConvMixin(LazyModuleMixin):
-    """What lazy convolutions have in common."""
+    """Base class of lazy convolutions."""
 
     def _wait_for_channels(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
         self.weight = UninitializedParameter(device=device, dtype=dtype)

@@ -47,7 +47,7 @@ class ConvTransposeNd(ConvNd):
         num_spatial_dims: int,
         dilation: Sequence[int],
     ) -> Sequence[int]:
-        """What has to be added to the output for it to have a size; a stride leaves several sizes open."""
+        """Output padding that gives the requested size: with a stride, several sizes are possible."""
         if output_size is None:
             return self.output_padding
         outer = 2 if input.ndim == num_spatial_dims + 2 else 1

@@ -1,4 +1,4 @@
-"""What losses have in common."""
+"""Base classes of losses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module is made of: parameters, buffers and modules by name, found as attributes."""
+"""Parameters, buffers and submodules of a module, by name and as attributes."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ class Saving(Registry):
     """Making a state; loading.py takes it."""
 
     def get_extra_state(self) -> Any:
-        """What belongs to the state besides tensors; a class that has it defines `set_extra_state` too."""
+        """State other than tensors; a class that defines this also defines `set_extra_state`."""
         raise RuntimeError(
             "Reached a code path in Module.get_extra_state() that should never be called. A class whose state has "
             "something besides tensors defines get_extra_state() and set_extra_state()."

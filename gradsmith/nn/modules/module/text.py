@@ -10,7 +10,7 @@ class Text(Registry):
     """``repr`` of a module: one line each for its extra text and its children, indented."""
 
     def extra_repr(self) -> str:
-        """What stands between the brackets of the module's own line; to be written by classes over Module."""
+        """Text between the parentheses of the module's own line; subclasses override it."""
         return ""
 
     def _get_name(self) -> str:

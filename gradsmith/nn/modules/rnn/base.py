@@ -1,4 +1,4 @@
-"""What recurrent layers have in common: weights by layer and direction, and the shapes of states."""
+"""Base class of recurrent layers: weights by layer and direction, and the shapes of states."""
 
 from __future__ import annotations
 

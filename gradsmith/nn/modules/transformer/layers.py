@@ -18,7 +18,7 @@ Activation = str | Callable[[Tensor], Tensor]
 
 
 class _Layer(Module):
-    """What both have in common: attention within the sequence, and a network of two layers for each step."""
+    """Base of both layers: self-attention, and a feedforward network of two layers."""
 
     activation: Any
 
