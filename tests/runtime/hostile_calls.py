@@ -18,7 +18,7 @@ LEFT_OUT = {
     "__init_subclass__", "__subclasshook__", "__class__", "__abstractmethods__", "__bases__", "__mro__", "__dict__",
 }  # fmt: skip
 # They wait for other threads, which is all they do: the loop of a helper, and what waits for its answer.
-WAITING = {"_work", "_wait_regardless"}
+WAITING = {"_work", "_wait_regardless", "receive"}
 
 
 def junk_values():

@@ -127,7 +127,7 @@ class CyclicLR(_Cycle):
             return self._scale_fn_custom(x)
         if self.mode == "triangular":
             return 1.0
-        return float(0.5 ** (x - 1) if self.mode == "triangular2" else self.gamma**x)
+        return float(0.5 ** (x - 1) if self.mode == "triangular2" else float(self.gamma) ** x)
 
     def get_lr(self) -> list[Rate]:
         self._warn_unless_in_step()

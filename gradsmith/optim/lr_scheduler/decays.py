@@ -50,7 +50,7 @@ class StepLR(_Decay):
         return self.gamma if self.last_epoch != 0 and self.last_epoch % self.step_size == 0 else None
 
     def _total(self, step: int) -> float:
-        return self.gamma ** (step // self.step_size)
+        return float(self.gamma) ** (step // self.step_size)
 
 
 class MultiStepLR(_Decay):
@@ -84,10 +84,10 @@ class MultiStepLR(_Decay):
         super().__init__(optimizer, last_epoch)
 
     def _factor(self) -> float | None:
-        return self.gamma ** self.milestones[self.last_epoch] if self.last_epoch in self.milestones else None
+        return float(self.gamma) ** self.milestones[self.last_epoch] if self.last_epoch in self.milestones else None
 
     def _total(self, step: int) -> float:
-        return self.gamma ** bisect_right(sorted(self.milestones.elements()), step)
+        return float(self.gamma) ** bisect_right(sorted(self.milestones.elements()), step)
 
 
 class ConstantLR(_Decay):
@@ -218,7 +218,7 @@ class ExponentialLR(_Decay):
         return None if self._is_initial else self.gamma
 
     def _total(self, step: int) -> float:
-        return self.gamma**step
+        return float(self.gamma) ** step
 
 
 class PolynomialLR(_Decay):
