@@ -23355,8 +23355,8 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(1, 2, 3, 1, 4)", "weight": "real(2, 3, 2, 1, 1)", "bias": "real(3)"},
-            {"self": "real(4, 1, 2, 3)", "weight": "real(4, 1, 1, 2, 3)", "stride": "(1, 2, 3)", "padding": "(0, 1, 1)", "output_padding": "(0, 1, 2)", "groups": "2"},
-            {"self": "real(1, 1, 2, 3, 4)", "weight": "real(1, 1, 2, 5, 3)", "stride": "(3, 2, 1)", "padding": "(1, 0, 2)", "output_padding": "(2, 1, 0)", "dilation": "(2, 1, 4)"},
+            {"self": "real(4, 2, 1, 3)", "weight": "real(4, 1, 1, 2, 3)", "stride": "(1, 2, 3)", "padding": "(0, 1, 1)", "output_padding": "(0, 1, 2)", "groups": "2"},
+            {"self": "real(1, 1, 1, 3, 4)", "weight": "real(1, 1, 2, 5, 3)", "stride": "(3, 2, 1)", "padding": "(1, 0, 2)", "output_padding": "(2, 1, 0)", "dilation": "(2, 1, 4)"},
         ),
         operators=(),
         aliases=(),

@@ -337,3 +337,11 @@ def test_errors(call, match):
 def test_a_word_that_is_no_padding():
     with pytest.raises(ValueError, match="'same' or 'valid', not 'full'"):
         F.conv2d(X, W, padding="full", groups=2)
+
+
+def test_an_infinite_weight_stays_in_its_row():
+    """Of one row the stride is never taken, and yet the rows between are not those that the first weight reaches."""
+    x, weight = gs.ones(1, 1, 1, 3), gs.tensor([[[[np.inf], [1.0]]]])
+    assert F.conv_transpose2d(x, weight, stride=(2, 1)).tolist() == [[[[np.inf] * 3, [1.0] * 3]]]
+    volume, weight = gs.ones(1, 1, 1, 1, 3), gs.tensor([[[[[np.inf]], [[1.0]]]]])
+    assert F.conv_transpose3d(volume, weight, stride=(1, 2, 1)).tolist() == [[[[[np.inf] * 3, [1.0] * 3]]]]

@@ -78,14 +78,19 @@ cpdef object conv_weight_of(
 cdef int bind(
     Convolution *c, object image, object window, object output, object stride, object padding, object dilation
 ) except -1:
-    """Sizes and steps. A step that is never taken, of whatever length, is one."""
+    """Sizes and steps. A step that is never taken is no longer than what it could reach.
+
+    Any step beyond brings the same elements to a window; a shorter one would bring zeros from outside of the image, which
+    make NaN of infinite weights.
+    """
     cdef int i
     if {*map(len, (image, window, output, stride, padding, dilation))} != {3}:
         raise RuntimeError("a convolution has three sizes, and a stride, a padding and a dilation for each of them")
     if min(stride) < 1 or min(dilation) < 1:
         raise RuntimeError(f"stride ({list(stride)}) and dilation ({list(dilation)}) of a convolution are positive")
-    stride = [1 if n == 1 else s for n, s in zip(output, stride)]
     dilation = [1 if k == 1 else d for k, d in zip(window, dilation)]
+    spans = [n + abs(p) + (k - 1) * d + 1 for n, p, k, d in zip(image, padding, window, dilation)]
+    stride = [min(s, span) if n == 1 else s for n, s, span in zip(output, stride, spans)]
     expect_numbers(c, window, output, stride, padding, dilation)
     for i in range(3):
         c.image[i], c.window[i], c.output[i] = image[i], window[i], output[i]
