@@ -344,4 +344,4 @@ def test_an_infinite_weight_stays_in_its_row():
     x, weight = gs.ones(1, 1, 1, 3), gs.tensor([[[[np.inf], [1.0]]]])
     assert F.conv_transpose2d(x, weight, stride=(2, 1)).tolist() == [[[[np.inf] * 3, [1.0] * 3]]]
     volume, weight = gs.ones(1, 1, 1, 1, 3), gs.tensor([[[[[np.inf]], [[1.0]]]]])
-    assert F.conv_transpose3d(volume, weight, stride=(1, 2, 1)).tolist() == [[[[[np.inf] * 3, [1.0] * 3]]]]
+    assert F.conv_transpose3d(volume, weight, stride=(2, 1, 1)).tolist() == [[[[[np.inf] * 3], [[1.0] * 3]]]]
