@@ -546,8 +546,12 @@ cdef TensorBase op_cross_entropy(
     cdef int depth = begin_op(
         "cross_entropy", (self, target, weight, ignore_index, reduction, label_smoothing), NULL
     ) if watching else 0
-    cdef TensorBase result = reduced_class_losses(
-        item_of(op_class_losses(self, target, ignore_index), 0), target, weight, ignore_index, reduction
+    cdef TensorBase result = (
+        reduced_class_losses(
+            item_of(op_class_losses(self, target, ignore_index), 0), target, weight, ignore_index, reduction
+        ) if numel_of(self) > 2048 else op_nll_loss(
+            op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction
+        )
     ) if has_class_indices(target, label_smoothing) else soft_cross_entropy(
         op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing
     )
