@@ -52,7 +52,8 @@ def class_losses(scores: Array, target: Array, ignore_index: int) -> tuple[Array
     dim = min(scores.ndim - 1, 1)
     _, log_sum = shares_and_log_sums(scores)
     right = np.where(in_class(scores, target, ignore_index) > 0, scores, 0).sum(dim)
-    return np.where(target == ignore_index, 0, log_sum - right), log_sum
+    losses = np.where(log_sum == np.inf, np.nan, log_sum - right)
+    return np.where(target == ignore_index, 0, losses), log_sum
 
 
 def class_losses_backward(grad: Array, scores: Array, target: Array, log_sum: Array, ignore_index: int) -> Array:

@@ -79,6 +79,13 @@ NAME(logsumexp_of_row)(const REAL *x, npy_intp n)
     return LIBM(log)((REAL)sum) + shift;
 }
 
+/* An infinite score leaves the softmax undefined, and so the loss, whichever class is right. */
+GS_INLINE REAL
+NAME(loss_of)(REAL logsumexp, REAL score)
+{
+    return logsumexp == (REAL)INFINITY ? (REAL)NAN : logsumexp - score;
+}
+
 GS_CLONES static void
 NAME(losses_of_rows)(void *context, npy_intp first, npy_intp last)
 {
@@ -89,7 +96,7 @@ NAME(losses_of_rows)(void *context, npy_intp first, npy_intp last)
         npy_intp class = j->classes[row];
         REAL logsumexp = NAME(logsumexp_of_row)(x, n);
         ((REAL *)j->logsumexp)[row] = logsumexp;
-        ((REAL *)j->out)[row] = class == j->c->ignored ? 0 : logsumexp - x[class];
+        ((REAL *)j->out)[row] = class == j->c->ignored ? 0 : NAME(loss_of)(logsumexp, x[class]);
     }
 }
 
@@ -173,7 +180,7 @@ NAME(losses_of_columns)(void *context, npy_intp first, npy_intp last)
             REAL logsumexp = shifts[k] == (REAL)INFINITY ? NAME(infinity_unless_nan)(x + k, c->classes, c->inner)
                                                          : LIBM(log)((REAL)sums[k]) + shifts[k];
             ((REAL *)j->logsumexp)[tile.place + k] = logsumexp;
-            ((REAL *)j->out)[tile.place + k] = class == c->ignored ? 0 : logsumexp - x[class * c->inner + k];
+            ((REAL *)j->out)[tile.place + k] = class == c->ignored ? 0 : NAME(loss_of)(logsumexp, x[class * c->inner + k]);
         }
     }
 }
