@@ -98,3 +98,26 @@ def test_norm(p):
 def test_refused(call, error, message):
     with pytest.raises(error, match=message):
         call(gs.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+
+
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("kind", ["distinct", "equal", "missing", "missing at the end", "integers"])
+def test_few_of_very_many(kind, largest):
+    """Against the whole order; NaN is the greatest of all."""
+    rng = np.random.default_rng(5)
+    x = rng.standard_normal((2, 20_011))
+    if kind == "equal":
+        x = np.round(x)
+    elif kind == "missing":
+        x[0, [3, 700]] = np.nan
+    elif kind == "missing at the end":
+        x[1, -1] = np.nan
+    elif kind == "integers":
+        x = rng.integers(-1000, 1000, x.shape)
+    for k in (1, 2, 100):
+        values, indices = gs.topk(gs.tensor(x), k, largest=largest)
+        expected = np.sort(x, axis=-1)
+        expected = expected[:, ::-1][:, :k] if largest else expected[:, :k]
+        np.testing.assert_array_equal(values.numpy(), expected)
+        np.testing.assert_array_equal(np.take_along_axis(x, indices.numpy(), -1), expected)
+        assert all(len(set(row)) == k for row in indices.tolist())

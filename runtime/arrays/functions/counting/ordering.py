@@ -15,6 +15,8 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 Array = Any
 
 _LONG = 256  # elements from which on the quick sort and the work after it are worth it
+_VERY_LONG = 1 << 14  # elements from which on a pass over groups of them is worth it
+_GROUP = 32  # elements
 
 
 def wrapped_dim(dim: int, ndim: int) -> int:
@@ -127,9 +129,32 @@ def places_of_extremes(rows: Array, k: int, largest: bool) -> Array:
     length = rows.shape[-1]
     if k == length or k == 0:
         return np.broadcast_to(np.arange(k), (*rows.shape[:-1], k))
+    if length >= _VERY_LONG and k * _GROUP <= length // 4:
+        chosen = [_extremes_of_groups(row, k, largest) for row in rows.reshape(-1, length)]
+        return np.array(chosen, np.intp).reshape(*rows.shape[:-1], k)
+    return _partitioned(rows, k, largest)
+
+
+def _partitioned(rows: Array, k: int, largest: bool) -> Array:
+    length = rows.shape[-1]
     if largest:
         return np.argpartition(rows, length - k, axis=-1)[..., length - k :]
     return np.argpartition(rows, k - 1, axis=-1)[..., :k]
+
+
+def _extremes_of_groups(row: Array, k: int, largest: bool) -> Array:
+    """As `_partitioned`, for few of very many: one pass finds the extreme of each group of elements.
+
+    The k-th extreme of these is a bound that k elements reach, one in each of k groups; few others do.
+    """
+    extreme = np.maximum if largest else np.minimum
+    whole = len(row) // _GROUP * _GROUP
+    found = extreme.reduce(row[:whole].reshape(_GROUP, -1), axis=0)
+    if row.dtype.kind == "f" and (np.isnan(found).any() or np.isnan(row[whole:]).any()):
+        return _partitioned(row, k, largest)  # NaN is the greatest of all, and reaches no bound
+    reached = found[_partitioned(found, k, largest)]
+    candidates = np.flatnonzero(row >= reached.min() if largest else row <= reached.max())
+    return np.asarray(candidates[_partitioned(row[candidates], k, largest)] if len(candidates) > k else candidates)
 
 
 def kthvalue_of(a: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array]:
