@@ -185,3 +185,9 @@ def test_transformers_get_gradients_everywhere(norm_first):
     model = nn.Transformer(4, 2, 1, 1, 8, 0.0, norm_first=norm_first).double()
     model(X, X[:2]).square().sum().backward()
     assert all(parameter.grad is not None for parameter in model.parameters())
+
+
+@pytest.mark.parametrize("stack", [nn.TransformerEncoder, nn.TransformerDecoder])
+def test_stacks_of_what_is_no_module(stack):
+    with pytest.raises(TypeError, match="must be a Module, not int"):
+        stack(-1, 2**70)  # before it is copied that many times

@@ -2,7 +2,8 @@
 
 Whatever Python can reach is called: classes by ``__new__``, on such objects every attribute, method and slot, unbound
 methods with a wrong `self`, and every function of a module. An exception is an answer. The last line of the log names
-the call that was on its way when the process died.
+the call that was on its way when the process died. What was asked to do something 2**70 times may try, as long as it
+can be interrupted.
 """
 
 import contextlib
@@ -10,6 +11,7 @@ import faulthandler
 import importlib
 import os
 import random
+import signal
 import sys
 import warnings
 
@@ -19,6 +21,7 @@ LEFT_OUT = {
 }  # fmt: skip
 # They wait for other threads, which is all they do: the loop of a helper, and what waits for its answer.
 WAITING = {"_work", "_wait_regardless", "receive"}
+PATIENCE = 5  # seconds for one call, then it is interrupted
 
 
 def junk_values():
@@ -50,9 +53,12 @@ class Caller:
         """The result of a call, None for one that fails."""
         os.pwrite(self.log, f"{what}({', '.join(describe(a) for a in arguments)})".encode()[:400].ljust(400) + b"\n", 0)
         try:
+            signal.setitimer(signal.ITIMER_REAL, PATIENCE)
             return function(*arguments)
         except BaseException:  # also SystemExit and KeyboardInterrupt: an answer like any other
             return None
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
 
     def with_junk(self, what, function, singles=True):
         self.call(what, function)
@@ -114,6 +120,7 @@ def belongs(function, module):
 
 def main(log, *modules):
     faulthandler.enable()
+    signal.signal(signal.SIGALRM, signal.default_int_handler)
     warnings.simplefilter("ignore")
     caller = Caller(log)
     for name in modules:

@@ -234,6 +234,8 @@ class Transformer(Module):
 
 
 def _copies(layer: Module, count: int) -> ModuleList:
+    if not isinstance(layer, Module):
+        raise TypeError(f"a stack copies a layer, which must be a Module, not {type(layer).__name__}")
     return ModuleList([copy.deepcopy(layer) for _ in range(count)])
 
 
