@@ -1529,59 +1529,80 @@ cdef class ReducedSvdBackward0(Node):
         cdef object S_shape = value_of(self, 3)
         cdef object S_dtype = value_of(self, 4)
         cdef object S_device = value_of(self, 5)
-        square_of_S = op_square(S)
-        basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :])
-        V = op_mT(op_conj(Vh))
-        of_V = op_mT(op_conj(grad_Vh))
-        of_U = op_sub_tensor_tensor(
-            grad_U if any_phase else op_basic_index(
-                op_phase_checked(op_cat([grad_U, of_V], -2), op_cat([U, V], -2), "linalg.svd"),
-                np.s_[Ellipsis, :item_of(U_shape, -2), :],
-            ),
-            op_mul_scalar(
-                op_where_tensor_scalar(
-                    op_greatest(U),
-                    op_div_tensor_tensor(
-                        op_imag(
-                            op_add_tensor(
-                                op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
-                                op_sum_dim(op_mul_tensor(op_conj(V), of_V), (-2,), True, None),
-                            ),
-                        ),
-                        op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
-                    ),
-                    0,
+        square_of_S = op_square(S) if not (grads[0] == NULL and grads[2] == NULL) else None
+        basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :]) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) else None
+        V = op_mT(op_conj(Vh)) if not (grads[0] == NULL and grads[2] == NULL) else None
+        of_V = op_mT(op_conj(grad_Vh)) if not (grads[0] == NULL and grads[2] == NULL) else None
+        of_U = (
+            op_sub_tensor_tensor(
+                grad_U if any_phase else op_basic_index(
+                    op_phase_checked(op_cat([grad_U, of_V], -2), op_cat([U, V], -2), "linalg.svd"),
+                    np.s_[Ellipsis, :item_of(U_shape, -2), :],
                 ),
-                1j,
-            ),
-        ) if self_is_complex else grad_U
-        left = op_matmul(op_mT(op_conj(U)), of_U)
-        outside = op_matmul(op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U, left)), basic_index_of_S), Vh)
+                op_mul_scalar(
+                    op_where_tensor_scalar(
+                        op_greatest(U),
+                        op_div_tensor_tensor(
+                            op_imag(
+                                op_add_tensor(
+                                    op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
+                                    op_sum_dim(op_mul_tensor(op_conj(V), of_V), (-2,), True, None),
+                                ),
+                            ),
+                            op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
+                        ),
+                        0,
+                    ),
+                    1j,
+                ),
+            ) if self_is_complex else grad_U
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
+        left = op_matmul(op_mT(op_conj(U)), of_U) if not (grads[0] == NULL and grads[2] == NULL) else None
+        outside = op_matmul(
+            op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U, left)), basic_index_of_S), Vh
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
         gaps = op_add_tensor(
             op_sub_tensor_tensor(
                 op_basic_index(square_of_S, np.s_[Ellipsis, None, :]),
                 op_basic_index(square_of_S, np.s_[Ellipsis, None]),
             ),
             op_on_diagonal(op_add_scalar(zeros_like_info(S_shape, S_dtype, S_device), 1)),
-        )
-        turn_u = op_sub_tensor_tensor(left, op_mT(op_conj(left)))
-        right = op_matmul(Vh, of_V)
-        turn_v = op_sub_tensor_tensor(right, op_mT(op_conj(right)))
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
+        turn_u = op_sub_tensor_tensor(left, op_mT(op_conj(left))) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) else None
+        right = op_matmul(Vh, of_V) if not (grads[0] == NULL and grads[2] == NULL) else None
+        turn_v = op_sub_tensor_tensor(right, op_mT(op_conj(right))) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) else None
         inner = op_div_tensor_tensor(
             op_add_tensor(
                 op_mul_tensor(turn_u, basic_index_of_S), op_mul_tensor(turn_v, op_basic_index(S, np.s_[Ellipsis, None]))
             ),
             gaps,
-        )
-        slopes = op_add_tensor(
-            grad_S, op_div_tensor_tensor(op_main_diagonal(op_sub_tensor_tensor(turn_u, turn_v)), op_mul_scalar(S, 4))
-        ) if self_is_complex else grad_S
-        middle = op_add_tensor(inner, op_on_diagonal(op_sub_tensor_tensor(slopes, op_main_diagonal(inner))))
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
+        slopes = (
+            op_add_tensor(
+                grad_S,
+                op_div_tensor_tensor(op_main_diagonal(op_sub_tensor_tensor(turn_u, turn_v)), op_mul_scalar(S, 4)),
+            ) if self_is_complex else grad_S
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
+        middle = op_add_tensor(inner, op_on_diagonal(op_sub_tensor_tensor(slopes, op_main_diagonal(inner)))) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) else None
         inside = op_matmul(
             U, op_mT(op_conj(op_div_tensor_tensor(op_sub_tensor_tensor(of_V, op_matmul(V, right)), basic_index_of_S)))
-        )
+        ) if not (grads[0] == NULL and grads[2] == NULL) else None
         set_grad_input(
-            grad_inputs, 0, op_add_tensor(op_add_tensor(op_matmul(op_matmul(U, middle), Vh), outside), inside)
+            grad_inputs,
+            0,
+            op_matmul(op_mul_tensor(U, op_basic_index(grad_S, np.s_[Ellipsis, None, :])), Vh) if grads[
+                0
+            ] == NULL and grads[2] == NULL else op_add_tensor(
+                op_add_tensor(op_matmul(op_matmul(U, middle), Vh), outside), inside
+            ),
         )
 
     _saved_U, _raw_saved_U = saved_tensor(0)
@@ -2171,7 +2192,8 @@ def reduced_svd(input, any_phase=True):
         middle = inner + on_diagonal(slopes - main_diagonal(inner))
         outside = matmul((of_U - matmul(U, left)) / S[..., None, :], Vh)
         inside = matmul(U, mT(conj((of_V - matmul(V, right)) / S[..., None, :])))
-        input: matmul(matmul(U, middle), Vh) + outside + inside
+        input: matmul(U * grad_S[..., None, :], Vh) if grad_U is None and grad_Vh is None else matmul(matmul(U, middle),
+        Vh) + outside + inside
         result: transposed
     """
     return call_reduced_svd(input, any_phase)

@@ -30,8 +30,23 @@ def _guard_through(name: str, formula: Expr, named: Mapping[str, Expr], known: d
         outer = guard_of(other, formula, {}) if inner is not None else None
         if inner is not None and outer is not None:
             guards.append(_both(outer, inner))
-    guards = list(dict.fromkeys(guards))
+    guards = _weakest(guards)
     return folded("or", guards) if len(guards) > 1 else next(iter(guards), None)
+
+
+def _weakest(guards: list[Expr]) -> list[Expr]:
+    """Each once, without those that ask for all that another one asks for: ``a or a and b`` is ``a``."""
+    asked = {guard: frozenset(_conjuncts(guard)) for guard in guards}
+    return [guard for guard in asked if not any(asked[other] < asked[guard] for other in asked)]
+
+
+def _conjuncts(guard: Expr) -> Iterator[Expr]:
+    match guard:
+        case Operator(symbol="and", operands=operands):
+            for operand in operands:
+                yield from _conjuncts(operand)
+        case _:
+            yield guard
 
 
 def _guards(name: str, expr: Expr) -> Iterator[Expr]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from .variations import Neighbour
 
 REAL, COMPLEX = "float64", "complex128"
+ALL_SUBSETS = 4  # results of which every subset is tried
 
 
 @dataclass(frozen=True)
@@ -172,3 +174,9 @@ class Subject:
 
     def differentiable_settings(self, dtypes: Iterable[str] | None = None) -> Iterator[Setting]:
         return (setting for setting in self.settings(dtypes) if setting.places)
+
+
+def some_used(count: int) -> Iterator[frozenset[int]]:
+    """Numbers of the results that a loss uses, where it leaves some of them out; of many, all but one and one alone."""
+    sizes = range(1, count) if count <= ALL_SUBSETS else (1, count - 1)
+    return (frozenset(numbers) for size in sizes for numbers in combinations(range(count), size))

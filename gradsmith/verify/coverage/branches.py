@@ -12,7 +12,7 @@ from gradsmith.codegen.formula.facts import is_unknown
 from gradsmith.codegen.formula.formula import Call, Conditional, Expr, IsWanted, Literal, RunFact
 from gradsmith.codegen.spec.names import tangent_name
 
-from ..case import Setting
+from ..case import Setting, some_used
 from ..references.refusals import REFUSALS
 from ..trees.evaluator import Trace, is_where
 from ..trees.functions import NotEvaluable
@@ -79,7 +79,7 @@ def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = 
         return
     if situation is None:
         return
-    for each in (situation, *without_one(situation)):
+    for each in (situation, *with_undefined(situation)):
         note_formulas(each, trace)
     note_tangents(situation, trace)
     forward = situation.variant.forward
@@ -87,10 +87,10 @@ def note(setting: Setting, model: Model, trace: Trace, tensors: Values | None = 
         evaluate(situation, forward.formula.expr, trace, None)
 
 
-def without_one(situation: Situation) -> Iterator[Situation]:
-    """The same call with an undefined gradient, where there are several."""
-    if len(situation.weights) > 1:
-        yield from (replace(situation, unused=frozenset({n})) for n in range(len(situation.weights)))
+def with_undefined(situation: Situation) -> Iterator[Situation]:
+    """The same call with undefined gradients, where there are several."""
+    every = frozenset(range(len(situation.weights)))
+    yield from (replace(situation, unused=every - used) for used in some_used(len(every)))
 
 
 def note_formulas(situation: Situation, trace: Trace) -> None:

@@ -1,7 +1,7 @@
 """When the formulas of a node read a part that they share."""
 
-from codegen.formula.formula import Expr, Name, TupleExpr
-from codegen.formula.scope import TENSOR
+from codegen.formula.formula import Conditional, Expr, Name, TupleExpr
+from codegen.formula.scope import BOOL, TENSOR
 from codegen.views.guards import ALWAYS, guard_of
 
 
@@ -12,3 +12,11 @@ def test_each_part_is_followed_once() -> None:
         named[f"p{i}"] = TupleExpr(TENSOR, (Name(TENSOR, f"p{i - 1}"), Name(TENSOR, f"p{i - 2}")))
     assert guard_of("p0", Name(TENSOR, "p59"), named) == ALWAYS
     assert guard_of("q", Name(TENSOR, "p59"), named) is None
+
+
+def test_a_guard_that_asks_for_more_than_another_is_left_out() -> None:
+    first, second = Name(BOOL, "first"), Name(BOOL, "second")
+    part, other = Name(TENSOR, "part"), Name(TENSOR, "other")
+    inner = Conditional(TENSOR, second, part, other)
+    formula = Conditional(TENSOR, first, TupleExpr(TENSOR, (inner, part)), other)
+    assert guard_of("part", formula, {}) == first

@@ -11,6 +11,7 @@ from gradsmith.autograd import grad
 from gradsmith.autograd.gradcheck.differences import complex_slope
 
 from ... import numeric
+from ...case import some_used
 from ...proof import Compared, largest
 from ...samples import array_of, as_tensors, at, leaves_among, replaced
 
@@ -26,7 +27,6 @@ SINGLE = 1e-4
 SECOND_SINGLE = 1e-3
 LOST = 1e-36  # what is smaller loses digits in float32, or becomes zero
 SINGLES = {"float64": "float32", "complex128": "complex64"}
-ALL_SUBSETS = 4  # results of which every subset is tried
 
 
 def check(subject: Subject, proof: Proof) -> None:
@@ -105,8 +105,7 @@ def check_some_inputs(setting: Setting, weights: list[Array], gradients: list[Ar
 def check_undefined(setting: Setting, weights: list[Array], proof: Proof) -> None:
     """A result that is not used counts like one whose gradient is zero; first and second derivatives."""
     count = len(weights)
-    sizes = range(1, count) if count <= ALL_SUBSETS else [1]
-    for used in (set(numbers) for size in sizes for numbers in combinations(range(count), size)):
+    for used in some_used(count):
         some = derivatives(setting, [n in used for n in range(count)], weights, skip=True)
         zeros = derivatives(setting, [n in used for n in range(count)], weights, skip=False)
         for number, (one, other) in enumerate(zip(some, zeros)):
