@@ -1021,9 +1021,7 @@ cdef class HermitianEigenBackward0(Node):
         cdef object eigenvalues_dtype = value_of(self, 1)
         cdef object eigenvalues_device = value_of(self, 2)
         cdef object eigenvectors_is_complex = value_of(self, 3)
-        adjoint = op_mT(op_conj(eigenvectors)) if grads[1] == NULL or not grads[1] == NULL or not grads[
-            1
-        ] == NULL else None
+        adjoint = op_mT(op_conj(eigenvectors))
         gaps = op_add_tensor(
             op_sub_tensor_tensor(
                 op_basic_index(eigenvalues, np.s_[Ellipsis, None, :]),
@@ -1064,7 +1062,7 @@ cdef class HermitianEigenBackward0(Node):
         of_vectors = op_matmul(op_matmul(eigenvectors, off), adjoint) if not grads[1] == NULL else None
         of_values = op_matmul(
             op_mul_tensor(eigenvectors, op_basic_index(grad_eigenvalues, np.s_[Ellipsis, None, :])), adjoint
-        ) if grads[1] == NULL or not grads[1] == NULL else None
+        )
         set_grad_input(
             grad_inputs,
             0,

@@ -47,33 +47,23 @@ cdef class LeastSquaresBackward0(Node):
         self_ = unpack(self, 0)
         rcond = unpack_object(self, 0)
         op = value_of(self, 1)
-        inverted = op_pseudo_inverse(self_, None, rcond, op) if wants(wanted, 0) and (
-            grads[2] == NULL or not grads[2] == NULL
-        ) or wants(wanted, 1) else None
-        mT_part = op_mT(op_conj(inverted)) if wants(wanted, 0) and (grads[2] == NULL or not grads[2] == NULL) or wants(
-            wanted, 1
-        ) else None
-        inner = op_matmul(mT_part, grad_solution) if wants(wanted, 0) and (
-            grads[2] == NULL or not grads[2] == NULL
-        ) or wants(wanted, 1) else None
+        inverted = op_pseudo_inverse(self_, None, rcond, op)
+        mT_part = op_mT(op_conj(inverted))
+        inner = op_matmul(mT_part, grad_solution)
         if wants(wanted, 0):    # self
             other = unpack(self, 1)
             solution = unpack(self, 2)
             reduced = op_reduced_svd(self_, True) if not grads[2] == NULL else None
-            beside = op_sub_tensor_tensor(grad_solution, op_matmul(op_mT(op_conj(self_)), inner)) if grads[
-                2
-            ] == NULL or not grads[2] == NULL else None
-            outer = op_matmul(mT_part, solution) if grads[2] == NULL or not grads[2] == NULL else None
-            rest = op_sub_tensor_tensor(other, op_matmul(self_, solution)) if grads[2] == NULL or not grads[
-                2
-            ] == NULL else None
+            beside = op_sub_tensor_tensor(grad_solution, op_matmul(op_mT(op_conj(self_)), inner))
+            outer = op_matmul(mT_part, solution)
+            rest = op_sub_tensor_tensor(other, op_matmul(self_, solution))
             of_solution = op_sub_tensor_tensor(
                 op_add_tensor(
                     op_matmul(rest, op_mT(op_conj(op_matmul(inverted, inner)))),
                     op_matmul(outer, op_mT(op_conj(beside))),
                 ),
                 op_matmul(inner, op_mT(op_conj(solution))),
-            ) if grads[2] == NULL or not grads[2] == NULL else None
+            )
             set_grad_input(
                 grad_inputs,
                 0,

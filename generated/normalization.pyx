@@ -179,15 +179,10 @@ cdef class StandardizedBackward0(Node):
             dim = value_of(self, 3)
             eps = value_of(self, 4)
             centered = value_of(self, 5)
-            from_values = op_standardized_backward(
-                grad_values, self_, center, variance, weight, dim, eps, centered
-            ) if (grads[2] == NULL or not grads[2] == NULL) and (grads[1] == NULL or not grads[1] == NULL) else None
-            with_center = (
-                from_values if grads[1] == NULL else op_add_tensor(
-                    from_values,
-                    op_div_tensor_scalar(op_mul_scalar(grad_center, int(centered)), count_of(self_shape, dim)),
-                )
-            ) if grads[2] == NULL or not grads[2] == NULL else None
+            from_values = op_standardized_backward(grad_values, self_, center, variance, weight, dim, eps, centered)
+            with_center = from_values if grads[1] == NULL else op_add_tensor(
+                from_values, op_div_tensor_scalar(op_mul_scalar(grad_center, int(centered)), count_of(self_shape, dim))
+            )
             set_grad_input(
                 grad_inputs,
                 0,
@@ -771,7 +766,6 @@ cdef class StandardizedBackwardBackward0(Node):
                 op_pow_tensor_scalar(op_add_scalar(variance, eps), 1.5),
             )
         if wants(wanted, 0) or wants(wanted, 4):
-            weight_is_none = value_of(self, 0)
             if x is None:
                 x = unpack(self, 1)
             if center is None:
@@ -781,12 +775,11 @@ cdef class StandardizedBackwardBackward0(Node):
             dim = value_of(self, 1)
             eps = value_of(self, 2)
             centered = value_of(self, 3)
-            unscaled = op_standardized_backward(grad, x, center, variance, None, dim, eps, centered) if wants(
-                wanted, 0
-            ) and (weight_is_none or not weight_is_none) or wants(wanted, 4) else None
+            unscaled = op_standardized_backward(grad, x, center, variance, None, dim, eps, centered)
         if wants(wanted, 0):    # self
             if weight is None:
                 weight = unpack(self, 4)
+            weight_is_none = value_of(self, 0)
             set_grad_input(grad_inputs, 0, unscaled if weight_is_none else op_mul_tensor(unscaled, weight))
         if wants(wanted, 1):    # x
             set_grad_input(grad_inputs, 1, slope)

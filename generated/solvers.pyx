@@ -624,12 +624,8 @@ cdef class PseudoInverseBackward0(Node):
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
         cdef object self_shape = value_of(self, 0)
-        mT_part = op_mT(op_conj(grad)) if not item_of(self_shape, -2) <= item_of(self_shape, -1) or item_of(
-            self_shape, -2
-        ) <= item_of(self_shape, -1) else None
-        adjoint = op_mT(op_conj(result)) if item_of(self_shape, -2) <= item_of(self_shape, -1) or not item_of(
-            self_shape, -2
-        ) <= item_of(self_shape, -1) else None
+        mT_part = op_mT(op_conj(grad))
+        adjoint = op_mT(op_conj(result))
         inward = op_matmul(mT_part, result) if item_of(self_shape, -2) <= item_of(self_shape, -1) else None
         rows = op_matmul(inward, adjoint) if item_of(self_shape, -2) <= item_of(self_shape, -1) else None
         outward = op_matmul(result, mT_part) if not item_of(self_shape, -2) <= item_of(self_shape, -1) else None

@@ -218,12 +218,10 @@ cdef class SparseSolveBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase values, result, solved
         cdef object structure, transposed
-        transposed = value_of(self, 1)
         values = unpack(self, 0)
         structure = unpack_object(self, 0)
-        solved = op_sparse_solve(op_conj(values), structure, grad, False if transposed else True) if wants(
-            wanted, 0
-        ) and (transposed or not transposed) or wants(wanted, 1) else None
+        transposed = value_of(self, 1)
+        solved = op_sparse_solve(op_conj(values), structure, grad, False if transposed else True)
         if wants(wanted, 0):    # values
             result = unpack(self, 1)
             set_grad_input(

@@ -33,16 +33,14 @@ cdef class TriangularSolutionBackward0(Node):
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_, result, solved, whole
         cdef object upper, unitriangular, op
-        upper = value_of(self, 0)
         self_ = unpack(self, 0)
+        upper = value_of(self, 0)
         unitriangular = value_of(self, 1)
         op = value_of(self, 2)
-        solved = op_triangular_solution(op_mT(op_conj(self_)), grad, not upper, unitriangular, op) if wants(
-            wanted, 0
-        ) and (upper or not upper) or wants(wanted, 1) else None
+        solved = op_triangular_solution(op_mT(op_conj(self_)), grad, not upper, unitriangular, op)
         if wants(wanted, 0):    # self
             result = unpack(self, 1)
-            whole = op_matmul(solved, op_mT(op_conj(result))) if upper or not upper else None
+            whole = op_matmul(solved, op_mT(op_conj(result)))
             set_grad_input(
                 grad_inputs,
                 0,
@@ -244,8 +242,8 @@ cdef class CholeskyInverseBackward0(Node):
         cdef TensorBase self_ = unpack(self, 0)
         cdef TensorBase result = unpack(self, 1)
         cdef object upper = value_of(self, 0)
-        inner = op_neg(op_matmul(op_matmul(result, grad), result)) if upper or not upper else None
-        both = op_add_tensor(inner, op_mT(op_conj(inner))) if upper or not upper else None
+        inner = op_neg(op_matmul(op_matmul(result, grad), result))
+        both = op_add_tensor(inner, op_mT(op_conj(inner)))
         set_grad_input(
             grad_inputs,
             0,

@@ -20,3 +20,9 @@ def test_a_guard_that_asks_for_more_than_another_is_left_out() -> None:
     inner = Conditional(TENSOR, second, part, other)
     formula = Conditional(TENSOR, first, TupleExpr(TENSOR, (inner, part)), other)
     assert guard_of("part", formula, {}) == first
+
+
+def test_whether_a_test_holds_or_not_is_no_condition() -> None:
+    test, part, other = Name(BOOL, "test"), Name(TENSOR, "part"), Name(TENSOR, "other")
+    both = (Conditional(TENSOR, test, part, other), Conditional(TENSOR, test, other, part))
+    assert guard_of("part", TupleExpr(TENSOR, both), {}) == ALWAYS

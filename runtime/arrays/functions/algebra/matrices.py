@@ -131,18 +131,25 @@ def adjugate_of(a: Array) -> Array:
     """The adjugate: the determinant times the inverse, or products of singular values where that is not sound."""
     check_square("linalg.det", a)
     a = readable(a)
+    found, sound = elimination.adjugate(a) or adjugate_by_inverse(a)
+    if not sound.all():
+        found[~sound] = adjugate_by_singular_values(a[~sound])
+    return found
+
+
+def adjugate_by_inverse(a: Array) -> tuple[Array, Array]:
+    """The determinant times the inverse, and which are sound.
+
+    Of ill-conditioned matrices half the digits would be lost; a determinant that underflows has lost them all.
+    """
     det = elimination.det(a)
     try:
         inverse = elimination.inv(a)
     except np.linalg.LinAlgError:
-        return adjugate_by_singular_values(a)
-    found = det[..., None, None] * inverse
+        return np.empty_like(a), np.zeros(det.shape, np.bool_)
     limits = np.finfo(a.dtype)
-    # Of ill-conditioned matrices half the digits would be lost; a determinant that underflows has lost them all.
     sound = (condition_of(a, inverse)[..., 0, 0] < limits.eps**-0.5) & (np.abs(det) >= limits.tiny)
-    if not sound.all():
-        found[~sound] = adjugate_by_singular_values(a[~sound])
-    return np.asarray(found)
+    return np.asarray(det[..., None, None] * inverse), sound
 
 
 def adjugate_by_singular_values(a: Array) -> Array:

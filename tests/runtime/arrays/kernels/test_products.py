@@ -53,6 +53,19 @@ def test_matmul(dtype, shapes, backend, threads):
         assert_close(result, expected, rtol)
 
 
+@pytest.mark.parametrize("dtype", [*FLOATS, "complex64", "int32"])
+def test_batches_of_small_products(dtype):
+    """Of all sizes around those that have a kernel of their own; operands broadcast, and lie in memory in any order."""
+    for (m, k, n), (of_a, of_b) in itertools.product(
+        itertools.product((0, 1, 3, 4, 5), repeat=3),
+        [((7,), (7,)), ((2, 1), (3,)), ((2, 3), (1, 3)), ((), (5,)), ((), ())],
+    ):
+        a, b = values(dtype, (*of_a, m, k), 1), values(dtype, (*of_b, k, n), 2)
+        for (x, transpose_x), (y, transpose_y) in itertools.product(matrix_layouts(a), matrix_layouts(b)):
+            result = kernels.apply_matmul(x, y, transpose_x, transpose_y)
+            assert_close(result, np.asarray(a @ b), 2e-5 if dtype in ("float32", "complex64") else 1e-13)
+
+
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("size", [(1130, 300, 40), (40, 600, 2100), (14, 16, 4000), (29, 1000, 33), (500, 512, 500)])
 def test_own_matmul_in_blocks(dtype, size, threads):

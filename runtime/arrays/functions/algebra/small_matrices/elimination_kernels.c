@@ -1,6 +1,7 @@
 /* Gaussian elimination with partial pivoting, and Cholesky's decomposition. */
 #include "elimination_kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,6 +22,8 @@
 #define ABS fabsf
 #define SQRT sqrtf
 #define LOG logf
+#define ROOT (1 / sqrtf(FLT_EPSILON))
+#define LEAST FLT_MIN
 #include "elimination_template.h"
 
 #define REAL double
@@ -29,6 +32,8 @@
 #define ABS fabs
 #define SQRT sqrt
 #define LOG log
+#define ROOT (1 / sqrt(DBL_EPSILON))
+#define LEAST DBL_MIN
 #include "elimination_template.h"
 
 ptrdiff_t
@@ -44,6 +49,16 @@ gs_small_det(int is_double, const void *a, void *det, ptrdiff_t count, int n)
         det_double(a, det, count, n);
     } else {
         det_float(a, det, count, n);
+    }
+}
+
+void
+gs_small_adjugate(int is_double, const void *a, void *adjugate, unsigned char *is_sound, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        adjugate_double(a, adjugate, is_sound, count, n);
+    } else {
+        adjugate_float(a, adjugate, is_sound, count, n);
     }
 }
 

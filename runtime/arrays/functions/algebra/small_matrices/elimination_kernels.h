@@ -16,6 +16,9 @@ ptrdiff_t gs_small_solve(int is_double, const void *a, const void *b, void *x, p
 /* The determinant, zero of a singular matrix. */
 void gs_small_det(int is_double, const void *a, void *det, ptrdiff_t count, int n);
 
+/* The determinant times the inverse, and whether that is sound: no ill-conditioned matrix, no determinant that underflows. */
+void gs_small_adjugate(int is_double, const void *a, void *adjugate, unsigned char *is_sound, ptrdiff_t count, int n);
+
 /* Sign and logarithm of the absolute value of the determinant. */
 void gs_small_slogdet(int is_double, const void *a, void *sign, void *logarithm, ptrdiff_t count, int n);
 

@@ -185,6 +185,57 @@ NAME(det)(const REAL *a, REAL *det, ptrdiff_t count, int n)
     }
 }
 
+/* The largest magnitude of the columns from `first` on; NaN counts as none. */
+GS_CLONES static void
+NAME(largest)(NAME(block) block, int n, int first, NAME(vector) *largest)
+{
+    *largest = ALL(0);
+    for (int i = 0; i < n; i++) {
+        for (int j = first; j < first + n; j++) {
+            NAME(vector) size = MAGNITUDE(block[i][j]);
+            *largest = SELECT(size > *largest, size, *largest);
+        }
+    }
+}
+
+/* Times a number for each matrix, the columns from `first` on. */
+GS_CLONES static void
+NAME(scale)(NAME(block) block, int n, int first, const NAME(vector) *factor)
+{
+    for (int i = 0; i < n; i++) {
+        for (int j = first; j < first + n; j++) {
+            block[i][j] *= *factor;
+        }
+    }
+}
+
+/* Inverses times determinants. They are sound where no inverse is large, so that half of the digits are left at least,
+ * and no determinant underflows. */
+static void
+NAME(adjugate)(const REAL *a, REAL *adjugate, unsigned char *is_sound, ptrdiff_t count, int n)
+{
+    NAME(block) block;
+    for (ptrdiff_t first = 0; first < count; first += LANES) {
+        int here = NAME(lanes_left)(count, first);
+        NAME(vector) det = ALL(1), largest, largest_of_inverse;
+        NAME(load)(a + first * n * n, here, n, n, 0, block);
+        NAME(load_unit)(n, block);
+        NAME(largest)(block, n, 0, &largest);
+        NAME(eliminate)(block, n, 2 * n, &det);
+        for (int k = 0; k < n; k++) {
+            det *= block[k][k];
+        }
+        NAME(substitute_back)(block, n, 2 * n);
+        NAME(largest)(block, n, n, &largest_of_inverse);
+        NAME(scale)(block, n, n, &det);
+        NAME(store)(block, here, n, n, n, adjugate + first * n * n);
+        for (int lane = 0; lane < here; lane++) {
+            REAL condition = NAME(lanes)(&largest)[lane] * NAME(lanes)(&largest_of_inverse)[lane];
+            is_sound[first + lane] = condition < ROOT && ABS(NAME(lanes)(&det)[lane]) >= LEAST;
+        }
+    }
+}
+
 static void
 NAME(slogdet)(const REAL *a, REAL *sign, REAL *logarithm, ptrdiff_t count, int n)
 {
@@ -313,3 +364,5 @@ NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n)
 #undef ABS
 #undef SQRT
 #undef LOG
+#undef ROOT
+#undef LEAST

@@ -14,7 +14,7 @@
  *
  * An element of c is always the sum over k in the same order, K_BLOCK after K_BLOCK: results do not depend on threads.
  */
-#include "gemm.h"
+#include "products/gemm.h"
 #include "threads/thread_pool.h"
 
 #include <stdlib.h>
@@ -106,7 +106,7 @@ give_back(packing_buffer *buffer)
     EXCHANGE(2, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29)   \
     EXCHANGE(4, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27)   \
     EXCHANGE(8, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23)
-#include "gemm_template.h"
+#include "products/gemm_template.h"
 #undef LANES
 #undef SHUFFLES
 
@@ -116,7 +116,7 @@ give_back(packing_buffer *buffer)
     EXCHANGE(1, 0, 8, 2, 10, 4, 12, 6, 14) \
     EXCHANGE(2, 0, 1, 8, 9, 4, 5, 12, 13)  \
     EXCHANGE(4, 0, 1, 2, 3, 8, 9, 10, 11)
-#include "gemm_template.h"
+#include "products/gemm_template.h"
 #undef LANES
 #undef SHUFFLES
 

@@ -1,13 +1,14 @@
 /* Matrix products.
  *
  * All of them end in gemm(): one product of strided matrices.  It is NumPy's own matmul loop, which calls BLAS and takes a
- * transposed operand as swapped strides; products that BLAS is bad at (a vector, an outer product) have kernels in
- * gemv.c.
+ * transposed operand as swapped strides; products that BLAS is bad at have kernels of their own: vectors and outer products
+ * in gemv.c, small matrices in small_products.c.
  */
 #include "support/array_cache.h"
 #include "support/assign.h"
-#include "gemm.h"
-#include "gemv.h"
+#include "products/gemm.h"
+#include "products/gemv.h"
+#include "products/small_products.h"
 #include "support/loops.h"
 #include "support/meta.h"
 #include "support/promotion.h"
@@ -31,13 +32,22 @@ typedef struct {
     npy_intp a_row, a_column, b_row, b_column, c_row;
 } product;
 
+/* Of several products; `steps` are the distances between their operands and results. */
+static void
+run_loop_over(const product *p, npy_intp count, const npy_intp steps[3])
+{
+    char *args[3] = {p->a, p->b, p->c};
+    npy_intp core[4] = {count, p->m, p->k, p->n};
+    npy_intp strides[9] = {steps[0],    steps[1], steps[2],    p->a_row, p->a_column,
+                           p->b_row, p->b_column, p->c_row, p->size};
+    p->loop->run(args, core, strides, p->loop->data);
+}
+
 static void
 run_loop(const product *p)
 {
-    char *args[3] = {p->a, p->b, p->c};
-    npy_intp core[4] = {1, p->m, p->k, p->n};
-    npy_intp strides[9] = {0, 0, 0, p->a_row, p->a_column, p->b_row, p->b_column, p->c_row, p->size};
-    p->loop->run(args, core, strides, p->loop->data);
+    const npy_intp steps[3] = {0};
+    run_loop_over(p, 1, steps);
 }
 
 static double
@@ -104,13 +114,27 @@ run_as_vectors(const product *p)
 
 static gs_matmul_backend backend = GS_MATMUL_AUTO;
 
+static gs_gemm_job
+in_elements(const product *p)
+{
+    npy_intp s = p->size;
+    return (gs_gemm_job){p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
+                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s};
+}
+
 static int
 run_own(const product *p)
 {
-    npy_intp s = p->size;
-    gs_gemm_job job = {p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
-                       p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s};
+    gs_gemm_job job = in_elements(p);
     return gs_gemm(&job);
+}
+
+static int
+is_small(const product *p)
+{
+    return p->m <= GS_SMALL && p->k <= GS_SMALL && p->n <= GS_SMALL &&
+           (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) &&
+           (p->a_row | p->a_column | p->b_row | p->b_column) % p->size == 0;
 }
 
 gs_matmul_backend
@@ -155,6 +179,11 @@ static int
 gemm(const product *p)
 {
     if (is_empty(p) || run_as_vectors(p)) {
+        return 0;
+    }
+    if (is_small(p)) {
+        gs_gemm_job job = in_elements(p);
+        gs_small_product(&job);
         return 0;
     }
     if (suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN) {
@@ -305,15 +334,30 @@ product_at(const batch *all, npy_intp index)
     return p;
 }
 
+/* The loop walks along the last dimension of the batch, which costs less than a call for each product. */
 static void
 run_batch_part(void *context, npy_intp first, npy_intp last)
 {
     const batch *all = context;
+    npy_intp length = all->dims[all->nd - 1];
+    const npy_intp steps[3] = {all->a_strides[all->nd - 1], all->b_strides[all->nd - 1], all->c_stride};
+    for (npy_intp i = first, here; i < last; i += here) {
+        npy_intp left = length - i % length;
+        here = left < last - i ? left : last - i;
+        product p = product_at(all, i);
+        run_loop_over(&p, here, steps);
+    }
+}
+
+static void
+run_small_part(void *context, npy_intp first, npy_intp last)
+{
+    const batch *all = context;
+    gs_gemm_job job = in_elements(&all->one);
     for (npy_intp i = first; i < last; i++) {
         product p = product_at(all, i);
-        if (!is_empty(&p)) {
-            run_loop(&p);
-        }
+        job.a = p.a, job.b = p.b, job.c = p.c;
+        gs_small_product(&job);
     }
 }
 
@@ -321,8 +365,9 @@ static int
 run_batch(const batch *all)
 {
     double work = work_of(&all->one);
-    if (work < BLAS_THREADS_FROM) {
-        gs_parallel(run_batch_part, (void *)all, all->count, (npy_intp)(work / 8) + 16, 1);
+    if (work > 0 && work < BLAS_THREADS_FROM) {
+        gs_parallel(is_small(&all->one) ? run_small_part : run_batch_part, (void *)all, all->count,
+                    (npy_intp)(work / 8) + 16, 1);
         return 0;
     }
     for (npy_intp i = 0; i < all->count; i++) {

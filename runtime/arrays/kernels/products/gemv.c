@@ -1,7 +1,7 @@
 /* These products read every element of the matrix once, so they run at the speed of memory and gain nothing from BLAS but
  * its threads, which stall when the machine is busy (Note [Claiming pieces]).  Each output element is computed by one
  * thread in one order: results do not depend on the number of threads. */
-#include "gemv.h"
+#include "products/gemv.h"
 #include "threads/thread_pool.h"
 
 #define COLUMNS 512 /* of a vector-matrix product, held in L1 while all rows pass */
@@ -14,10 +14,10 @@ typedef struct {
 } job;
 
 #include "support/with_float32.h"
-#include "gemv_template.h"
+#include "products/gemv_template.h"
 
 #include "support/with_float64.h"
-#include "gemv_template.h"
+#include "products/gemv_template.h"
 
 void
 gs_matrix_vector(int type, const void *matrix, npy_intp step, const void *x, void *out, npy_intp rows, npy_intp columns)
