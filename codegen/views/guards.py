@@ -35,7 +35,7 @@ def _guard_through(name: str, formula: Expr, named: Mapping[str, Expr], known: d
 
 
 def _weakest(guards: list[Expr]) -> list[Expr]:
-    """Each once, without those that ask for all that another one asks for: ``a or a and b`` is ``a``, ``a or not a`` always."""
+    """Each once, without those that ask for all that another one does; always where one is the opposite of another."""
     if any(folded("not", (guard,)) in guards for guard in guards):
         return [ALWAYS]
     asked = {guard: frozenset(_conjuncts(guard)) for guard in guards}
