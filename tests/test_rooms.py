@@ -76,10 +76,12 @@ FLOORS = (
     "gradsmith.utils",
     "gradsmith.func",
     "gradsmith",
+    "gradsmith.environment",
     "gradsmith.extension",
     "gradsmith.serialization",
     "gradsmith.verify",
     "codegen.__main__",
+    "gradsmith.__main__",
 )
 LINKS = {"codegen", "compiling", "generated", "runtime"}  # folders at the top that the package has too
 CROWDED = 16

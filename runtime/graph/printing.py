@@ -146,7 +146,7 @@ def _suffixes(tensor: Any, array: Array) -> Iterator[str]:
         yield f"size={array.shape}"
     if array.dtype not in _implied_dtypes(array):
         yield f"dtype=gradsmith.{array.dtype.name}"
-    yield from _history(tensor)
+    yield from history(tensor)
 
 
 def _suffixes_without_data(tensor: Any) -> Iterator[str]:
@@ -154,10 +154,11 @@ def _suffixes_without_data(tensor: Any) -> Iterator[str]:
     yield f"size={tensor.shape}"
     if tensor.dtype != get_default_dtype():
         yield f"dtype=gradsmith.{tensor.dtype.name}"
-    yield from _history(tensor)
+    yield from history(tensor)
 
 
-def _history(tensor: Any) -> Iterator[str]:
+def history(tensor: Any) -> Iterator[str]:
+    """How the tensor was computed, or that it requires grad."""
     try:
         node = tensor.grad_fn
     except RuntimeError:  # a view that may not be used any more can still be looked at
@@ -240,14 +241,18 @@ class _ComplexStyle:
         return self.real.write(value.real) + sign + imaginary
 
 
+def number_style(values: Array) -> _Style | _ComplexStyle:
+    """The style in which all numbers of an array are written."""
+    return _ComplexStyle(values) if values.dtype.kind == "c" else _Style(values)
+
+
 # ---- the whole
 
 
 def _array_text(array: Array, indent: int) -> str:
     shortened = array.size > _options.threshold
     shown = _ends(array) if shortened else array
-    style: _Style | _ComplexStyle = _ComplexStyle(shown) if array.dtype.kind == "c" else _Style(shown)
-    return _nested(array, indent, style, shortened)
+    return _nested(array, indent, number_style(shown), shortened)
 
 
 def _ends(array: Array) -> Array:

@@ -26,6 +26,7 @@ cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
 cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
 cdef object random = LazyModule("gradsmith.runtime.tensors.factories.random")
 cdef object table_rows = LazyModule("gradsmith.runtime.tensors.table_rows")
+cdef object html = LazyModule("gradsmith.runtime.graph.html")
 
 
 cdef object counting_functions():
@@ -210,6 +211,12 @@ cdef class PlainMethods(Variable):
     def _nnz(self):
         """How many rows an indexed gradient has, each as often as it was looked up."""
         return table_rows.count(self)
+
+    # ---- shown
+
+    def _repr_html_(self):
+        """The tensor as notebooks show it: what it is, and a table of some of its elements."""
+        return html.tensor_html(self)
 
     # ---- drawn and filled
 

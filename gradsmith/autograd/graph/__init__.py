@@ -33,18 +33,22 @@ from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.tensors.variable import gradient_node
 
 if TYPE_CHECKING:
+    from gradsmith.autograd.graph.drawing import GraphDrawing as GraphDrawing
+    from gradsmith.autograd.graph.drawing import draw as draw
     from gradsmith.autograd.graph.saved_listing import SavedEntry as SavedEntry
     from gradsmith.autograd.graph.saved_listing import SavedListing as SavedListing
     from gradsmith.autograd.graph.saved_listing import list_saved as list_saved
 
 __all__ = [
     "GradientEdge",
+    "GraphDrawing",
     "Node",
     "SavedEntry",
     "SavedListing",
     "SavedTensor",
     "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
+    "draw",
     "get_gradient_edge",
     "increment_version",
     "list_saved",
@@ -56,7 +60,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Lists of what the graph keeps, which few programs make."""
+    """Drawings, and lists of what the graph keeps, which few programs make."""
+    if name in ("GraphDrawing", "draw"):
+        return getattr(importlib.import_module(f"{__name__}.drawing"), name)
     if name in ("SavedEntry", "SavedListing", "list_saved"):
         return getattr(importlib.import_module(f"{__name__}.saved_listing"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -86,7 +86,7 @@ def list_saved(root: Any) -> SavedListing:
     found = SavedListing()
     seen: set[tuple[int, int]] = set()
     for node in sorted(_nodes_below(_roots_of(root)), key=lambda node: -node._sequence_nr()):
-        for attribute, array in _arrays_of(node):
+        for attribute, array in saved_by(node):
             nbytes = 0 if has_no_data(array) else array.nbytes
             memory = (address_of(array), nbytes)
             shared = nbytes > 0 and memory in seen
@@ -127,7 +127,8 @@ def _nodes_below(roots: list[Node]) -> list[Node]:
     return list(seen.values())
 
 
-def _arrays_of(node: Node) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+def saved_by(node: Node) -> Iterator[tuple[str, np.ndarray[Any, Any]]]:
+    """(attribute, array) of each array that one node keeps."""
     inner = getattr(node, "_function", None)  # the op that wrote to a view
     for holder in (node,) if inner is None else (node, inner):
         names = [name for part in type(holder).__mro__ for name in vars(part)]
