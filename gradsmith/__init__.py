@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from gradsmith import linalg as linalg
     from gradsmith import nn as nn
     from gradsmith import optim as optim
+    from gradsmith import optimize as optimize
     from gradsmith import profiler as profiler
     from gradsmith import random as random
     from gradsmith import serialization as serialization
@@ -239,8 +240,8 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "fft", "func", "linalg", "nn", "optim", "profiler", "random", "serialization", "signal", "sparse", "special",
-    "utils",
+    "fft", "func", "linalg", "nn", "optim", "optimize", "profiler", "random", "serialization", "signal", "sparse",
+    "special", "utils",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

@@ -36,7 +36,7 @@ def test_json(capsys):
     assert main(["info", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found == json.loads(json.dumps(environment.facts()))
-    assert [extra["name"] for extra in found["extras"]][0] == "scipy"
+    assert found["extras"][0]["name"] == "scipy"
 
 
 def test_versions_of_extras_are_those_installed():

@@ -77,6 +77,7 @@ FLOORS = (
     "gradsmith.func",
     "gradsmith",
     "gradsmith.environment",
+    "gradsmith.optimize",
     "gradsmith.extension",
     "gradsmith.serialization",
     "gradsmith.verify",
