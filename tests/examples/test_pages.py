@@ -16,7 +16,8 @@ from codegen.spec.vocabulary import scan_functions
 ROOT = code_blocks.ROOT
 TABLE = ROOT / "derivatives.yaml"
 DOCS = update.all_pages()
-PAGES = [*DOCS, update.STEPS, *sorted((ROOT / "tests").glob("*.md")), ROOT / "examples" / "data" / "README.md"]
+OTHERS = [*sorted((ROOT / "tests").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
+PAGES = [*DOCS, update.STEPS, *OTHERS, ROOT / "SECURITY.md"]
 
 
 def name_of(page):
