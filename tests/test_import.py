@@ -40,6 +40,17 @@ def test_nothing_heavy_is_imported():
     assert not HEAVY & set(done.stdout.split())
 
 
+def test_a_first_gradient_imports_nothing_heavy():
+    """The table of all ops alone, which sparse derivatives read, would take longer than all else."""
+    code = (
+        "import sys, gradsmith as gs; gs.grad(lambda x: gs.sum(gs.tanh(x) ** 2))(gs.ones(3)); gs.func.vmap; "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    heavy = {"gradsmith.generated.op_table", "gradsmith.func.sparse", "scipy", "numpy.random"}
+    assert not heavy & set(done.stdout.split())
+
+
 def test_modules_need_nothing_but_numpy():
     """Those of the generator and of the build, and what tests and proofs use, may need more."""
     code = """

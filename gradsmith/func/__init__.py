@@ -12,15 +12,26 @@ tensor([[ 3.,  0.],
         [ 0., 12.]])
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from gradsmith.func.forward import jvp, linearize
 from gradsmith.func.implicit import custom_root, fixed_point
 from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
 from gradsmith.func.mapping import vmap
 from gradsmith.func.mutations import debug_unwrap, functionalize
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
-from gradsmith.func.sparse import SparsityPattern, hessian_pattern, jacobian_pattern, sparse_hessian, sparse_jacobian
 from gradsmith.func.stateless import functional_call, stack_module_state
 from gradsmith.runtime.batching.fallback import is_vmap_fallback_warning_enabled, set_vmap_fallback_warning_enabled
+
+if TYPE_CHECKING:
+    from gradsmith.func.sparse import SparsityPattern as SparsityPattern
+    from gradsmith.func.sparse import hessian_pattern as hessian_pattern
+    from gradsmith.func.sparse import jacobian_pattern as jacobian_pattern
+    from gradsmith.func.sparse import sparse_hessian as sparse_hessian
+    from gradsmith.func.sparse import sparse_jacobian as sparse_jacobian
 
 __all__ = [
     "SparsityPattern", "custom_root", "debug_unwrap", "fixed_point", "functional_call", "functionalize", "grad",
@@ -28,3 +39,17 @@ __all__ = [
     "jacobian_pattern", "jacrev", "jvp", "linearize", "set_vmap_fallback_warning_enabled", "sparse_hessian",
     "sparse_jacobian", "stack_module_state", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
+
+_SPARSE = ("SparsityPattern", "hessian_pattern", "jacobian_pattern", "sparse_hessian", "sparse_jacobian")
+
+
+def __getattr__(name: str) -> Any:
+    """Sparse derivatives, which read the table of all ops: it takes longer to import than all else."""
+    if name in _SPARSE:
+        value = globals()[name] = getattr(importlib.import_module("gradsmith.func.sparse"), name)
+        return value
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

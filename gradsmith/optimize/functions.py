@@ -9,19 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsmith.func import (
-    SparsityPattern,
-    hessian,
-    hessian_pattern,
-    jacfwd,
-    jacobian_pattern,
-    jacrev,
-    linearize,
-    sparse_hessian,
-    sparse_jacobian,
-    value_and_grad,
-)
+from gradsmith import func
 from gradsmith.func import grad as gradient_of
+from gradsmith.func import hessian, jacfwd, jacrev, linearize, value_and_grad
 from gradsmith.generated.joining import cat
 from gradsmith.optimize.parameters import Parameters, Vector
 from gradsmith.runtime.switches.grad_mode import no_grad
@@ -36,6 +26,11 @@ REMEMBERED = 8  # values of latest points, which callbacks ask for
 def array_of(tensor: Any) -> NDArray[np.float64]:
     """A plain array for compiled solvers, which write to it and ignore strides; a gradient may be expanded."""
     return np.array(tensor.numpy(force=True), np.float64, order="C")
+
+
+def is_sparse(form: Any) -> bool:
+    """Is this the form of a sparse derivative: the word, or a pattern?"""
+    return form == "sparse" if isinstance(form, str) else type(form).__name__ == "SparsityPattern"
 
 
 class Function:
@@ -141,10 +136,10 @@ class Objective(Function):
         product = self._linearized[1](new_tensor(np.asarray(vector, np.float64).ravel()))
         return array_of(product)
 
-    def sparse_hessian(self, pattern: SparsityPattern | None) -> Callable[[Vector], Any]:
+    def sparse_hessian(self, pattern: Any) -> Callable[[Vector], Any]:
         """The Hessian as a sparse array; without a pattern, that at the start."""
-        found = hessian_pattern(self.number)(new_tensor(self.parameters.start)) if pattern is None else pattern
-        transform = sparse_hessian(self.number, pattern=found)
+        found = func.hessian_pattern(self.number)(new_tensor(self.parameters.start)) if pattern is None else pattern
+        transform = func.sparse_hessian(self.number, pattern=found)
         return lambda x: transform(new_tensor(x))
 
 
@@ -185,8 +180,8 @@ class VectorFunction(Function):
 
     def jacobian(self, jac: Any, count: int) -> Callable[[Vector], Any]:
         """The Jacobian of `count` results, dense or sparse as `jac` says."""
-        if isinstance(jac, SparsityPattern) or (isinstance(jac, str) and jac == "sparse"):
-            return self._sparse_jacobian(jac if isinstance(jac, SparsityPattern) else None)
+        if is_sparse(jac):
+            return self._sparse_jacobian(None if isinstance(jac, str) else jac)
         if not isinstance(jac, str) or jac not in ("auto", "forward", "reverse"):
             raise ValueError(
                 f"{self.parameters.where}(): jac must be 'auto', 'forward', 'reverse', 'sparse' or a SparsityPattern, "
@@ -196,9 +191,9 @@ class VectorFunction(Function):
         transform = (jacfwd if is_forward else jacrev)(self._numbers)
         return lambda x: self._finite(array_of(transform(new_tensor(x))))
 
-    def _sparse_jacobian(self, pattern: SparsityPattern | None) -> Callable[[Vector], Any]:
-        found = jacobian_pattern(self._numbers)(new_tensor(self.parameters.start)) if pattern is None else pattern
-        transform = sparse_jacobian(self._numbers, pattern=found)
+    def _sparse_jacobian(self, pattern: Any) -> Callable[[Vector], Any]:
+        found = func.jacobian_pattern(self._numbers)(new_tensor(self.parameters.start)) if pattern is None else pattern
+        transform = func.sparse_jacobian(self._numbers, pattern=found)
         return lambda x: transform(new_tensor(x))
 
     def _finite(self, matrix: NDArray[Any]) -> NDArray[Any]:

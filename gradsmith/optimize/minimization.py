@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.func import SparsityPattern
 from gradsmith.optimize import callbacks, limits
 from gradsmith.optimize.constraints import with_derivatives
-from gradsmith.optimize.functions import Objective
+from gradsmith.optimize.functions import Objective, is_sparse
 from gradsmith.optimize.parameters import Parameters
 from gradsmith.optimize.solvers import Watched, scipy_module
 
@@ -116,8 +115,8 @@ def _derivatives(objective: Objective, method: Any, hess: Any, optimize: Any, wa
         given["hessp"] = watched(objective.hessian_product)
     elif isinstance(hess, str) and hess == "dense":
         given["hess"] = watched(objective.hessian)
-    elif isinstance(hess, SparsityPattern) or (isinstance(hess, str) and hess == "sparse"):
-        given["hess"] = watched(objective.sparse_hessian(hess if isinstance(hess, SparsityPattern) else None))
+    elif is_sparse(hess):
+        given["hess"] = watched(objective.sparse_hessian(None if isinstance(hess, str) else hess))
     elif isinstance(hess, optimize.HessianUpdateStrategy):
         given["hess"] = hess
     elif hess is not None:
