@@ -90,6 +90,7 @@ from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  #
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:
+    from gradsmith import distributions as distributions
     from gradsmith import fft as fft
     from gradsmith import func as func
     from gradsmith import linalg as linalg
@@ -240,8 +241,8 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "fft", "func", "linalg", "nn", "optim", "optimize", "profiler", "random", "serialization", "signal", "sparse",
-    "special", "utils",
+    "distributions", "fft", "func", "linalg", "nn", "optim", "optimize", "profiler", "random", "serialization",
+    "signal", "sparse", "special", "utils",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

@@ -73,6 +73,7 @@ FLOORS = (
     "gradsmith.linalg",
     "gradsmith.signal",
     "gradsmith.special",
+    "gradsmith.distributions",
     "gradsmith.utils",
     "gradsmith.func",
     "gradsmith",

@@ -1,0 +1,1 @@
+"""Distributions of counts, classes and one-hot vectors."""

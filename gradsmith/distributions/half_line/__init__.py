@@ -1,0 +1,1 @@
+"""Distributions of positive numbers, and of those above a threshold."""

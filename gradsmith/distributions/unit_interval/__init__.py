@@ -1,0 +1,1 @@
+"""Distributions of numbers from 0 to 1."""

@@ -1,0 +1,1 @@
+"""Distributions of real vectors, and of vectors of the simplex."""
