@@ -22,7 +22,8 @@ REASONS = ROOT / "docs" / "names" / "reasons.yaml"
 HEAD = f"""{MADE_BY}
 # Names of other libraries
 
-The public names of PyTorch and NumPy that gradsmith does not have under the same name, each with its reason.
+The public names of PyTorch and NumPy that gradsmith does not have under the same name, each with its reason. NumPy's
+are looked for twice: among those of gradsmith, which mean what PyTorch means by them, and in `gradsmith.numpy`.
 The lists of all names stand in `docs/names`, the reasons in `docs/names/reasons.yaml`; a test compares them with the
 package.
 
@@ -31,6 +32,7 @@ package.
 # Libraries, and the modules of one that have lists of their own.
 MODULES = {
     **LIBRARIES,
+    "NumPy, in `gradsmith.numpy`": "gradsmith.numpy",
     "PyTorch's layers": "torch.nn",
     "PyTorch's functions of networks": "torch.nn.functional",
     "PyTorch's initial values": "torch.nn.init",

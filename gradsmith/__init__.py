@@ -95,6 +95,7 @@ if TYPE_CHECKING:
     from gradsmith import func as func
     from gradsmith import linalg as linalg
     from gradsmith import nn as nn
+    from gradsmith import numpy as numpy
     from gradsmith import optim as optim
     from gradsmith import optimize as optimize
     from gradsmith import profiler as profiler
@@ -241,7 +242,7 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "distributions", "fft", "func", "linalg", "nn", "optim", "optimize", "profiler", "random", "serialization",
+    "distributions", "fft", "func", "linalg", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization",
     "signal", "sparse", "special", "utils",
 )  # fmt: skip
 

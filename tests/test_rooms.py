@@ -76,6 +76,7 @@ FLOORS = (
     "gradsmith.distributions",
     "gradsmith.utils",
     "gradsmith.func",
+    "gradsmith.numpy",
     "gradsmith",
     "gradsmith.environment",
     "gradsmith.optimize",

@@ -1,0 +1,292 @@
+"""NumPy's statistics: variances, averages, quantiles, histograms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gradsmith.generated as generated
+from gradsmith.generated import where as chosen
+from gradsmith.numpy import reductions
+from gradsmith.numpy.arguments import (
+    NO_VALUE,
+    array_of,
+    as_tensor,
+    axes_of,
+    common,
+    delivered,
+    exact,
+    floating,
+    np,
+    of_dtype,
+    unwrapped,
+    wrapped,
+)
+
+
+def var(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    if correction is not NO_VALUE:
+        if ddof != 0:
+            raise ValueError("ddof and correction can't be provided simultaneously.")
+        ddof = correction
+    x = floating(as_tensor(a))
+    x = x if dtype is None else of_dtype(x, dtype)
+    if mean is NO_VALUE and where is NO_VALUE and x.dtype.kind == "f" and axes_of(axis, x.ndim) and x.numel():
+        axes = axes_of(axis, x.ndim)
+        found = generated.var(x, axes, correction=ddof, keepdim=keepdims is not NO_VALUE and bool(keepdims))
+        return delivered(found, out)
+    center = reductions.mean(x, axis, keepdims=True, where=where) if mean is NO_VALUE else as_tensor(mean)
+    distance = x - center
+    squares = distance * distance if x.dtype.kind == "f" else distance.real**2 + distance.imag**2
+    count = reductions._count(x, axis, keepdims, where)
+    total = reductions.sum(squares, axis, None, None, keepdims, NO_VALUE, where)
+    return delivered(
+        total / (np.maximum(count - ddof, 0) if isinstance(count, int) else (count - ddof).clamp(min=0)), out
+    )
+
+
+def std(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    options = {"where": where, "mean": mean, "correction": correction}
+    return delivered(var(a, axis, dtype, None, ddof, keepdims, **options).sqrt(), out)
+
+
+def nanvar(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    mask = reductions.present(a, where)
+    found = var(
+        reductions._filled(a, 0), axis, dtype, None, ddof, keepdims, where=mask, mean=mean, correction=correction
+    )
+    taken = correction if correction is not NO_VALUE else ddof
+    few = reductions._count(as_tensor(a), axis, keepdims, mask) <= taken
+    return delivered(chosen(few, as_tensor(np.nan, found.dtype), found), out)
+
+
+def nanstd(
+    a: Any, axis: Any = None, dtype: Any = None, out: Any = None, ddof: Any = 0, keepdims: Any = NO_VALUE, *,
+    where: Any = NO_VALUE, mean: Any = NO_VALUE, correction: Any = NO_VALUE,
+) -> Any:  # fmt: skip
+    options = {"where": where, "mean": mean, "correction": correction}
+    return delivered(nanvar(a, axis, dtype, None, ddof, keepdims, **options).sqrt(), out)
+
+
+def average(a: Any, axis: Any = None, weights: Any = None, returned: bool = False, *, keepdims: Any = NO_VALUE) -> Any:
+    x = as_tensor(a)
+    if weights is None:
+        result = reductions.mean(x, axis, keepdims=keepdims)
+        total = as_tensor(float(reductions._count(x, axis, keepdims, NO_VALUE)), result.dtype)
+    else:
+        shares = _shares(x, as_tensor(weights), axis)
+        x, shares = common([floating(x), shares])
+        total = reductions.sum(shares, axis, keepdims=keepdims)
+        if bool(reductions.any(total == 0)):
+            raise ZeroDivisionError("Weights sum to zero, can't be normalized")
+        result = reductions.sum(x * shares, axis, keepdims=keepdims) / total
+    return (result, total.expand(result.shape)) if returned else result
+
+
+def _shares(x: Any, weights: Any, axis: Any) -> Any:
+    """Weights in the shape of what they weigh."""
+    if tuple(weights.shape) == tuple(x.shape):
+        return weights
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = axes_of(axis, x.ndim)
+    if tuple(weights.shape) != tuple(x.shape[one] for one in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = sorted(range(len(axes)), key=lambda place: axes[place])
+    sizes = [n if place in axes else 1 for place, n in enumerate(x.shape)]
+    return weights.permute(order).reshape(sizes).expand(x.shape)
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: Any = None, fweights: Any = None,
+    aweights: Any = None, *, dtype: Any = None,
+) -> Any:  # fmt: skip
+    if ddof is not None and ddof != int(ddof):
+        raise ValueError("ddof must be integer")
+    x = _variables(m, y, rowvar, dtype)
+    correction = (0 if bias else 1) if ddof is None else int(ddof)
+    weights = [None if one is None else as_tensor(one) for one in (fweights, aweights)]
+    found = generated.cov(x, correction=correction, fweights=weights[0], aweights=weights[1])
+    return found.squeeze()
+
+
+def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
+    """Variables in rows, observations in columns."""
+    tables = [as_tensor(m)] + ([] if y is None else [as_tensor(y)])
+    if max(table.ndim for table in tables) > 2:
+        raise ValueError("m and y have at most two dimensions")
+    rows: list[Any] = []
+    for table in common([floating(table) for table in tables]):
+        two = table.reshape(1, -1) if table.ndim < 2 else table
+        rows.append(two if rowvar or (two.shape[0] == 1 and not rows) else two.T)
+    x = rows[0] if len(rows) == 1 else generated.cat(rows, 0)
+    return x if dtype is None else of_dtype(x, dtype)
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
+    c = cov(x, y, rowvar, dtype=dtype)
+    if c.ndim == 0:
+        return c / c
+    scale = c.diagonal().real.sqrt() if c.dtype.kind == "c" else c.diagonal().sqrt()
+    found = c / scale.unsqueeze(1) / scale.unsqueeze(0)
+    return found if c.dtype.kind == "c" else found.clamp(-1, 1)
+
+
+# ---- quantiles
+
+
+def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: Any, **options: Any) -> Any:
+    """A quantile of elements, by the same quantile of their ranks.
+
+    NumPy gives a place between two ranks, by any of its methods; the result is the same place between two of the sorted
+    elements, of which it is a linear function.
+    """
+    x = floating(as_tensor(a))
+    if x.dtype.kind == "c":
+        raise TypeError(f"{name}: a must be an array of real numbers")
+    axes = axes_of(axis, x.ndim)
+    rows = x.movedim(axes, tuple(range(-len(axes), 0))) if axes else x.unsqueeze(-1)
+    rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], -1))
+    if options.get("weights") is not None:
+        options["weights"] = array_of(_as_rows(_shares(x, as_tensor(options["weights"]), axis), axes, x.ndim))
+    values = array_of(rows)
+    order = np.argsort(values, axis=-1, kind="stable")
+    ranks = np.argsort(order, axis=-1, kind="stable").astype(np.float64)
+    ranks[np.isnan(values)] = np.nan
+    places = np.asarray(getattr(np, name)(ranks, *arguments, axis=-1, **options))
+    found = _between(rows, order, places)
+    return delivered(_kept(found, places.ndim - (rows.ndim - 1), axes, x.ndim) if keepdims is True else found, out)
+
+
+def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
+    rows = x.movedim(axes, tuple(range(-len(axes), 0)))
+    return rows.reshape((*rows.shape[: ndim - len(axes)], -1))
+
+
+def _between(rows: Any, order: Any, places: Any) -> Any:
+    """Elements at places between the ranks; places have dimensions in front of those of the rows."""
+    ahead = places.ndim - (rows.ndim - 1)
+    last = np.moveaxis(places.reshape(-1, *places.shape[ahead:]), 0, -1)
+    known = np.nan_to_num(last)
+    low = np.floor(known).astype(np.int64)
+    high = np.minimum(low + 1, order.shape[-1] - 1)
+    ordered = generated.gather(rows, -1, wrapped(order))
+    below, above = (generated.gather(ordered, -1, wrapped(np.ascontiguousarray(at))) for at in (low, high))
+    share = wrapped(np.ascontiguousarray(known - low))
+    found = below + (above - below) * of_dtype(share, rows.dtype)
+    found = chosen(share == 0, below, found)  # no difference of infinities
+    found = chosen(wrapped(np.isnan(last)), as_tensor(np.nan, found.dtype), found)
+    return found.movedim(-1, 0).reshape(places.shape)
+
+
+def _kept(found: Any, ahead: int, axes: tuple[int, ...], ndim: int) -> Any:
+    for axis in sorted(axes):
+        found = found.unsqueeze(ahead + axis)
+    return found
+
+
+def median(a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: bool = False) -> Any:
+    return _ranked("median", a, (), axis, keepdims, out)
+
+
+def nanmedian(
+    a: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = NO_VALUE
+) -> Any:
+    return _ranked("nanmedian", a, (), axis, keepdims, out)
+
+
+def quantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _ranked("quantile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+
+
+def nanquantile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = NO_VALUE, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _ranked("nanquantile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+
+
+def percentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: bool = False, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _ranked("percentile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+
+
+def nanpercentile(
+    a: Any, q: Any, axis: Any = None, out: Any = None, overwrite_input: bool = False, method: str = "linear",
+    keepdims: Any = NO_VALUE, *, weights: Any = None,
+) -> Any:  # fmt: skip
+    return _ranked("nanpercentile", a, (unwrapped(q),), axis, keepdims, out, method=method, weights=weights)
+
+
+# ---- histograms: differentiable by the weights
+
+
+def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    values = array_of(as_tensor(a)).reshape(-1)
+    edges = np.histogram_bin_edges(values, unwrapped(bins), range, None if weights is None else unwrapped(weights))
+    counts, _ = _binned([values], [edges], weights)
+    return (_density(counts, [edges]) if density else counts), wrapped(edges)
+
+
+def histogram2d(
+    x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None
+) -> tuple[Any, Any, Any]:
+    columns = [array_of(as_tensor(one)) for one in (x, y)]
+    _, *edges = np.histogram2d(*columns, unwrapped(bins), range)
+    counts, _ = _binned(columns, edges, weights, np.float64)
+    return (_density(counts, edges) if density else counts), *map(wrapped, edges)
+
+
+def histogramdd(sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
+    table = unwrapped(sample) if type(sample) in (list, tuple) else array_of(as_tensor(sample))
+    _, edges = np.histogramdd(table, unwrapped(bins), range)
+    columns = np.atleast_2d(np.asarray(table))
+    columns = (
+        columns if type(sample) in (list, tuple) else (np.asarray(table)[:, None] if np.ndim(table) == 1 else columns).T
+    )
+    counts, _ = _binned(list(columns), list(edges), weights, np.float64)
+    return (_density(counts, list(edges)) if density else counts), tuple(map(wrapped, edges))
+
+
+def _binned(columns: list[Any], edges: list[Any], weights: Any, dtype: Any = None) -> Any:
+    """Sums of weights in the bins, and the bin of each sample."""
+    sizes = [len(one) - 1 for one in edges]
+    inside = np.ones(len(columns[0]), bool)
+    places = np.zeros(len(columns[0]), np.int64)
+    for column, edge, size in zip(columns, edges, sizes):
+        at = np.searchsorted(edge, column, side="right") - 1
+        at = np.where(column == edge[-1], size - 1, at)
+        inside &= (at >= 0) & (at < size) & (column <= edge[-1])
+        places = places * size + np.clip(at, 0, max(size - 1, 0))
+    kept = np.flatnonzero(inside)
+    total = int(np.prod(sizes))
+    if weights is None:
+        counts = np.bincount(places[kept], minlength=total)
+        return wrapped((counts if dtype is None else counts.astype(dtype)).reshape(sizes)), places
+    shares = as_tensor(weights).reshape(-1)
+    if exact(shares):
+        shares = shares.to(np.float64 if dtype is not None else shares.dtype)
+    return shares.new_zeros(total).index_add(0, wrapped(places[kept]), shares[wrapped(kept)]).reshape(sizes), places
+
+
+def _density(counts: Any, edges: list[Any]) -> Any:
+    widths: Any = 1.0
+    for place, edge in enumerate(edges):
+        shape = [1] * len(edges)
+        shape[place] = -1
+        widths = widths * np.diff(edge).astype(np.float64).reshape(shape)
+    counts = of_dtype(counts, np.float64) if exact(counts) else counts
+    return counts / wrapped(np.asarray(widths)) / counts.sum()
