@@ -5,19 +5,22 @@ python docs/coverage_of_names.py      list the names that are missing without a 
 
 from __future__ import annotations
 
+import json
 import sys
+import textwrap
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import NamedTuple
 
 import yaml
-from other_names import LIBRARIES, names_of
+from other_names import LIBRARIES, NAMES, names_of
 from page_parts import MADE_BY, REFERENCE, ROOT, code_list
 
 import gradsmith as gs
 
-REASONS = ROOT / "docs" / "names" / "reasons.yaml"
+REASONS = NAMES / "reasons.yaml"
+TABLE = ROOT / "gradsmith" / "names" / "table.py"  # what the errors of the package say
 
 HEAD = f"""{MADE_BY}
 # Names of other libraries
@@ -38,6 +41,14 @@ MODULES = {
     "PyTorch's initial values": "torch.nn.init",
     "PyTorch's tools for parameters": "torch.nn.utils",
 }
+OWN_TITLES = set(MODULES.values())
+MODULES |= {f"`{path.stem}`": path.stem for path in sorted(NAMES.glob("*.txt")) if path.stem not in OWN_TITLES}
+
+TABLE_HEAD = '''"""PyTorch's names that are not here: module -> reason -> names. Made by docs/update.py."""
+
+# fmt: off
+MISSING = {
+'''
 
 
 class Reason(NamedTuple):
@@ -89,7 +100,30 @@ def needless(module: str) -> list[str]:
 
 
 def coverage_pages() -> dict[Path, str]:
-    return {REFERENCE / "other_names.md": HEAD + "\n".join(section(*item) for item in MODULES.items())}
+    page = HEAD + "\n".join(section(*item) for item in MODULES.items())
+    return {REFERENCE / "other_names.md": page, TABLE: table()}
+
+
+def table() -> str:
+    """The text of the module that has the reasons as data of the package."""
+    found = {module: explained(module) for module in sorted(MODULES.values()) if module.startswith("torch")}
+    blocks = [block(module, groups) for module, groups in found.items() if any(groups.values())]
+    return TABLE_HEAD + "".join(blocks) + "}\n"
+
+
+def block(module: str, groups: dict[str, list[str]]) -> str:
+    lines = [f'    "{module}": {{']
+    for text, names in groups.items():
+        if text and names:
+            lines += [*quoted(text, 8, ": ("), *quoted(" ".join(names), 12, ""), "        ),"]
+    return "\n".join([*lines, "    },\n"])
+
+
+def quoted(text: str, indent: int, end: str) -> list[str]:
+    """A string over several lines, as Python takes it."""
+    parts = textwrap.wrap(text, 100 - indent, drop_whitespace=False, break_on_hyphens=False)
+    lines = [f"{' ' * indent}{json.dumps(part)}" for part in parts]
+    return [*lines[:-1], lines[-1] + end]
 
 
 def section(library: str, module: str) -> str:

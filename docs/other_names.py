@@ -9,13 +9,14 @@ from page_parts import ROOT
 
 from codegen.spec.names import name_within, namespace_of
 
+NAMES = ROOT / "docs" / "names"
 LIBRARIES = {"PyTorch": "torch", "NumPy": "numpy"}
 
 
 @functools.cache
 def names_of(module: str) -> tuple[str, ...]:
     """Without the name of the module."""
-    lines = (ROOT / "docs" / "names" / f"{module}.txt").read_text(encoding="utf-8").splitlines()
+    lines = (NAMES / f"{module}.txt").read_text(encoding="utf-8").splitlines()
     return tuple(line for line in lines if not line.startswith("#"))
 
 

@@ -270,38 +270,39 @@ def clone_in_order(input, order):
     return call_clone_in_order(input, order)
 
 
-# ---- to(Tensor self, dtype dtype, *, bool copy=False) -> Tensor
+# ---- to(Tensor self, dtype dtype, bool non_blocking=False, bool copy=False) -> Tensor
 
-cdef TensorBase op_to(TensorBase self, object dtype, bint copy):
-    cdef int depth = begin_op("to", (self, dtype, copy), NULL) if watching else 0
+cdef TensorBase op_to(TensorBase self, object dtype, bint non_blocking, bint copy):
+    cdef int depth = begin_op("to", (self, dtype, non_blocking, copy), NULL) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
     return ended(depth, result)
 
 
-# ---- to.other(Tensor self, Tensor other, *, bool copy=False) -> Tensor
+# ---- to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False) -> Tensor
 
-cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint copy):
-    cdef int depth = begin_op("to", (self, other, copy), NULL) if watching else 0
+cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint non_blocking, bint copy):
+    cdef int depth = begin_op("to", (self, other, non_blocking, copy), NULL) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(
         other
     ) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
     return ended(depth, result)
 
 
-# ---- to.device(Tensor self, device device, dtype? dtype=None, *, bool copy=False) -> Tensor
+# ---- to.device(Tensor self, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor
 
-cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint copy):
-    cdef int depth = begin_op("to", (self, device, dtype, copy), NULL) if watching else 0
+cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint non_blocking, bint copy):
+    cdef int depth = begin_op("to", (self, device, dtype, non_blocking, copy), NULL) if watching else 0
     cdef TensorBase result = self if device_of(self) == device and (
         dtype is None or dtype_of(self) == dtype
     ) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
     return ended(depth, result)
 
 
-# ---- to.format(Tensor self, dtype? dtype=None, *, bool copy=False, object memory_format) -> Tensor
+# ---- to.format(Tensor self, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object memory_format) ->
+# Tensor
 
-cdef TensorBase op_to_format(TensorBase self, object dtype, bint copy, object memory_format):
-    cdef int depth = begin_op("to", (self, dtype, copy, memory_format), NULL) if watching else 0
+cdef TensorBase op_to_format(TensorBase self, object dtype, bint non_blocking, bint copy, object memory_format):
+    cdef int depth = begin_op("to", (self, dtype, non_blocking, copy, memory_format), NULL) if watching else 0
     cdef TensorBase result = (
         self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype)
     ) if keeps_order(memory_format) and not copy else op_clone(
@@ -314,45 +315,66 @@ cdef TensorBase op_to_format(TensorBase self, object dtype, bint copy, object me
     )
     return ended(depth, result)
 
-cdef object call_to(self, dtype, copy):
-    return op_to(check_input(self, "to"), as_dtype(dtype, "to", "dtype", 2), as_bool(copy, "to", "copy", 3))
+cdef object call_to(self, dtype, non_blocking, copy):
+    return op_to(
+        check_input(self, "to"),
+        as_dtype(dtype, "to", "dtype", 2),
+        as_bool(non_blocking, "to", "non_blocking", 3),
+        as_bool(copy, "to", "copy", 4),
+    )
 
-cdef object call_to_other(self, other, copy):
-    return op_to_other(check_input(self, "to"), check_tensor(other, "to", "other", 2), as_bool(copy, "to", "copy", 3))
+cdef object call_to_other(self, other, non_blocking, copy):
+    return op_to_other(
+        check_input(self, "to"),
+        check_tensor(other, "to", "other", 2),
+        as_bool(non_blocking, "to", "non_blocking", 3),
+        as_bool(copy, "to", "copy", 4),
+    )
 
-cdef object call_to_device(self, device, dtype, copy):
+cdef object call_to_device(self, device, dtype, non_blocking, copy):
     return op_to_device(
         check_input(self, "to"),
         as_device(device, "to", "device", 2),
         as_dtype_or_none(dtype, "to", "dtype", 3),
-        as_bool(copy, "to", "copy", 4),
+        as_bool(non_blocking, "to", "non_blocking", 4),
+        as_bool(copy, "to", "copy", 5),
     )
 
-cdef object call_to_format(self, dtype, copy, memory_format):
+cdef object call_to_format(self, dtype, non_blocking, copy, memory_format):
     return op_to_format(
         check_input(self, "to"),
         as_dtype_or_none(dtype, "to", "dtype", 2),
-        as_bool(copy, "to", "copy", 3),
+        as_bool(non_blocking, "to", "non_blocking", 3),
+        as_bool(copy, "to", "copy", 4),
         memory_format,
     )
 
 cdef Overloads TO_OVERLOADS = Overloads("to", (
-    Overload("(Tensor input, dtype dtype, *, bool copy=False)", False),
-    Overload("(Tensor input, Tensor other, *, bool copy=False)", False),
-    Overload("(Tensor input, device device, dtype? dtype=None, *, bool copy=False)", None, False),
-    Overload("(Tensor input, dtype? dtype=None, *, bool copy=False, object memory_format)", None, False),
+    Overload("(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False)", False, False),
+    Overload("(Tensor input, Tensor other, bool non_blocking=False, bool copy=False)", False, False),
+    Overload(
+        "(Tensor input, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False)", None, False, False
+    ),
+    Overload(
+        "(Tensor input, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object memory_format)",
+        None,
+        False,
+        False,
+    ),
 ))
 
 cdef object bind_to(tuple args, dict kwargs):
+    if len(args) == 5 and not kwargs:
+        return call_to_device(args[0], args[1], args[2], args[3], args[4])
     cdef int choice = 0
     cdef tuple found = TO_OVERLOADS.bind(args, kwargs, &choice)
     if choice == 0:
-        return call_to(found[0], found[1], found[2])
+        return call_to(found[0], found[1], found[2], found[3])
     if choice == 1:
-        return call_to_other(found[0], found[1], found[2])
+        return call_to_other(found[0], found[1], found[2], found[3])
     if choice == 2:
-        return call_to_device(found[0], found[1], found[2], found[3])
-    return call_to_format(found[0], found[1], found[2], found[3])
+        return call_to_device(found[0], found[1], found[2], found[3], found[4])
+    return call_to_format(found[0], found[1], found[2], found[3], found[4])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
@@ -611,10 +633,10 @@ def zero_(input):
     return call_zero_(input)
 
 
-# ---- copy_(Tensor(a!) self, Tensor|Scalar src) -> Tensor(a!)
+# ---- copy_(Tensor(a!) self, Tensor|Scalar src, bool non_blocking=False) -> Tensor(a!)
 
 cdef class CopyBackward0(Node):
-    """Backward of ``copy_(Tensor(a!) self, Tensor src) -> Tensor(a!)``."""
+    """Backward of ``copy_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
@@ -631,15 +653,15 @@ cdef object tangents_copy__tensor(tuple tangents, tuple given):    # src_t
         result_t = src_t
     return result_t
 
-cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
+cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src, bint non_blocking):
     check_inplace("copy_", self)
-    cdef int depth = begin_op("copy_", (self, src), NULL) if watching else 0
+    cdef int depth = begin_op("copy_", (self, src, non_blocking), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_2(self, src):
         node = <Node>CopyBackward0.__new__(CopyBackward0)
         connect_2(node, 0, 0, self, src)
         history = prepare_history("copy_", self, node)
-    if not (watching and written_batched(&batched_inplace_copy__tensor, (self, src))):
+    if not (watching and written_batched(&batched_inplace_copy__tensor, (self, src, non_blocking))):
         write_values("copy_", self, pointwise.copied_of(array_of(src), array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_2(self, src):
@@ -647,13 +669,13 @@ cdef TensorBase op_copy__tensor(TensorBase self, TensorBase src):
     return ended(depth, self)
 
 cdef object packed_inplace_copy__tensor(tuple operands):
-    return op_copy__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+    return op_copy__tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_inplace_copy__tensor
-batched_inplace_copy__tensor = BatchRule(b"copy_", elementwise, b"wc", packed_inplace_copy__tensor, NULL)
+batched_inplace_copy__tensor = BatchRule(b"copy_", elementwise, b"wc.", packed_inplace_copy__tensor, NULL)
 
 cdef class CopyScalarBackward0(Node):
-    """Backward of ``copy_(Tensor(a!) self, Scalar src) -> Tensor(a!)``."""
+    """Backward of ``copy_(Tensor(a!) self, Scalar src, bool non_blocking=False) -> Tensor(a!)``."""
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
@@ -666,15 +688,15 @@ cdef class CopyScalarBackward0(Node):
 cdef object tangents_copy__scalar(tuple tangents, tuple given):    # src_t
     return None
 
-cdef TensorBase op_copy__scalar(TensorBase self, object src):
+cdef TensorBase op_copy__scalar(TensorBase self, object src, bint non_blocking):
     check_inplace("copy_", self)
-    cdef int depth = begin_op("copy_", (self, src), NULL) if watching else 0
+    cdef int depth = begin_op("copy_", (self, src, non_blocking), NULL) if watching else 0
     cdef Node node, history = None
     if requires_grad_1(self):
         node = <Node>CopyScalarBackward0.__new__(CopyScalarBackward0)
         connect_1(node, 0, 0, self)
         history = prepare_history("copy_", self, node)
-    if not (watching and written_batched(&batched_inplace_copy__scalar, (self, src))):
+    if not (watching and written_batched(&batched_inplace_copy__scalar, (self, src, non_blocking))):
         write_values("copy_", self, pointwise.copied_of(src, array_of(self).dtype))
     finish_inplace(self, history)
     if has_tangent_1(self):
@@ -682,18 +704,19 @@ cdef TensorBase op_copy__scalar(TensorBase self, object src):
     return ended(depth, self)
 
 cdef object packed_inplace_copy__scalar(tuple operands):
-    return op_copy__scalar(<TensorBase>operands[0], operands[1])
+    return op_copy__scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_inplace_copy__scalar
-batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w.", packed_inplace_copy__scalar, NULL)
+batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w..", packed_inplace_copy__scalar, NULL)
 
-cdef object call_copy_(self, src):
+cdef object call_copy_(self, src, non_blocking):
     self = check_input(self, "copy_")
     src = as_operand(src, "copy_", "src", 2)
+    non_blocking = as_bool(non_blocking, "copy_", "non_blocking", 3)
     src = prepare_apart("copy_", src, self)
     if is_tensor(src):
-        return op_copy__tensor(<TensorBase>self, <TensorBase>src)
-    return op_copy__scalar(<TensorBase>self, src)
+        return op_copy__tensor(<TensorBase>self, <TensorBase>src, non_blocking)
+    return op_copy__scalar(<TensorBase>self, src, non_blocking)
 
 
 # ---- real(Tensor(a) self) -> Tensor(a)

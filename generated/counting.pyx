@@ -295,7 +295,7 @@ cdef class BincountBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_index_select(grad, 0, op_to(self_, np.dtype("int64"), False)))
+        set_grad_input(grad_inputs, 0, op_index_select(grad, 0, op_to(self_, np.dtype("int64"), False, False)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 

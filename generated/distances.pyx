@@ -127,7 +127,7 @@ cdef class GreatestMagnitudeBackward0(Node):
             0,
             op_mul_tensor(
                 op_mul_tensor(op_unsqueeze(grad, -1), op_sgn(self_)),
-                op_to(op_eq_tensor(op_abs(self_), op_unsqueeze(result, -1)), self_dtype, False),
+                op_to(op_eq_tensor(op_abs(self_), op_unsqueeze(result, -1)), self_dtype, False, False),
             ),
         )
 
@@ -141,7 +141,7 @@ cdef tuple tangents_greatest_magnitude(list gradients, tuple tangents, tuple giv
     return (
         op_mul_tensor(
             op_mul_tensor(op_unsqueeze(grad, -1), op_sgn(self)),
-            op_to(op_eq_tensor(op_abs(self), op_unsqueeze(result, -1)), dtype_of(self), False),
+            op_to(op_eq_tensor(op_abs(self), op_unsqueeze(result, -1)), dtype_of(self), False, False),
         ),
     )
 

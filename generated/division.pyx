@@ -1217,9 +1217,11 @@ power = pow
 cdef TensorBase op_float_power(TensorBase self, TensorBase exponent):
     cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
     cdef TensorBase result = op_pow_tensor_tensor(
-        op_to(self, np.dtype("complex128"), False) if is_complex(self) else op_to(self, np.dtype("float64"), False),
-        op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
-            exponent, np.dtype("float64"), False
+        op_to(self, np.dtype("complex128"), False, False) if is_complex(self) else op_to(
+            self, np.dtype("float64"), False, False
+        ),
+        op_to(exponent, np.dtype("complex128"), False, False) if is_complex(exponent) else op_to(
+            exponent, np.dtype("float64"), False, False
         ),
     )
     return ended(depth, result)
@@ -1231,11 +1233,11 @@ cdef TensorBase inplace_float_power(TensorBase self, TensorBase exponent):
         "float_power_",
         self,
         op_pow_tensor_tensor(
-            op_to(original, np.dtype("complex128"), False) if is_complex(original) else op_to(
-                original, np.dtype("float64"), False
+            op_to(original, np.dtype("complex128"), False, False) if is_complex(original) else op_to(
+                original, np.dtype("float64"), False, False
             ),
-            op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
-                exponent, np.dtype("float64"), False
+            op_to(exponent, np.dtype("complex128"), False, False) if is_complex(exponent) else op_to(
+                exponent, np.dtype("float64"), False, False
             ),
         ),
     )
@@ -1246,7 +1248,9 @@ cdef TensorBase inplace_float_power(TensorBase self, TensorBase exponent):
 cdef TensorBase op_float_power_number(TensorBase self, object exponent):
     cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
     cdef TensorBase result = op_pow_tensor_scalar(
-        op_to(self, np.dtype("complex128"), False) if is_complex(self) else op_to(self, np.dtype("float64"), False),
+        op_to(self, np.dtype("complex128"), False, False) if is_complex(self) else op_to(
+            self, np.dtype("float64"), False, False
+        ),
         exponent,
     )
     return ended(depth, result)
@@ -1258,8 +1262,8 @@ cdef TensorBase inplace_float_power_number(TensorBase self, object exponent):
         "float_power_",
         self,
         op_pow_tensor_scalar(
-            op_to(original, np.dtype("complex128"), False) if is_complex(original) else op_to(
-                original, np.dtype("float64"), False
+            op_to(original, np.dtype("complex128"), False, False) if is_complex(original) else op_to(
+                original, np.dtype("float64"), False, False
             ),
             exponent,
         ),
@@ -1272,8 +1276,8 @@ cdef TensorBase op_float_power_base(object self, TensorBase exponent):
     cdef int depth = begin_op("float_power", (self, exponent), NULL) if watching else 0
     cdef TensorBase result = op_pow_scalar_tensor(
         self,
-        op_to(exponent, np.dtype("complex128"), False) if is_complex(exponent) else op_to(
-            exponent, np.dtype("float64"), False
+        op_to(exponent, np.dtype("complex128"), False, False) if is_complex(exponent) else op_to(
+            exponent, np.dtype("float64"), False, False
         ),
     )
     return ended(depth, result)

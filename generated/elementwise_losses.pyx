@@ -196,31 +196,6 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
                         self,
                         op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
                         False,
-                    ),
-                ),
-            ) if pos_weight is None else op_sub_tensor_tensor(
-                op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
-                op_mul_tensor(
-                    op_add_tensor(
-                        op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))),
-                        op_mul_tensor(pos_weight, target_of_size(target, shape_of(self))),
-                    ),
-                    op_logsigmoid(
-                        op_to_other(
-                            self,
-                            op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
-                            False,
-                        ),
-                    ),
-                ),
-            )
-        ) if weight is None else op_mul_tensor(
-            op_sub_tensor_tensor(
-                op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
-                op_logsigmoid(
-                    op_to_other(
-                        self,
-                        op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
                         False,
                     ),
                 ),
@@ -235,6 +210,35 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
                         op_to_other(
                             self,
                             op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                            False,
+                            False,
+                        ),
+                    ),
+                ),
+            )
+        ) if weight is None else op_mul_tensor(
+            op_sub_tensor_tensor(
+                op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                op_logsigmoid(
+                    op_to_other(
+                        self,
+                        op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                        False,
+                        False,
+                    ),
+                ),
+            ) if pos_weight is None else op_sub_tensor_tensor(
+                op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                op_mul_tensor(
+                    op_add_tensor(
+                        op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))),
+                        op_mul_tensor(pos_weight, target_of_size(target, shape_of(self))),
+                    ),
+                    op_logsigmoid(
+                        op_to_other(
+                            self,
+                            op_mul_tensor(op_sub_scalar_tensor(1, target_of_size(target, shape_of(self))), self),
+                            False,
                             False,
                         ),
                     ),

@@ -466,7 +466,7 @@ cdef TensorBase op_ldexp(TensorBase self, TensorBase other):
         self,
         op_pow_scalar_tensor(
             2.0,
-            op_to(other, dtype_of(self), False) if is_differentiable(dtype_of(self)) and not is_differentiable(
+            op_to(other, dtype_of(self), False, False) if is_differentiable(dtype_of(self)) and not is_differentiable(
                 dtype_of(other)
             ) else other,
         ),
@@ -483,7 +483,7 @@ cdef TensorBase inplace_ldexp(TensorBase self, TensorBase other):
             original,
             op_pow_scalar_tensor(
                 2.0,
-                op_to(other, dtype_of(original), False) if is_differentiable(
+                op_to(other, dtype_of(original), False, False) if is_differentiable(
                     dtype_of(original)
                 ) and not is_differentiable(dtype_of(other)) else other,
             ),

@@ -549,10 +549,10 @@ cdef class OuterBackward0(Node):
         cdef TensorBase self_, vec2
         if wants(wanted, 0):    # self
             vec2 = unpack(self, 1)
-            set_grad_input(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False)))
+            set_grad_input(grad_inputs, 0, op_mv(grad, op_to(op_conj(vec2), dtype_of(grad), False, False)))
         if wants(wanted, 1):    # vec2
             self_ = unpack(self, 0)
-            set_grad_input(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False)))
+            set_grad_input(grad_inputs, 1, op_mv(op_mT(grad), op_to(op_conj(self_), dtype_of(grad), False, False)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_vec2, _raw_saved_vec2 = saved_tensor(1)

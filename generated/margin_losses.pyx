@@ -383,7 +383,7 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
                                         zeros_like(classes_of_sets_of_self_target),
                                         -1,
                                         classes_of_sets_of_self_target,
-                                        op_to_other(greater_part, classes_of_sets_of_self_target, False),
+                                        op_to_other(greater_part, classes_of_sets_of_self_target, False, False),
                                     ),
                                     0,
                                 ),
@@ -444,21 +444,23 @@ cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase targe
         op_mean_dim(
             op_neg(
                 op_add_tensor(
-                    op_mul_tensor(target, op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False))),
+                    op_mul_tensor(
+                        target, op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))
+                    ),
                     op_mul_tensor(
                         op_sub_scalar_tensor(1, target),
-                        op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False))),
+                        op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))),
                     ),
                 ),
             ) if weight is None else op_mul_tensor(
                 op_neg(
                     op_add_tensor(
                         op_mul_tensor(
-                            target, op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False))
+                            target, op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))
                         ),
                         op_mul_tensor(
                             op_sub_scalar_tensor(1, target),
-                            op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False))),
+                            op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))),
                         ),
                     ),
                 ),

@@ -310,6 +310,7 @@ cdef object parts_of_standardized(tuple operands):
                             self, bias
                         ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                         False,
+                        False,
                     ),
                     op_mean_dim(
                         op_to_other(
@@ -319,6 +320,7 @@ cdef object parts_of_standardized(tuple operands):
                             ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                 op_mul_tensor(self, weight), bias
                             ),
+                            False,
                             False,
                         ),
                         dim,
@@ -333,6 +335,7 @@ cdef object parts_of_standardized(tuple operands):
                                 ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                     op_mul_tensor(self, weight), bias
                                 ),
+                                False,
                                 False,
                             ),
                             dim,
@@ -353,6 +356,7 @@ cdef object parts_of_standardized(tuple operands):
                                     op_mul_tensor(self, weight), bias
                                 ),
                                 False,
+                                False,
                             ),
                             dim,
                             0,
@@ -366,6 +370,7 @@ cdef object parts_of_standardized(tuple operands):
                                     ) if bias is None else op_add_tensor(
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                    False,
                                     False,
                                 ),
                             ),
@@ -387,6 +392,7 @@ cdef object parts_of_standardized(tuple operands):
                                 op_mul_tensor(self, weight), bias
                             ),
                             False,
+                            False,
                         ),
                         op_mean_dim(
                             op_to_other(
@@ -396,6 +402,7 @@ cdef object parts_of_standardized(tuple operands):
                                 ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                     op_mul_tensor(self, weight), bias
                                 ),
+                                False,
                                 False,
                             ),
                             dim,
@@ -410,6 +417,7 @@ cdef object parts_of_standardized(tuple operands):
                                     ) if bias is None else op_add_tensor(
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                    False,
                                     False,
                                 ),
                                 dim,
@@ -430,6 +438,7 @@ cdef object parts_of_standardized(tuple operands):
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                                     False,
+                                    False,
                                 ),
                                 dim,
                                 0,
@@ -443,6 +452,7 @@ cdef object parts_of_standardized(tuple operands):
                                         ) if bias is None else op_add_tensor(
                                             self, bias
                                         ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                        False,
                                         False,
                                     ),
                                 ),
@@ -465,6 +475,7 @@ cdef object parts_of_standardized(tuple operands):
                             self, bias
                         ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                         False,
+                        False,
                     ),
                     op_mean_dim(
                         op_to_other(
@@ -474,6 +485,7 @@ cdef object parts_of_standardized(tuple operands):
                             ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                 op_mul_tensor(self, weight), bias
                             ),
+                            False,
                             False,
                         ),
                         dim,
@@ -488,6 +500,7 @@ cdef object parts_of_standardized(tuple operands):
                                 ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                     op_mul_tensor(self, weight), bias
                                 ),
+                                False,
                                 False,
                             ),
                             dim,
@@ -508,6 +521,7 @@ cdef object parts_of_standardized(tuple operands):
                                     op_mul_tensor(self, weight), bias
                                 ),
                                 False,
+                                False,
                             ),
                             dim,
                             0,
@@ -521,6 +535,7 @@ cdef object parts_of_standardized(tuple operands):
                                     ) if bias is None else op_add_tensor(
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                    False,
                                     False,
                                 ),
                             ),
@@ -545,6 +560,7 @@ cdef object parts_of_standardized(tuple operands):
                                 op_mul_tensor(self, weight), bias
                             ),
                             False,
+                            False,
                         ),
                         op_mean_dim(
                             op_to_other(
@@ -554,6 +570,7 @@ cdef object parts_of_standardized(tuple operands):
                                 ) if bias is None else op_add_tensor(self, bias) if weight is None else op_add_tensor(
                                     op_mul_tensor(self, weight), bias
                                 ),
+                                False,
                                 False,
                             ),
                             dim,
@@ -568,6 +585,7 @@ cdef object parts_of_standardized(tuple operands):
                                     ) if bias is None else op_add_tensor(
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                    False,
                                     False,
                                 ),
                                 dim,
@@ -588,6 +606,7 @@ cdef object parts_of_standardized(tuple operands):
                                         self, bias
                                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                                     False,
+                                    False,
                                 ),
                                 dim,
                                 0,
@@ -601,6 +620,7 @@ cdef object parts_of_standardized(tuple operands):
                                         ) if bias is None else op_add_tensor(
                                             self, bias
                                         ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                                        False,
                                         False,
                                     ),
                                 ),
@@ -623,6 +643,7 @@ cdef object parts_of_standardized(tuple operands):
                     self, bias
                 ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                 False,
+                False,
             ),
             dim,
             True,
@@ -634,6 +655,7 @@ cdef object parts_of_standardized(tuple operands):
                     (self if weight is None else op_mul_tensor(self, weight)) if bias is None else op_add_tensor(
                         self, bias
                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                    False,
                     False,
                 ),
                 dim,
@@ -649,6 +671,7 @@ cdef object parts_of_standardized(tuple operands):
                     self, bias
                 ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
                 False,
+                False,
             ),
             dim,
             0,
@@ -660,6 +683,7 @@ cdef object parts_of_standardized(tuple operands):
                     (self if weight is None else op_mul_tensor(self, weight)) if bias is None else op_add_tensor(
                         self, bias
                     ) if weight is None else op_add_tensor(op_mul_tensor(self, weight), bias),
+                    False,
                     False,
                 ),
             ),

@@ -118,7 +118,7 @@ cdef class SoftmaxBackward0(Node):
 cdef object tangents_softmax(tuple tangents, tuple given):
     self_t, = tangents
     result, dim = given
-    return op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False), result, dim)
+    return op_softmax_backward(op_to(op_real(self_t), dtype_of(result), False, False), result, dim)
 
 cdef TensorBase op_softmax(TensorBase self, object dim, object dtype):
     cdef int depth = begin_replaceable_op("softmax", (self, dim, dtype), &batched_softmax) if watching else 0
@@ -306,13 +306,16 @@ cdef object tangents_log_softmax(tuple tangents, tuple given):
     result, dim = given
     result_t = None
     if self_t is not None:
-        result_t = op_to(op_real(self_t), dtype_of(result), False)
+        result_t = op_to(op_real(self_t), dtype_of(result), False, False)
     if self_t is not None:
         result_t = plus(
             result_t,
             op_neg(
                 op_sum_dim(
-                    op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False)), (dim,), True, None
+                    op_mul_tensor(op_exp(result), op_to(op_real(self_t), dtype_of(result), False, False)),
+                    (dim,),
+                    True,
+                    None,
                 ),
             ),
         )

@@ -184,9 +184,10 @@ cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, 
     cdef int depth = begin_op("kl_div", (self, target, reduction, log_target), NULL) if watching else 0
     cdef TensorBase result = divergence_loss(
         op_mul_tensor(
-            op_exp(op_to_other(target, op_sub_tensor_tensor(target, self), False)), op_sub_tensor_tensor(target, self)
+            op_exp(op_to_other(target, op_sub_tensor_tensor(target, self), False, False)),
+            op_sub_tensor_tensor(target, self),
         ) if log_target else op_sub_tensor_tensor(
-            op_xlogy_tensor(op_to_other(target, op_sub_tensor_tensor(target, self), False), target),
+            op_xlogy_tensor(op_to_other(target, op_sub_tensor_tensor(target, self), False, False), target),
             op_mul_tensor(target, self),
         ),
         reduction,
@@ -231,29 +232,36 @@ cdef TensorBase op_poisson_nll_loss(
     cdef TensorBase result = reduced_loss(
         op_add_tensor(
             op_sub_tensor_tensor(
-                op_exp(op_to_other(self, op_sub_tensor_tensor(target, self), False)), op_mul_tensor(target, self)
+                op_exp(op_to_other(self, op_sub_tensor_tensor(target, self), False, False)), op_mul_tensor(target, self)
             ) if log_input else op_sub_tensor_tensor(
                 self,
                 op_mul_tensor(
-                    target, op_log(op_add_scalar(op_to_other(self, op_sub_tensor_tensor(target, self), False), eps))
+                    target,
+                    op_log(op_add_scalar(op_to_other(self, op_sub_tensor_tensor(target, self), False, False), eps)),
                 ),
             ),
             op_where_tensor_scalar(
-                op_gt_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False), 1),
+                op_gt_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False, False), 1),
                 op_add_tensor(
                     op_sub_tensor_tensor(
                         op_mul_tensor(
-                            op_clamp_min_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False), 1),
+                            op_clamp_min_scalar(
+                                op_to_other(target, op_sub_tensor_tensor(target, self), False, False), 1
+                            ),
                             op_log(
-                                op_clamp_min_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False), 1)
+                                op_clamp_min_scalar(
+                                    op_to_other(target, op_sub_tensor_tensor(target, self), False, False), 1
+                                ),
                             ),
                         ),
-                        op_clamp_min_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False), 1),
+                        op_clamp_min_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False, False), 1),
                     ),
                     op_mul_scalar(
                         op_log(
                             op_mul_scalar(
-                                op_clamp_min_scalar(op_to_other(target, op_sub_tensor_tensor(target, self), False), 1),
+                                op_clamp_min_scalar(
+                                    op_to_other(target, op_sub_tensor_tensor(target, self), False, False), 1
+                                ),
                                 2 * 3.141592653589793,
                             ),
                         ),
@@ -263,11 +271,11 @@ cdef TensorBase op_poisson_nll_loss(
                 0,
             ),
         ) if full else op_sub_tensor_tensor(
-            op_exp(op_to_other(self, op_sub_tensor_tensor(target, self), False)), op_mul_tensor(target, self)
+            op_exp(op_to_other(self, op_sub_tensor_tensor(target, self), False, False)), op_mul_tensor(target, self)
         ) if log_input else op_sub_tensor_tensor(
             self,
             op_mul_tensor(
-                target, op_log(op_add_scalar(op_to_other(self, op_sub_tensor_tensor(target, self), False), eps))
+                target, op_log(op_add_scalar(op_to_other(self, op_sub_tensor_tensor(target, self), False, False), eps))
             ),
         ),
         reduction,

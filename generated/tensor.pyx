@@ -64,6 +64,9 @@ from gradsmith.generated.copy cimport (
     call_zero_, call_copy_, call_real, call_imag,
 )
 
+cdef extern from "runtime/calls/call_errors.h":     # hints in errors
+    pass
+
 from gradsmith.runtime.graph.tensor import set_tensor_type
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 cdef object lazy_bounds = LazyModule("gradsmith.generated.bounds")
@@ -1986,9 +1989,9 @@ cdef class Tensor(PlainMethods):
         """Set all elements to zero."""
         return call_zero_(self)
 
-    def copy_(self, src):
+    def copy_(self, src, non_blocking=False):
         """Replace the elements by those of another tensor, broadcast and cast."""
-        return call_copy_(self, src)
+        return call_copy_(self, src, non_blocking)
 
     def lgamma(self):
         """Logarithm of the magnitude of the gamma function of each element."""
@@ -2124,7 +2127,6 @@ cdef class Tensor(PlainMethods):
     expand_dims_ = unsqueeze_
     array_split = tensor_split
     ger = outer
-    type = to
     type_as = to
 
 

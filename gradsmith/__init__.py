@@ -11,6 +11,8 @@ import importlib
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
+import numpy as _numpy
+
 from gradsmith import collector as _collector
 
 try:
@@ -22,6 +24,7 @@ except ModuleNotFoundError as error:
 
     raise unbuilt_error(error) from None
 
+from gradsmith import version as version
 from gradsmith.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -90,10 +93,19 @@ from gradsmith.subscripts import einsum as einsum  # type: ignore[assignment]  #
 from gradsmith.version import __version__
 
 if TYPE_CHECKING:
+    from gradsmith import accelerator as accelerator
+    from gradsmith import amp as amp
+    from gradsmith import backends as backends
+    from gradsmith import compat as compat
+    from gradsmith import compiler as compiler
+    from gradsmith import cuda as cuda
     from gradsmith import distributions as distributions
     from gradsmith import fft as fft
     from gradsmith import func as func
+    from gradsmith import jit as jit
     from gradsmith import linalg as linalg
+    from gradsmith import mps as mps
+    from gradsmith import multiprocessing as multiprocessing
     from gradsmith import nn as nn
     from gradsmith import numpy as numpy
     from gradsmith import optim as optim
@@ -104,7 +116,28 @@ if TYPE_CHECKING:
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
     from gradsmith import special as special
+    from gradsmith import testing as testing
     from gradsmith import utils as utils
+    from gradsmith import xpu as xpu
+    from gradsmith.amp.autocast_mode import autocast as autocast
+    from gradsmith.amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
+    from gradsmith.amp.grad_scaler import GradScaler as GradScaler
+    from gradsmith.backends.settings import are_deterministic_algorithms_enabled as are_deterministic_algorithms_enabled
+    from gradsmith.backends.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
+    from gradsmith.backends.settings import get_float32_matmul_precision as get_float32_matmul_precision
+    from gradsmith.backends.settings import get_num_interop_threads as get_num_interop_threads
+    from gradsmith.backends.settings import (
+        is_deterministic_algorithms_warn_only_enabled as is_deterministic_algorithms_warn_only_enabled,
+    )
+    from gradsmith.backends.settings import is_warn_always_enabled as is_warn_always_enabled
+    from gradsmith.backends.settings import set_default_tensor_type as set_default_tensor_type
+    from gradsmith.backends.settings import set_deterministic_debug_mode as set_deterministic_debug_mode
+    from gradsmith.backends.settings import set_float32_matmul_precision as set_float32_matmul_precision
+    from gradsmith.backends.settings import set_flush_denormal as set_flush_denormal
+    from gradsmith.backends.settings import set_num_interop_threads as set_num_interop_threads
+    from gradsmith.backends.settings import set_warn_always as set_warn_always
+    from gradsmith.backends.settings import use_deterministic_algorithms as use_deterministic_algorithms
+    from gradsmith.compiler import compile as compile
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
     from gradsmith.counting import histogram as histogram
     from gradsmith.counting import histogramdd as histogramdd
@@ -115,12 +148,14 @@ if TYPE_CHECKING:
     from gradsmith.counting import unique as unique
     from gradsmith.counting import unique_consecutive as unique_consecutive
     from gradsmith.counting import unravel_index as unravel_index
+    from gradsmith.cuda import OutOfMemoryError as OutOfMemoryError
     from gradsmith.extension.loading import load_ops as load_ops
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
     from gradsmith.func import vmap as vmap
     from gradsmith.generated.complex_numbers import complex_of_parts as complex
     from gradsmith.generated.distances import grid_gradient as gradient
+    from gradsmith.jit import ScriptModule as ScriptModule
     from gradsmith.nn.chances import rrelu as rrelu
     from gradsmith.nn.chances import rrelu_ as rrelu_
     from gradsmith.nn.in_place import celu_ as celu_
@@ -167,6 +202,7 @@ if TYPE_CHECKING:
     from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
+    from gradsmith.runtime.graph.size import Size as Size
     from gradsmith.runtime.tensors.factories.random import Generator as Generator
     from gradsmith.runtime.tensors.factories.random import bernoulli as bernoulli
     from gradsmith.runtime.tensors.factories.random import default_generator as default_generator
@@ -195,17 +231,44 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.queries import numel as numel
     from gradsmith.runtime.tensors.queries import resolve_conj as resolve_conj
     from gradsmith.runtime.tensors.queries import resolve_neg as resolve_neg
+    from gradsmith.runtime.tensors.storage import TypedStorage as TypedStorage
+    from gradsmith.runtime.tensors.storage import UntypedStorage as UntypedStorage
+    from gradsmith.runtime.tensors.typed import BoolTensor as BoolTensor
+    from gradsmith.runtime.tensors.typed import ByteTensor as ByteTensor
+    from gradsmith.runtime.tensors.typed import CharTensor as CharTensor
+    from gradsmith.runtime.tensors.typed import ComplexDoubleTensor as ComplexDoubleTensor
+    from gradsmith.runtime.tensors.typed import ComplexFloatTensor as ComplexFloatTensor
+    from gradsmith.runtime.tensors.typed import DoubleTensor as DoubleTensor
+    from gradsmith.runtime.tensors.typed import FloatTensor as FloatTensor
+    from gradsmith.runtime.tensors.typed import HalfTensor as HalfTensor
+    from gradsmith.runtime.tensors.typed import IntTensor as IntTensor
+    from gradsmith.runtime.tensors.typed import LongTensor as LongTensor
+    from gradsmith.runtime.tensors.typed import ShortTensor as ShortTensor
+    from gradsmith.runtime.tensors.typed import UInt16Tensor as UInt16Tensor
+    from gradsmith.runtime.tensors.typed import UInt32Tensor as UInt32Tensor
+    from gradsmith.runtime.tensors.typed import UInt64Tensor as UInt64Tensor
     from gradsmith.serialization.files import load as load
     from gradsmith.serialization.files import save as save
 
 # What is beside the ops, by the module that is imported when one of it is first used.
 _ELSEWHERE = {
+    "gradsmith.amp.autocast_mode": ("autocast", "is_autocast_enabled"),
+    "gradsmith.amp.grad_scaler": ("GradScaler",),
+    "gradsmith.backends.settings": (
+        "are_deterministic_algorithms_enabled", "get_deterministic_debug_mode", "get_float32_matmul_precision",
+        "get_num_interop_threads", "is_deterministic_algorithms_warn_only_enabled", "is_warn_always_enabled",
+        "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
+        "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
+    ),
+    "gradsmith.compiler": ("compile",),
+    "gradsmith.cuda": ("OutOfMemoryError",),
     "gradsmith.counting": (
         "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",
         "unique_consecutive", "unravel_index",
     ),
     "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
+    "gradsmith.jit": ("ScriptModule",),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
     "gradsmith.nn.losses.distances": ("ctc_loss",),
@@ -221,9 +284,11 @@ _ELSEWHERE = {
     ),
     "gradsmith.random.top_level": ("binomial", "poisson"),
     "gradsmith.runtime.arrays.memory_format": (
-        "channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format",
+        "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format",
+        "sparse_coo", "strided",
     ),
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
+    "gradsmith.runtime.graph.size": ("Size",),
     "gradsmith.runtime.tensors.factories.random": (
         "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
         "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
@@ -231,6 +296,12 @@ _ELSEWHERE = {
     "gradsmith.runtime.tensors.queries": (
         "allclose", "equal", "is_conj", "is_inference", "is_neg", "is_nonzero", "is_same_size", "is_signed",
         "is_tensor", "numel", "resolve_conj", "resolve_neg",
+    ),
+    "gradsmith.runtime.tensors.storage": ("TypedStorage", "UntypedStorage"),
+    "gradsmith.runtime.tensors.typed": (
+        "BoolTensor", "ByteTensor", "CharTensor", "ComplexDoubleTensor", "ComplexFloatTensor", "DoubleTensor",
+        "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "UInt16Tensor", "UInt32Tensor",
+        "UInt64Tensor",
     ),
     "gradsmith.serialization.files": ("load", "save"),
     "gradsmith.signal.top_level": (
@@ -242,8 +313,9 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "distributions", "fft", "func", "linalg", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization",
-    "signal", "sparse", "special", "utils",
+    "accelerator", "amp", "backends", "compat", "compiler", "cuda", "distributions", "fft", "func", "jit", "linalg",
+    "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization", "signal",
+    "sparse", "special", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
@@ -259,6 +331,9 @@ device.__module__ = __name__
 # Indexes like None: a dimension of size one.
 newaxis = None
 
+# The class of all dtypes.
+dtype = _numpy.dtype
+
 # PyTorch's second names of dtypes. Three of them hide a Python builtin in this module, so they come last.
 half = float16
 double = float64
@@ -272,7 +347,7 @@ bool = bool_
 
 __all__ = [
     "__version__", "arange", "as_tensor", "asarray", "autograd", "bool", "bool_", "can_cast", "cdouble", "cfloat",
-    "complex", "complex128", "complex64", "device", "double", "e", "empty", "empty_cache", "empty_like",
+    "complex", "complex128", "complex64", "device", "double", "dtype", "e", "empty", "empty_cache", "empty_like",
     "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
     "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
     "iinfo", "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
@@ -297,7 +372,9 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

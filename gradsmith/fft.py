@@ -76,3 +76,9 @@ def _per_sample(op: str, numbers: Tensor, length: float, out: Tensor | None, req
     return (
         frequencies.requires_grad_(requires_grad) if out is None else made(frequencies.numpy(), requires_grad, op, out)
     )
+
+
+def __getattr__(name: str) -> Any:
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

@@ -42,6 +42,7 @@ def test_types_of_a_program(tmp_path):
     command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", str(tmp_path), "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env=environment)
     revealed = re.findall(r'Revealed type is "(.*)"', done.stdout)
-    assert revealed == [TENSOR, TENSOR, TENSOR, f"{TENSOR} | None", TENSOR, "tuple[int, ...]", TENSOR, TENSOR, TENSOR]
+    size = "gradsmith.runtime.graph.size.Size"
+    assert revealed == [TENSOR, TENSOR, TENSOR, f"{TENSOR} | None", TENSOR, size, TENSOR, TENSOR, TENSOR]
     [error] = re.findall(r"program\.py:\d+: error: (.*)", done.stdout)
     assert error.startswith('Unsupported operand types for + ("Tensor" and "str")')

@@ -11,6 +11,7 @@ from ..spec.errors import Collector, Problem, did_you_mean
 from ..spec.reserved import derived_names, is_taken, is_taken_by_module
 from ..spec.schema import Signature
 from ..spec.syntax import parse
+from ..spec.vocabulary import WITHOUT_EFFECT
 from .reader import KEYS, RawEntry
 
 _EXPRESSIONS = ("pointwise(", "array(", "composite(")
@@ -149,6 +150,8 @@ class StructureCheck:
             return
         strange = read - {a.name for a in self.signature.arguments} - {"np", "scipy"}
         for argument in self.signature.arguments:
+            if argument.name in WITHOUT_EFFECT:
+                continue
             misspelt = any(did_you_mean(name, [argument.name]) for name in strange)
             if argument.name not in read and not misspelt and not argument.type.written:
                 yield f"argument '{argument.name}' is read by neither the forward nor a formula", ""

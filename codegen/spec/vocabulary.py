@@ -364,6 +364,10 @@ def module_within(folder: Path, source: Path) -> str:
     return ".".join(source.relative_to(folder).with_suffix("").parts)
 
 
+# Arguments that nothing has to read. PyTorch's programs give them, and on one device they make no difference.
+WITHOUT_EFFECT = frozenset({"non_blocking"})
+
+
 # Functions allowed in `prepare`: `prepare_<name>` of runtime/calls/preparation.pxd, and how many arguments it takes.
 PREPARATIONS: dict[str, tuple[int, ...]] = {
     "addend": (3,),

@@ -48,7 +48,9 @@ def __getattr__(name: str) -> Any:
     try:
         value = getattr(importlib.import_module(f"{__name__}.{file}"), name)
     except AttributeError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+        from gradsmith.names.missing import missing_attribute
+
+        raise missing_attribute(__name__, name) from None
     globals()[name] = value
     return value
 

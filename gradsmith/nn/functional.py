@@ -212,7 +212,9 @@ _HANDWRITTEN = {
 def __getattr__(name: str) -> Any:
     """Import what has a function when it is first used."""
     if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from gradsmith.names.missing import missing_attribute
+
+        raise missing_attribute(__name__, name)
     module = _HANDWRITTEN.get(name, "gradsmith.generated")
     value = globals()[name] = getattr(importlib.import_module(module), name)
     return value

@@ -41,7 +41,9 @@ def __getattr__(name: str) -> Any:
     if name in _LAZY:
         value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_LAZY[name]}"), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -53,3 +53,9 @@ def fork_rng(devices: Any = None, enabled: bool = True) -> Iterator[None]:
     finally:
         if state is not None:
             set_rng_state(state)
+
+
+def __getattr__(name: str) -> Any:
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

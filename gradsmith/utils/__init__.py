@@ -14,4 +14,6 @@ def __getattr__(name: str) -> Any:
     """Modules that are imported when they are first used."""
     if name in __all__:
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

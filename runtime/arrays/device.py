@@ -16,6 +16,12 @@ __all__ = ["device", "get_default_device", "set_default_device"]
 
 TYPES = ("cpu", "meta")
 
+# Devices that programs written for PyTorch ask for.
+ACCELERATORS = (
+    "cuda", "hip", "hpu", "ipu", "lazy", "maia", "mkldnn", "mps", "mtia", "opencl", "opengl", "privateuseone", "vulkan",
+    "xla", "xpu",
+)  # fmt: skip
+
 
 class device:
     """Device of a tensor's data.
@@ -32,7 +38,8 @@ class device:
     Raises
     ------
     RuntimeError
-        For a type that does not exist, or an index that is no number.
+        For a type that does not exist, or an index that is no number. There is no accelerator: `gs.cuda.is_available()`
+        is False.
     """
 
     __slots__ = ("index", "type")
@@ -41,6 +48,8 @@ class device:
     index: int | None
 
     def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, int) and not isinstance(type, bool):
+            raise RuntimeError(_no_accelerator(f"{type}, the number of an accelerator"))
         if isinstance(type, device):
             type, index = type.type, type.index if index is None else index
         if not isinstance(type, str):
@@ -52,6 +61,8 @@ class device:
                     f"type (string) must not include an index because index was passed explicitly: {type}"
                 )
             index = _index_in(type, number)
+        if name in ACCELERATORS:
+            raise RuntimeError(_no_accelerator(f"'{type}'"))
         if name not in TYPES:
             raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
         if index is not None and operator.index(index) < 0:
@@ -95,6 +106,13 @@ def _index_in(text: str, number: str) -> int:
     return int(number)
 
 
+def _no_accelerator(asked: str) -> str:
+    return (
+        f"gradsmith computes on the CPU only: there is no device {asked}. Leave the device out, or let the program "
+        'choose: device = "cuda" if torch.cuda.is_available() else "cpu"'
+    )
+
+
 DeviceLike = str | device
 
 # In the order of DeviceNumber in node.pxd.
@@ -106,7 +124,7 @@ def as_device(value: Any, op: str) -> device:
 
     There is one of each type: the index that a program may give makes no difference.
     """
-    if not isinstance(value, (str, device)):
+    if not isinstance(value, (str, device, int)) or isinstance(value, bool):
         raise TypeError(f"{op}(): argument 'device' must be gradsmith.device, not {type(value).__name__}")
     try:
         found = device(value)
@@ -166,5 +184,7 @@ register_switch(_get_default, _put_default)
 
 
 def is_device_name(value: Any) -> bool:
-    """Whether an argument that may be a dtype or a device names a device."""
-    return isinstance(value, device) or (isinstance(value, str) and value.partition(":")[0] in TYPES)
+    """Whether an argument that may be a dtype or a device names a device, be it one that is not there."""
+    if isinstance(value, str):
+        return value.partition(":")[0] in (*TYPES, *ACCELERATORS)
+    return isinstance(value, device) or type(value) is int

@@ -1,10 +1,32 @@
-"""Orders in which the dimensions of a tensor may lie in memory, by PyTorch's names."""
+"""Orders in which the dimensions of a tensor may lie in memory, and layouts, by PyTorch's names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["channels_last", "channels_last_3d", "contiguous_format", "memory_format", "preserve_format"]
+__all__ = [
+    "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format",
+    "sparse_coo", "strided",
+]  # fmt: skip
+
+
+class layout:
+    """How a tensor keeps its elements: `strided`, or `sparse_coo` for an indexed gradient."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"gradsmith.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+
+strided = layout("strided")
+sparse_coo = layout("sparse_coo")
 
 
 class memory_format:

@@ -237,7 +237,7 @@ cdef bint means_all(const BatchRule *rule, tuple operands, TensorBase first) exc
     return first_shape(shape_of_result(rule, whole)) == first.shape
 
 
-cdef tuple first_shape(object found):
+cdef object first_shape(object found):
     return first_tensor(found if isinstance(found, tuple) else (found,)).shape
 
 

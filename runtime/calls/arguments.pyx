@@ -16,6 +16,7 @@ from gradsmith.runtime.calls.inplace cimport (
     writes_some_of_overlapping,
 )
 from gradsmith.runtime.graph.saved_variable cimport is_constant
+from gradsmith.runtime.graph.size cimport is_size
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport TensorBase, array_of, wrap
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled
@@ -208,6 +209,8 @@ cdef object as_int_or_none(object value, str op, str argument, int position):
 cdef tuple as_int_tuple(object value, str op, str argument, int position):
     if type(value) is int:
         return (value,)
+    if is_size(value):
+        return tuple(value)
     if not isinstance(value, SEQUENCES):
         return (as_int(value, op, argument, position),) if has_index(value) else refuse(
             value, "tuple of ints", op, argument, position
@@ -241,7 +244,7 @@ cdef object as_int_tuple_or_none(object value, str op, str argument, int positio
 # ---- dimensions
 
 cdef object as_dim(object value, str op, str argument, int position, object tensor):
-    return counted(as_int(value, op, argument, position), rank_of(tensor))
+    return counted(as_int(value, op, argument, position), rank_of(tensor), op, argument, tensor)
 
 
 cdef object as_dim_or_none(object value, str op, str argument, int position, object tensor):
@@ -250,7 +253,7 @@ cdef object as_dim_or_none(object value, str op, str argument, int position, obj
 
 cdef tuple as_dim_tuple(object value, str op, str argument, int position, object tensor):
     cdef int rank = rank_of(tensor)
-    return tuple([counted(dim, rank) for dim in as_int_tuple(value, op, argument, position)])
+    return tuple([counted(dim, rank, op, argument, tensor) for dim in as_int_tuple(value, op, argument, position)])
 
 
 cdef object as_dim_tuple_or_none(object value, str op, str argument, int position, object tensor):
@@ -258,20 +261,23 @@ cdef object as_dim_tuple_or_none(object value, str op, str argument, int positio
 
 
 cdef object as_new_dim(object value, str op, str argument, int position, object tensor):
-    return counted(as_int(value, op, argument, position), rank_of(tensor) + 1)
+    return counted(as_int(value, op, argument, position), rank_of(tensor) + 1, op, argument, tensor)
 
 
 cdef inline int rank_of(object tensor) noexcept:
     return cnp.PyArray_NDIM(<cnp.ndarray>(<TensorBase>tensor).array) if isinstance(tensor, TensorBase) else 0
 
 
-cdef object counted(object dim, int rank):
+cdef object counted(object dim, int rank, str op, str argument, object tensor):
     """A dimension, counted from the front."""
     if rank == 0 or 0 <= dim < rank:
         return dim
     if -rank <= dim < 0:
         return dim + rank
-    raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim})")
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], but got {dim}): argument "
+        f"'{argument}' of {op}()" + (f", for a tensor of shape {list(tensor.shape)}" if is_tensor(tensor) else "")
+    )
 
 
 cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind kind, int length):

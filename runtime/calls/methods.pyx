@@ -1,7 +1,7 @@
 """Methods of external ops, put into the Tensor class.
 
-Tensor is a final class of C: Python refuses to set its attributes. The methods are compiled into a class of the same
-layout, and Tensor gets descriptors of its own over the same C functions, so that they cost what built-in ones do.
+A method written in Python would cost more than one of C. These are compiled into a class of the same layout, and Tensor
+gets descriptors of its own over the same C functions, so that they cost what built-in ones do.
 """
 
 from cpython.object cimport PyTypeObject

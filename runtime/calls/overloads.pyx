@@ -115,8 +115,19 @@ cdef class Overloads:
         candidates = "\n".join([f" * {overload.text}" for overload in self.overloads])
         return (
             f"{self.name}() received an invalid combination of arguments - got ({', '.join(got)}), "
-            f"but expected one of:\n{candidates}"
+            f"but expected one of:\n{candidates}{self.likely_names(kwargs)}"
         )
+
+    def likely_names(self, dict kwargs):
+        """What keywords may mean that no signature has."""
+        from gradsmith.runtime.calls.call_errors import did_you_mean
+
+        cdef Overload overload
+        cdef Parameter parameter
+        known = sorted({parameter.name for overload in self.overloads for parameter in overload.parameters})
+        strange = [name for name in kwargs if name not in known and name not in SECOND_NAMES]
+        hints = [f"'{name}':{did_you_mean(name, known)}" for name in strange if did_you_mean(name, known)]
+        return "".join([f"\n{hint}" for hint in hints])
 
     def match(self, *args, **kwargs):
         """(number of the signature, values): for callers that want to know what a call would do."""

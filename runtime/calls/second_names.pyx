@@ -194,7 +194,7 @@ cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):
 
 
 cdef void name_missing(Parameters p, Py_ssize_t given, PyObject *names) noexcept:
-    """A call failed: say which arguments it lacks, if that is why."""
+    """A call failed: say which arguments it lacks, if that is why, or what it may have meant."""
     cdef PyObject *error
     cdef PyObject *value
     cdef PyObject *traceback
@@ -204,13 +204,26 @@ cdef void name_missing(Parameters p, Py_ssize_t given, PyObject *names) noexcept
     read_names(p)
     named = () if names == NULL else <object>names
     missing = [name for name in p.names[given:p.required] if name not in named]
-    if not missing or not set(named) <= set(p.names):
+    if missing and set(named) <= set(p.names):
+        text = missing_text(p.function.__name__, missing)
+    else:
+        text = with_hint(p, str(<object>value)) if value != NULL else ""
+    if not text:
         PyErr_Restore(error, value, traceback)
         return
     Py_XDECREF(error)
     Py_XDECREF(value)
     Py_XDECREF(traceback)
-    PyErr_SetObject(TypeError, missing_text(p.function.__name__, missing))
+    PyErr_SetObject(TypeError, text)
+
+
+cdef str with_hint(Parameters p, str message):
+    """The message with a hint, or nothing when there is none to give."""
+    from gradsmith.runtime.calls import call_errors
+
+    signature = p.function.__text_signature__.replace("$module, ", "").replace("$module", "")
+    longer = call_errors.with_hint(message, signature)
+    return "" if longer == message else longer
 
 
 cdef str missing_text(str name, list missing):

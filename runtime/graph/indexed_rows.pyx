@@ -54,7 +54,7 @@ cdef class IndexedRows:
 
 
 def indexed_tensor(
-    cnp.ndarray indices not None, cnp.ndarray values not None, tuple shape not None, bint is_coalesced=False
+    cnp.ndarray indices not None, cnp.ndarray values not None, object shape, bint is_coalesced=False
 ):
     """A tensor of zeros but for some rows.
 
@@ -70,8 +70,8 @@ def indexed_tensor(
     """
     cdef IndexedRows rows = IndexedRows.__new__(IndexedRows)
     rows.indices, rows.values, rows.is_coalesced = indices, values, is_coalesced
-    check_fit(rows, shape)
-    return stand_in_for(rows, shape)
+    check_fit(rows, tuple(shape))
+    return stand_in_for(rows, tuple(shape))
 
 
 cdef int check_fit(IndexedRows rows, tuple shape) except -1:
@@ -103,7 +103,7 @@ def indexed_rows(TensorBase tensor not None):
 
 
 cdef TensorBase sharing_rows(TensorBase t):
-    return stand_in_for(rows_of(t), t.shape)
+    return stand_in_for(rows_of(t), tuple(t.shape))
 
 
 cdef bint is_unfilled(TensorBase t) except -1:
@@ -117,7 +117,7 @@ cdef int fill(TensorBase t) except -1:
     """Swap the array in place; all aliases share the new one."""
     cdef IndexedRows rows = rows_of(t)
     if rows.filled is None:
-        rows.filled = with_all_rows(rows, t.shape)
+        rows.filled = with_all_rows(rows, tuple(t.shape))
     cdef TensorBase filled = wrap(rows.filled)
     t.array, filled.array = filled.array, t.array
     return 0

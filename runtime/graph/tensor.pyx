@@ -10,6 +10,7 @@ from gradsmith.runtime.arrays.array cimport is_batched_array, is_indexed_array, 
 from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
+from gradsmith.runtime.graph.size cimport size_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
 from gradsmith.runtime.switches.transformed cimport DEEPEST, call_depth, running_calls
 
@@ -46,8 +47,10 @@ cdef extern from "Python.h":
         freefunc tp_free
         Py_ssize_t tp_dictoffset
         inquiry tp_clear
+        unsigned long tp_flags
     PyTypeObject *Py_TYPE(PyObject *) noexcept
     void PyObject_ClearWeakRefs(PyObject *) noexcept
+    unsigned long Py_TPFLAGS_IMMUTABLETYPE
     void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
 
 cdef extern from "runtime/graph/untracked.h":
@@ -74,6 +77,8 @@ def set_tensor_type(type final_type):
     # The classes below it are parts of it, and are called what the user knows.
     for part in final_type.__mro__[: final_type.__mro__.index(object)]:
         (<PyTypeObject *>part).tp_name = b"gradsmith.Tensor"
+    # Programs may set attributes of the class, as of PyTorch's; those below it are none of theirs.
+    (<PyTypeObject *>final_type).tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE
 
 
 def set_public_name(type cls, bytes name):
@@ -171,8 +176,8 @@ cdef class TensorBase:
 
     @property
     def shape(self):
-        """Sizes of the dimensions, a tuple."""
-        return (<object>self.array).shape
+        """Sizes of the dimensions, a `Size`."""
+        return size_of(<object>self.array)
 
     @property
     def dtype(self):
@@ -231,7 +236,12 @@ cdef class TensorBase:
 
     def size(self, dim=None):
         """Shape, or the size of one dimension."""
-        return self.shape if dim is None else api.size_of(self.shape, dim)
+        cdef int ndim = cnp.PyArray_NDIM(<cnp.ndarray>self.array)
+        if dim is None:
+            return size_of(<object>self.array)
+        if type(dim) is int and -ndim <= dim < ndim:
+            return cnp.PyArray_DIM(<cnp.ndarray>self.array, <int>dim + (ndim if dim < 0 else 0))
+        return api.size_of(self.shape, dim)
 
     def stride(self, dim=None):
         """Strides in elements, all of them or that of one dimension."""

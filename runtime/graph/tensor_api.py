@@ -144,10 +144,18 @@ def size_of(sizes: tuple[int, ...], dim: int) -> int:
 
 
 def format_tensor(tensor: Any, specification: str) -> str:
-    """``format(tensor, ...)``: of the number for a 0-d tensor, of the text otherwise."""
-    if tensor.ndim == 0 and specification:
+    """``format(tensor, ...)``: of each element where a format is given, else the text of the tensor."""
+    if not specification:
+        return repr(tensor)
+    if tensor.ndim == 0:
         return format(tensor.item(), specification)
-    return format(repr(tensor), specification)
+    return _format_elements(tolist(tensor.numpy(force=True)), specification)
+
+
+def _format_elements(values: Any, specification: str) -> str:
+    if not isinstance(values, list):
+        return format(values, specification)
+    return f"[{', '.join(_format_elements(value, specification) for value in values)}]"
 
 
 def deepcopy(tensor: Any, memo: dict[int, Any]) -> Any:

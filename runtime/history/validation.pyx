@@ -94,7 +94,7 @@ cdef TensorBase match_shape(Node node, int edge, InputMetadata *metadata, Tensor
     return wrap_owned(sum_to(value.array, metadata.ndim, metadata_shape(metadata)))
 
 
-cdef bint is_expandable(tuple shape, tuple expanded):
+cdef bint is_expandable(tuple shape, object expanded):
     """Could `shape` have been broadcast to `expanded`?"""
     if len(shape) > len(expanded):
         return False

@@ -2,6 +2,9 @@
 
 from gradsmith.runtime.tensors.variable cimport Variable
 
+cdef extern from "runtime/calls/call_errors.h":     # hints in errors
+    pass
+
 import importlib
 
 import numpy as np
@@ -27,6 +30,10 @@ cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
 cdef object random = LazyModule("gradsmith.runtime.tensors.factories.random")
 cdef object table_rows = LazyModule("gradsmith.runtime.tensors.table_rows")
 cdef object html = LazyModule("gradsmith.runtime.graph.html")
+cdef object devices = LazyModule("gradsmith.runtime.arrays.device")
+cdef object layouts = LazyModule("gradsmith.runtime.arrays.memory_format")
+cdef object storages = LazyModule("gradsmith.runtime.tensors.storage")
+cdef object typed = LazyModule("gradsmith.runtime.tensors.typed")
 
 
 cdef object counting_functions():
@@ -95,6 +102,49 @@ cdef class PlainMethods(Variable):
     def bool(self):
         """Where the elements differ from zero; the tensor itself when it is bool already."""
         return self.to(bool_)
+
+    def type(self, dtype=None, non_blocking=False):
+        """The tensor in another dtype, or without arguments PyTorch's name of its type, ``'torch.FloatTensor'``.
+
+        Parameters
+        ----------
+        dtype : dtype, str or class, optional
+            A dtype, a class such as `FloatTensor`, or the name of either.
+        non_blocking : bool
+            Without effect: there is one device.
+        """
+        return typed.type_name(self) if dtype is None else self.to(typed.dtype_of_type(dtype))
+
+    # ---- devices and memory
+
+    def cuda(self, device=None, non_blocking=False, memory_format=None):
+        """Not possible: tensors are in main memory. RuntimeError that says what to do."""
+        return devices.as_device("cuda", "cuda")
+
+    def xpu(self, device=None, non_blocking=False, memory_format=None):
+        """Not possible: tensors are in main memory. RuntimeError that says what to do."""
+        return devices.as_device("xpu", "xpu")
+
+    def pin_memory(self, device=None):
+        """The tensor itself: there is no other device for which memory would be pinned."""
+        return self
+
+    def is_pinned(self, device=None):
+        """Whether the memory is pinned for another device: never."""
+        return False
+
+    @property
+    def layout(self):
+        """How elements are kept: `gradsmith.strided`; `gradsmith.sparse_coo` for an indexed gradient."""
+        return layouts.sparse_coo if table_rows.is_indexed(self) else layouts.strided
+
+    def untyped_storage(self):
+        """The memory that the tensor is over, with all that views of it share."""
+        return storages.UntypedStorage.of(self)
+
+    def storage(self):
+        """The memory that the tensor is over, as elements of its dtype."""
+        return storages.TypedStorage.of(self)
 
     # ---- questions
 
@@ -237,6 +287,13 @@ cdef class PlainMethods(Variable):
         return filled_diagonal(self, fill_value, wrap)
 
     # ---- new tensors
+
+    def new(self, *args, **named):
+        """Tensor of this one's dtype: of a size when given ints, or with the elements of a sequence.
+
+        PyTorch's older form of `new_empty` and `new_tensor`.
+        """
+        return typed.construct(args, named, self.dtype, "new")
 
     def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False):
         """Copy of `data`, with this tensor's dtype and device unless others are given."""

@@ -306,7 +306,7 @@ cdef class Variable(TensorBase):
         """Give the tensor the size of another one, in place; see `resize_`."""
         from gradsmith.runtime.tensors.resizing import resize
 
-        resize("resize_as_", self, check_tensor(the_template, "resize_as_", "the_template", 1).shape)
+        resize("resize_as_", self, tuple(check_tensor(the_template, "resize_as_", "the_template", 1).shape))
         return self
 
     def set_(self, source=None, storage_offset=None, size=None, stride=None):

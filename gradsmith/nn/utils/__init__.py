@@ -48,7 +48,9 @@ def __getattr__(name: str) -> Any:
         return value
     if name in (*_MODULES, *_FUNCTIONS):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -1,5 +1,7 @@
 """Datasets, samplers, and the loader that makes batches of them, with PyTorch's names and arguments."""
 
+from typing import Any
+
 from gradsmith.utils.data.collate import default_collate, default_convert
 from gradsmith.utils.data.dataloader import DataLoader
 from gradsmith.utils.data.dataset import (
@@ -28,3 +30,9 @@ __all__ = [
     "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from gradsmith.names.missing import missing_attribute
+
+    raise missing_attribute(__name__, name)

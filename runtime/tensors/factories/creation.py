@@ -570,7 +570,7 @@ def like(
     """Shape, dtype and device of a tensor to be made like `input`."""
     if not is_tensor(input):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    return input.shape, _asked(dtype, op) or input.dtype, input.device if device is None else device
+    return tuple(input.shape), _asked(dtype, op) or input.dtype, input.device if device is None else device
 
 
 def _asked(dtype: DTypeLike | None, op: str) -> DType | None:

@@ -211,7 +211,7 @@ def test_spellings_of_a_size(make):
         ((2**62, 2**62), {}, RuntimeError, "cannot make a tensor of shape"),
         ((2,), {"size": (2,)}, TypeError, "multiple values for argument 'size'"),
         ((2,), {"names": 1}, TypeError, "unexpected keyword argument 'names'"),
-        ((2,), {"device": "cuda"}, RuntimeError, "device type at start of device string: cuda"),
+        ((2,), {"device": "cuda"}, RuntimeError, "there is no device 'cuda'"),
         ((2,), {"dtype": "foo"}, TypeError, "unknown dtype 'foo'"),
     ],
 )

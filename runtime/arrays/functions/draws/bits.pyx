@@ -124,11 +124,11 @@ cdef int draw_key(object generator, Stream *stream) except -1:
     return 0
 
 
-def kept(object generator, tuple shape, double chance):
+def kept(object generator, object shape, double chance):
     """Mask that is true with a probability, which counts to 2^-64."""
     if not 0 <= chance <= 1:
         raise RuntimeError(f"a probability is from 0 to 1, but it is {chance}")
-    cdef cnp.ndarray out = fresh(cnp.NPY_BOOL, shape)
+    cdef cnp.ndarray out = fresh(cnp.NPY_BOOL, tuple(shape))
     cdef Job job = job_for(KEPT, out)
     draw_key(generator, &job.stream)
     if chance == 1:
@@ -139,9 +139,9 @@ def kept(object generator, tuple shape, double chance):
     return out
 
 
-def uninitialised(tuple shape, cnp.dtype dtype not None):
+def uninitialised(object shape, cnp.dtype dtype not None):
     """A new array, which costs no page faults when one of its size has died before."""
-    return fresh(dtype.num, shape)
+    return fresh(dtype.num, tuple(shape))
 
 
 def fill_even(object generator, cnp.ndarray out not None):

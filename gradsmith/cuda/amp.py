@@ -1,0 +1,38 @@
+"""``torch.cuda.amp``: the older place of `gradsmith.amp`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradsmith import amp as _amp
+from gradsmith.names.missing import missing_attribute
+
+__all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd"]
+
+custom_fwd = _amp.custom_fwd
+custom_bwd = _amp.custom_bwd
+
+
+class autocast(_amp.autocast):
+    """`gradsmith.amp.autocast` for ``"cuda"``."""
+
+    def __init__(self, enabled: bool = True, dtype: Any = None, cache_enabled: bool = True) -> None:
+        super().__init__("cuda", dtype, enabled, cache_enabled)
+
+
+class GradScaler(_amp.GradScaler):
+    """`gradsmith.amp.GradScaler` for ``"cuda"``."""
+
+    def __init__(
+        self,
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        super().__init__("cuda", init_scale, growth_factor, backoff_factor, growth_interval, enabled)
+
+
+def __getattr__(name: str) -> Any:
+    raise missing_attribute(__name__, name)

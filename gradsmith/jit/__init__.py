@@ -1,0 +1,154 @@
+"""The decorators of ``torch.jit``, which leave functions and modules as they are.
+
+PyTorch does the same when its scripts are switched off with ``PYTORCH_JIT=0``: `script` and `trace` give back what they
+got, which runs as Python. Files of compiled programs cannot be written or read.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+from gradsmith.names.missing import missing_attribute
+
+if TYPE_CHECKING:
+    from gradsmith.nn import Module as ScriptModule
+
+__all__ = [
+    "Attribute", "Error", "ScriptModule", "annotate", "export", "freeze", "ignore", "is_scripting", "is_tracing",
+    "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing", "script_method",
+    "strict_fusion", "trace", "trace_module", "unused",
+]  # fmt: skip
+
+T = TypeVar("T")
+
+isinstance = builtins.isinstance
+
+
+class Error(RuntimeError):
+    """What a compiled program raises in PyTorch. Never raised here."""
+
+
+# ---- functions and modules as they are
+
+
+def script(obj: T, *args: Any, **kwargs: Any) -> T:
+    """The function, class or module itself.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> @gs.jit.script
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
+    """
+    return obj
+
+
+def trace(func: T, example_inputs: Any = None, *args: Any, **kwargs: Any) -> T:
+    """The function or module itself; it is not called."""
+    return func
+
+
+def trace_module(mod: T, inputs: Any, *args: Any, **kwargs: Any) -> T:
+    """The module itself; none of its methods is called."""
+    return mod
+
+
+def freeze(mod: T, *args: Any, **kwargs: Any) -> T:
+    """The module itself."""
+    return mod
+
+
+def optimize_for_inference(mod: T, *args: Any, **kwargs: Any) -> T:
+    """The module itself."""
+    return mod
+
+
+def export(fn: T) -> T:
+    """The method itself."""
+    return fn
+
+
+def script_method(fn: T) -> T:
+    """The method itself."""
+    return fn
+
+
+def script_if_tracing(fn: T) -> T:
+    """The function itself."""
+    return fn
+
+
+def unused(fn: T) -> T:
+    """The method itself."""
+    return fn
+
+
+def ignore(drop: Any = False, **kwargs: Any) -> Any:
+    """The method itself, or a decorator that gives it back when called with ``drop``."""
+    return drop if callable(drop) else _unchanged
+
+
+def _unchanged(function: T) -> T:
+    return function
+
+
+# ---- values
+
+
+def annotate(the_type: Any, the_value: T) -> T:
+    """The value: its type is for a compiler."""
+    return the_value
+
+
+def Attribute(value: T, type: Any) -> T:
+    """The value: its type is for a compiler."""
+    return value
+
+
+def is_scripting() -> bool:
+    """Whether the function is being compiled: never."""
+    return False
+
+
+def is_tracing() -> bool:
+    """Whether the function is being traced: never."""
+    return False
+
+
+@contextlib.contextmanager
+def strict_fusion() -> Iterator[None]:
+    """A block in which PyTorch's compiler has to fuse ops; nothing here."""
+    yield
+
+
+# ---- files
+
+
+def save(m: Any, f: Any, _extra_files: Any = None) -> NoReturn:
+    """NotImplementedError: there are no compiled programs. Save ``model.state_dict()`` with `gradsmith.save`."""
+    raise NotImplementedError(
+        "jit.save(): there are no compiled programs in gradsmith. Save the parameters, "
+        "gradsmith.save(model.state_dict(), path), or the module itself, gradsmith.save(model, path)"
+    )
+
+
+def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> NoReturn:
+    """NotImplementedError: files of compiled programs cannot be run. `gradsmith.load` reads ``state_dict`` files."""
+    raise NotImplementedError(
+        "jit.load(): gradsmith cannot run files of compiled programs. Build the model in Python, and read its "
+        "parameters: model.load_state_dict(gradsmith.load(path))"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name == "ScriptModule":  # modules are imported when the first is needed
+        from gradsmith.nn import Module
+
+        return Module
+    raise missing_attribute(__name__, name)

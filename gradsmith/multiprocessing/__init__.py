@@ -1,0 +1,32 @@
+"""Python's `multiprocessing`, with `spawn` of PyTorch's.
+
+Tensors travel between processes as their values: what one process writes, another does not see. PyTorch moves them to
+shared memory instead. NumPy arrays over ``multiprocessing.shared_memory`` can be shared, and `gradsmith.from_numpy`
+makes tensors over them.
+"""
+
+from __future__ import annotations
+
+import multiprocessing as _standard
+from multiprocessing import *  # noqa: F403
+from typing import Any
+
+from gradsmith.multiprocessing.spawning import (
+    ProcessContext,
+    ProcessException,
+    ProcessExitedException,
+    ProcessRaisedException,
+    spawn,
+    start_processes,
+)
+from gradsmith.names.missing import missing_attribute
+
+__all__ = [
+    *(name for name in _standard.__all__ if name != "reducer"),
+    "ProcessContext", "ProcessException", "ProcessExitedException", "ProcessRaisedException", "spawn",
+    "start_processes",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    raise missing_attribute(__name__, name)

@@ -1,0 +1,325 @@
+"""Names of PyTorch that are not here: module -> reason -> names. Made by docs/update.py from docs/names."""
+
+# fmt: off
+MISSING = {
+    "torch": {
+        "There is one device, the CPU, and tensors are NumPy arrays": (
+            "AcceleratorError BFloat16Storage BoolStorage ByteStorage CharStorage "
+            "ComplexDoubleStorage ComplexFloatStorage DoubleStorage Event FloatStorage HalfStorage "
+            "IntStorage LongStorage QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage "
+            "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu Tensor.is_ipu"
+            " Tensor.is_maia Tensor.is_mkldnn Tensor.is_mps Tensor.is_mtia Tensor.is_shared "
+            "Tensor.is_vulkan Tensor.is_xla Tensor.is_xpu Tensor.mtia Tensor.record_stream "
+            "Tensor.share_memory_ Tensor.storage_type Tensor.to_mkldnn cpu get_device "
+            "get_device_module has_lapack has_mkl has_openmp has_spectral is_storage "
+            "is_vulkan_available monitor mtia"
+        ),
+        "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
+        " memory": (
+            "BFloat16Tensor Tensor.bfloat16 Tensor.chalf bfloat16 bit bits16 bits1x8 bits2x4 bits4x2 "
+            "bits8 chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
+            "float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 "
+            "uint4 uint5 uint6 uint7"
+        ),
+        "Models of the hub are files of weights and code for PyTorch; build the model, and read "
+        "weights that were saved with `pickle` or NumPy": (
+            "hub"
+        ),
+        "Functions run as Python and are not rewritten; `gs.func` transforms them by running them": (
+            "CompilationUnit Future JITException ScriptFunction SymBool SymFloat SymInt Tag export "
+            "futures fx library overrides package types"
+        ),
+        "There is one process; `gs.multiprocessing` starts others": (
+            "distributed"
+        ),
+        "`gs.random` draws from distributions with gradients, and `gs.special` has their functions": (
+            "distributions"
+        ),
+        "Sparse, nested and masked tensor classes are not part of the project; `scipy.sparse` "
+        "matrices and indexed gradients are": (
+            "Tensor.ccol_indices Tensor.col_indices Tensor.crow_indices Tensor.dense_dim "
+            "Tensor.is_nested Tensor.is_sparse_csr Tensor.resize_as_sparse_ Tensor.row_indices "
+            "Tensor.smm Tensor.sparse_dim Tensor.sparse_mask Tensor.sparse_resize_ "
+            "Tensor.sparse_resize_and_clear_ Tensor.sspaddmm Tensor.to_padded_tensor Tensor.to_sparse"
+            " Tensor.to_sparse_bsc Tensor.to_sparse_bsr Tensor.to_sparse_coo Tensor.to_sparse_csc "
+            "Tensor.to_sparse_csr ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm "
+            "hspmm indices_copy jagged masked nested resize_as_sparse_ row_indices_copy saddmm smm "
+            "sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
+            "sparse_coo_tensor sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor spmm "
+            "sspaddmm values_copy"
+        ),
+        "Quantisation is not part of the project": (
+            "Tensor.dequantize Tensor.int_repr Tensor.is_quantized Tensor.q_per_channel_axis "
+            "Tensor.q_per_channel_scales Tensor.q_per_channel_zero_points Tensor.q_scale "
+            "Tensor.q_zero_point Tensor.qscheme ao choose_qparams_optimized dequantize "
+            "empty_quantized fake_quantize_per_channel_affine fake_quantize_per_tensor_affine "
+            "fused_moving_avg_obs_fake_quant int_repr per_channel_affine "
+            "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine "
+            "per_tensor_symmetric q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
+            "q_scale q_zero_point qint32 qint8 quantization quantize_per_channel quantize_per_tensor "
+            "quantize_per_tensor_dynamic quantized_batch_norm quantized_gru quantized_gru_cell "
+            "quantized_lstm quantized_lstm_cell quantized_max_pool1d quantized_max_pool2d "
+            "quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell quint2x4 quint4x2 "
+            "quint8"
+        ),
+        "Ops are cast nowhere, so there is no state of `gs.autocast`": (
+            "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
+            "get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype "
+            "get_autocast_xla_dtype is_autocast_cache_enabled is_autocast_cpu_enabled "
+            "is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cache_enabled "
+            "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
+            "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled "
+            "set_autocast_xla_dtype set_autocast_xla_enabled"
+        ),
+        "Its method changes a tensor in place: `x.exp_()` for `torch.exp_(x)`": (
+            "abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ "
+            "asin_ asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ "
+            "cosh_ deg2rad_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ "
+            "index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ "
+            "rad2deg_ reciprocal_ resize_as_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ "
+            "tan_ tanh_ trunc_ xlogy_"
+        ),
+        "`gs.nn.functional` has it, with its arguments by name": (
+            "affine_grid_generator alpha_dropout alpha_dropout_ batch_norm convolution dropout "
+            "dropout_ embedding_bag feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
+            "feature_dropout_ grid_sampler grid_sampler_2d grid_sampler_3d instance_norm rms_norm"
+        ),
+        "An internal function of PyTorch's layers": (
+            "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
+            "batch_norm_gather_stats batch_norm_gather_stats_with_counts batch_norm_stats "
+            "batch_norm_update_stats cudnn_affine_grid_generator cudnn_batch_norm cudnn_convolution "
+            "cudnn_convolution_add_relu cudnn_convolution_relu cudnn_convolution_transpose "
+            "cudnn_grid_sampler cudnn_is_acceptable embedding_renorm_ fbgemm_linear_fp16_weight "
+            "fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight "
+            "fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight "
+            "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix fill frobenius_norm "
+            "is_distributed legacy_contiguous_format miopen_batch_norm miopen_convolution "
+            "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
+            "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d "
+            "mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d "
+            "mkldnn_rnn_layer native_batch_norm native_dropout native_group_norm native_layer_norm "
+            "native_norm norm_except_dim nuclear_norm scalar_tensor"
+        ),
+        "`gs.autograd` has it: `gs.autograd.set_detect_anomaly`": (
+            "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled"
+        ),
+        "Machinery of PyTorch's own compiler, scripts and symbolic shapes": (
+            "Tensor.dim_order Tensor.hash_tensor Tensor.module_load Tensor.slice_inverse "
+            "compiled_with_cxx11_abi cond fork hash_tensor import_ir_module "
+            "import_ir_module_from_buffer init_num_threads merge_type_from_type_comment parse_ir "
+            "parse_schema parse_type_comment profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 "
+            "slice_inverse sym_constrain_range sym_constrain_range_for_size sym_float sym_fresh_size "
+            "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum thread_safe_generator "
+            "unify_type_list wait while_loop"
+        ),
+        "Deprecated there, or raises an error that names its successor": (
+            "Tensor.apply_ Tensor.eig Tensor.is_distributed Tensor.lstsq Tensor.map2_ Tensor.map_ "
+            "Tensor.reinforce Tensor.resize Tensor.resize_as Tensor.solve Tensor.symeig "
+            "Tensor.triangular_solve Tensor.volatile eig lobpcg lstsq matrix_rank range solve symeig "
+            "triangular_solve"
+        ),
+        "Rare, or the parts of an op that is there; `linalg.eigh`, `linalg.svd` and `linalg.qr` are "
+        "the whole of them": (
+            "Tensor.geqrf Tensor.nonzero_static geqrf nonzero_static pca_lowrank segment_reduce "
+            "svd_lowrank"
+        ),
+        "Views that may be written here are ordinary views, and results that share no memory are "
+        "`x.clone()`": (
+            "Tensor.is_set_to Tensor.unsafe_chunk Tensor.unsafe_split Tensor.unsafe_split_with_sizes "
+            "alias_copy slice_copy split_with_sizes_copy unsafe_chunk unsafe_split "
+            "unsafe_split_with_sizes view_as_complex_copy"
+        ),
+        "Memory of others comes and goes through NumPy, by `gs.from_numpy(np.from_dlpack(x))` for "
+        "example": (
+            "Tensor.new_empty_strided empty_permuted empty_strided from_dlpack from_file frombuffer "
+            "to_dlpack typename"
+        ),
+    },
+    "torch.accelerator": {
+        "There is no accelerator; ask `accelerator.is_available()` first": (
+            "Graph current_device_idx device_index empty_host_cache get_device_capability "
+            "get_memory_info max_memory_allocated max_memory_reserved memory_allocated "
+            "memory_reserved memory_stats reset_accumulated_memory_stats reset_peak_memory_stats "
+            "set_device_idx set_stream"
+        ),
+    },
+    "torch.autograd": {
+        "Deprecated there; `autograd.Function` takes tensors and returns tensors": (
+            "NestedIOFunction"
+        ),
+    },
+    "torch.autograd.graph": {
+        "For streams and compiled regions of other devices": (
+            "region_activation_memory_budget set_override_stale_capture_stream "
+            "set_warn_on_accumulate_grad_stream_mismatch"
+        ),
+    },
+    "torch.backends": {
+        "The library is not used": (
+            "cpu cusparselt kleidiai mha miopen nnpack python_native quantized"
+        ),
+    },
+    "torch.compiler": {
+        "Nothing is compiled, so nothing of a compiler can be set": (
+            "config get_default_backend keep_portable_guards_unsafe keep_tensor_guards_unsafe "
+            "load_cache_artifacts load_compiled_function nested_compile_region save_cache_artifacts "
+            "set_default_backend set_enable_guard_collectives set_stance skip_all_guards_unsafe "
+            "skip_guard_on_all_nn_modules_unsafe skip_guard_on_globals_unsafe "
+            "skip_guard_on_inbuilt_nn_modules_unsafe substitute_in_graph wrap_numpy"
+        ),
+    },
+    "torch.cuda": {
+        "There is one device, the CPU; ask `cuda.is_available()` first": (
+            "BFloat16Storage BFloat16Tensor BoolStorage ByteStorage CUDAGraph CUDAPluggableAllocator "
+            "CharStorage ComplexDoubleStorage ComplexFloatStorage CudaError DeferredCudaCallError "
+            "DoubleStorage Event ExternalStream FloatStorage GreenContext HalfStorage IntStorage "
+            "LongStorage MemPool ShortStorage Stream StreamContext caching_allocator_alloc "
+            "caching_allocator_delete caching_allocator_disabled caching_allocator_enable "
+            "can_device_access_peer change_current_allocator check_error clock_rate cudaStatus cudart"
+            " current_blas_handle current_solver_handle default_generators device device_memory_used "
+            "get_allocator_backend get_gencode_flags get_per_process_memory_fraction get_rng_state "
+            "get_stream_from_external get_sync_debug_mode graph graph_pool_handle graphs has_half "
+            "has_magma host_memory_stats host_memory_stats_as_nested_dict initial_seed jiterator "
+            "list_gpu_processes make_graphed_callables max_memory_cached mem_get_info memory "
+            "memory_cached memory_snapshot memory_stats_as_nested_dict memory_usage nccl nvtx "
+            "power_draw profiler random reset_accumulated_host_memory_stats reset_max_memory_cached "
+            "reset_peak_host_memory_stats set_per_process_memory_fraction set_rng_state set_stream "
+            "set_sync_debug_mode sparse stream streams temperature tunable use_mem_pool utilization"
+        ),
+    },
+    "torch.cuda.amp": {
+        "For PyTorch's own use": (
+            "amp_definitely_not_available"
+        ),
+    },
+    "torch.func": {
+        "Reshape and permute say the same; `einsum` does both": (
+            "rearrange"
+        ),
+        "Batch norm without running statistics works in `vmap`: `track_running_stats=False`": (
+            "replace_all_batch_norm_modules_"
+        ),
+    },
+    "torch.jit": {
+        "Functions run as Python: there are no compiled programs": (
+            "CompilationUnit Future ScriptFunction enable_onednn_fusion export_opnames fork interface"
+            " onednn_fusion_enabled set_fusion_strategy wait"
+        ),
+    },
+    "torch.mps": {
+        "There is one device, the CPU; ask `mps.is_available()` first": (
+            "Event compile_shader current_allocated_memory driver_allocated_memory get_rng_state "
+            "load_metallib profiler recommended_max_memory set_per_process_memory_fraction "
+            "set_rng_state"
+        ),
+    },
+    "torch.multiprocessing": {
+        "Tensors travel between processes as values, not through shared memory": (
+            "get_all_sharing_strategies get_sharing_strategy set_sharing_strategy"
+        ),
+    },
+    "torch.nn": {
+        "There is one device, the CPU, and one process": (
+            "Module.bfloat16 Module.ipu Module.mtia Module.xpu parallel.DistributedDataParallel"
+        ),
+        "Machinery of PyTorch's own compiler and types": (
+            "Module.T_destination attention.SDPBackend attention.sdpa_kernel"
+        ),
+        "Deprecated there, and its result is not that of its formula; `LocalResponseNorm`": (
+            "CrossMapLRN2d"
+        ),
+        "A layer and a loss in one, to save memory on other devices; `Linear` and `CrossEntropyLoss`": (
+            "LinearCrossEntropyLoss LinearCrossEntropyOptions"
+        ),
+    },
+    "torch.nn.functional": {
+        "For layers of low precision on other devices": (
+            "grouped_mm scaled_grouped_mm scaled_mm"
+        ),
+        "A layer and a loss in one, to save memory on other devices; `linear` and `cross_entropy`": (
+            "linear_cross_entropy"
+        ),
+    },
+    "torch.nn.utils": {
+        "Another name of `gradsmith.func.functional_call`": (
+            "stateless stateless.functional_call"
+        ),
+        "There is one order of a convolution's memory": (
+            "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format"
+        ),
+        "A mask is a parametrization of a few lines: `parametrize.register_parametrization`": (
+            "prune.BasePruningMethod prune.CustomFromMask prune.Identity prune.L1Unstructured "
+            "prune.LnStructured prune.PruningContainer prune.RandomStructured "
+            "prune.RandomUnstructured prune.custom_from_mask prune.global_unstructured prune.identity"
+            " prune.is_pruned prune.l1_unstructured prune.ln_structured prune.random_structured "
+            "prune.random_unstructured prune.remove"
+        ),
+    },
+    "torch.optim": {
+        "An internal function of PyTorch's optimizers": (
+            "swap_in_optimizer_params_and_state"
+        ),
+    },
+    "torch.profiler": {
+        "For PyTorch's own tracer, and for other devices": (
+            "DeviceType ExecutionTraceObserver kineto_available"
+        ),
+    },
+    "torch.random": {
+        "For PyTorch's own pipelines": (
+            "thread_safe_generator"
+        ),
+    },
+    "torch.testing": {
+        "Deprecated there, or for tests of PyTorch's own compiler; `testing.assert_close`": (
+            "FileCheck assert_allclose"
+        ),
+    },
+    "torch.utils": {
+        "A package of its own writes such files: `tensorboardX`": (
+            "tensorboard"
+        ),
+        "`gs.load_ops` and `python -m gradsmith.extension` compile ops of one's own": (
+            "cpp_extension"
+        ),
+        "Models of the hub are files of weights and code for PyTorch": (
+            "mobile_optimizer model_zoo"
+        ),
+        "`gs.profiler` measures programs": (
+            "ThroughputBenchmark benchmark bottleneck flop_counter"
+        ),
+        "For extensions of PyTorch, and tools around its source": (
+            "cmake_prefix_path collect_env cpp_backtrace deterministic dlpack "
+            "generate_methods_for_privateuse1_backend get_cpp_backtrace hooks "
+            "rename_privateuse1_backend set_module swap_tensors"
+        ),
+    },
+    "torch.utils.data": {
+        "Pipes of data are deprecated there; `Dataset` and `IterableDataset`": (
+            "DFIterDataPipe DataChunk IterDataPipe MapDataPipe argument_validation "
+            "functional_datapipe guaranteed_datapipes_determinism non_deterministic "
+            "runtime_validation runtime_validation_disabled"
+        ),
+    },
+    "torch.version": {
+        "The release says it all": (
+            "git_version"
+        ),
+    },
+    "torch.xpu": {
+        "There is one device, the CPU; ask `xpu.is_available()` first": (
+            "Event MemPool Stream StreamContext XPUGraph XPUPluggableAllocator can_device_access_peer"
+            " change_current_allocator clock_rate current_device current_stream default_generators "
+            "device device_memory_used device_of get_arch_list get_device_capability get_device_name "
+            "get_device_properties get_gencode_flags get_per_process_memory_fraction get_rng_state "
+            "get_rng_state_all get_stream_from_external graph graph_pool_handle init initial_seed "
+            "is_bf16_supported is_current_stream_capturing is_initialized is_tf32_supported "
+            "make_graphed_callables max_memory_allocated max_memory_reserved mem_get_info "
+            "memory_allocated memory_reserved memory_snapshot memory_stats "
+            "memory_stats_as_nested_dict memory_usage power_draw reset_accumulated_memory_stats "
+            "reset_peak_memory_stats seed_all set_device set_per_process_memory_fraction "
+            "set_rng_state set_rng_state_all set_stream stream streams temperature use_mem_pool "
+            "utilization"
+        ),
+    },
+}
