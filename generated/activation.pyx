@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_number, as_promoted, as_str, BatchRule, begin_op, begin_replaceable_op,
-    by_ops, carry_tangents, check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into,
-    elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
-    has_tangent_2, IS_VIEW, Node, original_of, plus, prepare_floating, prepare_history, prepare_numeric,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants,
-    watching, write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_str, as_tensor_operand, BatchRule,
+    begin_op, begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1,
+    connect_2, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out,
+    gradient, has_tangent_1, has_tangent_2, IS_VIEW, Node, original_of, plus, prepare_floating, prepare_history,
+    prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -119,7 +119,7 @@ cdef BatchRule batched_inplace_sigmoid
 batched_inplace_sigmoid = BatchRule(b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL)
 
 def call_sigmoid(self):
-    return op_sigmoid(check_input(self, "sigmoid"))
+    return op_sigmoid(as_input(self, "sigmoid"))
 
 def call_sigmoid_(TensorBase self not None):
     return inplace_sigmoid(self)
@@ -215,7 +215,7 @@ cdef BatchRule batched_inplace_relu
 batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL)
 
 def call_relu(self):
-    self = check_input(self, "relu")
+    self = as_input(self, "relu")
     check_real(self, "relu")
     self = prepare_numeric("relu", self)
     return op_relu(<TensorBase>self)
@@ -308,8 +308,8 @@ cdef BatchRule batched_threshold_backward
 batched_threshold_backward = BatchRule(b"threshold_backward", elementwise, b"ee", packed_threshold_backward, NULL)
 
 def call_threshold_backward(self, output):
-    self = check_input(self, "threshold_backward")
-    output = check_tensor(output, "threshold_backward", "output", 2)
+    self = as_tensor_operand(self, "threshold_backward", "input", 1, output)
+    output = as_tensor_operand(output, "threshold_backward", "output", 2, self)
     check_real(self, "threshold_backward")
     check_real(output, "threshold_backward")
     return op_threshold_backward(<TensorBase>self, <TensorBase>output)
@@ -406,7 +406,7 @@ cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
 def call_softplus(self, beta, threshold):
-    self = check_input(self, "softplus")
+    self = as_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")
@@ -439,7 +439,7 @@ cdef TensorBase op_gelu(TensorBase self, object approximate):
     return ended(depth, result)
 
 def call_gelu(self, approximate):
-    self = check_input(self, "gelu")
+    self = as_input(self, "gelu")
     approximate = as_str(approximate, "gelu", "approximate", 2)
     check_real(self, "gelu")
     self = prepare_floating("gelu", self)
@@ -528,7 +528,7 @@ cdef BatchRule batched_gelu_erf
 batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL)
 
 def call_gelu_erf(self):
-    self = check_input(self, "gelu_erf")
+    self = as_input(self, "gelu_erf")
     check_real(self, "gelu_erf")
     return op_gelu_erf(<TensorBase>self)
 
@@ -667,7 +667,7 @@ cdef BatchRule batched_gelu_tanh
 batched_gelu_tanh = BatchRule(b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL)
 
 def call_gelu_tanh(self):
-    self = check_input(self, "gelu_tanh")
+    self = as_input(self, "gelu_tanh")
     check_real(self, "gelu_tanh")
     return op_gelu_tanh(<TensorBase>self)
 
@@ -780,7 +780,7 @@ cdef BatchRule batched_inplace_silu
 batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL)
 
 def call_silu(self):
-    self = check_input(self, "silu")
+    self = as_input(self, "silu")
     self = prepare_floating("silu", self)
     return op_silu(<TensorBase>self)
 

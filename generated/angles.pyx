@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, BatchRule, begin_op, begin_replaceable_op, binary, binary_into, by_ops, carry_tangents,
-    check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, elementwise, ended,
+    apply_fused, array_of, as_input, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
+    by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into, elementwise, ended,
     finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, Node,
     original_of, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
     saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, wants,
@@ -104,7 +104,7 @@ cdef BatchRule batched_inplace_asin
 batched_inplace_asin = BatchRule(b"asin_", elementwise, b"w", packed_inplace_asin, NULL)
 
 def call_asin(self):
-    return op_asin(check_input(self, "asin"))
+    return op_asin(as_input(self, "asin"))
 
 def call_asin_(TensorBase self not None):
     return inplace_asin(self)
@@ -192,7 +192,7 @@ cdef BatchRule batched_inplace_acos
 batched_inplace_acos = BatchRule(b"acos_", elementwise, b"w", packed_inplace_acos, NULL)
 
 def call_acos(self):
-    return op_acos(check_input(self, "acos"))
+    return op_acos(as_input(self, "acos"))
 
 def call_acos_(TensorBase self not None):
     return inplace_acos(self)
@@ -278,7 +278,7 @@ cdef BatchRule batched_inplace_atan
 batched_inplace_atan = BatchRule(b"atan_", elementwise, b"w", packed_inplace_atan, NULL)
 
 def call_atan(self):
-    return op_atan(check_input(self, "atan"))
+    return op_atan(as_input(self, "atan"))
 
 def call_atan_(TensorBase self not None):
     return inplace_atan(self)
@@ -364,7 +364,7 @@ cdef BatchRule batched_inplace_asinh
 batched_inplace_asinh = BatchRule(b"asinh_", elementwise, b"w", packed_inplace_asinh, NULL)
 
 def call_asinh(self):
-    return op_asinh(check_input(self, "asinh"))
+    return op_asinh(as_input(self, "asinh"))
 
 def call_asinh_(TensorBase self not None):
     return inplace_asinh(self)
@@ -456,7 +456,7 @@ cdef BatchRule batched_inplace_acosh
 batched_inplace_acosh = BatchRule(b"acosh_", elementwise, b"w", packed_inplace_acosh, NULL)
 
 def call_acosh(self):
-    return op_acosh(check_input(self, "acosh"))
+    return op_acosh(as_input(self, "acosh"))
 
 def call_acosh_(TensorBase self not None):
     return inplace_acosh(self)
@@ -542,7 +542,7 @@ cdef BatchRule batched_inplace_atanh
 batched_inplace_atanh = BatchRule(b"atanh_", elementwise, b"w", packed_inplace_atanh, NULL)
 
 def call_atanh(self):
-    return op_atanh(check_input(self, "atanh"))
+    return op_atanh(as_input(self, "atanh"))
 
 def call_atanh_(TensorBase self not None):
     return inplace_atanh(self)
@@ -676,14 +676,14 @@ cdef BatchRule batched_inplace_atan2
 batched_inplace_atan2 = BatchRule(b"atan2_", elementwise, b"we", packed_inplace_atan2, NULL)
 
 def call_atan2(self, other):
-    self = check_input(self, "atan2")
-    other = check_tensor(other, "atan2", "other", 2)
+    self = as_tensor_operand(self, "atan2", "input", 1, other)
+    other = as_tensor_operand(other, "atan2", "other", 2, self)
     check_real(self, "atan2")
     check_real(other, "atan2")
     return op_atan2(<TensorBase>self, <TensorBase>other)
 
 def call_atan2_(TensorBase self not None, other):
-    other = check_tensor(other, "atan2_", "other", 2)
+    other = as_tensor_operand(other, "atan2_", "other", 2, self)
     check_real(self, "atan2_")
     check_real(other, "atan2_")
     return inplace_atan2(self, <TensorBase>other)
@@ -776,7 +776,7 @@ cdef BatchRule batched_inplace_deg2rad
 batched_inplace_deg2rad = BatchRule(b"deg2rad_", elementwise, b"w", packed_inplace_deg2rad, NULL)
 
 def call_deg2rad(self):
-    self = check_input(self, "deg2rad")
+    self = as_input(self, "deg2rad")
     check_real(self, "deg2rad")
     return op_deg2rad(<TensorBase>self)
 
@@ -867,7 +867,7 @@ cdef BatchRule batched_inplace_rad2deg
 batched_inplace_rad2deg = BatchRule(b"rad2deg_", elementwise, b"w", packed_inplace_rad2deg, NULL)
 
 def call_rad2deg(self):
-    self = check_input(self, "rad2deg")
+    self = as_input(self, "rad2deg")
     check_real(self, "rad2deg")
     return op_rad2deg(<TensorBase>self)
 

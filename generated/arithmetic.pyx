@@ -4,14 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, BatchRule, begin_op,
+    apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
-    check_input, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward,
-    fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor,
-    original_of, plus, prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned,
-    write_inplace, write_out_docstrings, written_batched,
+    connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
+    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus,
+    prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, SUBTRACT
 
@@ -306,14 +306,14 @@ batched_inplace_add_alpha_scalar = BatchRule(b"add_", elementwise, b"w..", packe
 
 cdef object call_add(self, other):
     self = as_first_operand(self, "add", "input", 1, other)
-    other = as_operand(other, "add", "other", 2)
+    other = as_operand(other, "add", "other", 2, self)
     if is_tensor(other):
         return op_add_tensor(<TensorBase>self, <TensorBase>other)
     return op_add_scalar(<TensorBase>self, other)
 
 cdef object call_add_alpha(self, other, alpha):
     self = as_first_operand(self, "add", "input", 1, other)
-    other = as_operand(other, "add", "other", 2)
+    other = as_operand(other, "add", "other", 2, self)
     alpha = as_number(alpha, "add", "alpha", 3)
     other = prepare_addend("add", self, other, alpha)
     alpha = prepare_factor("add", self, other, alpha)
@@ -322,13 +322,13 @@ cdef object call_add_alpha(self, other, alpha):
     return op_add_alpha_scalar(<TensorBase>self, other, alpha)
 
 cdef object call_add_(TensorBase self, other):
-    other = as_operand(other, "add_", "other", 2)
+    other = as_operand(other, "add_", "other", 2, self)
     if is_tensor(other):
         return inplace_add_tensor(self, <TensorBase>other)
     return inplace_add_scalar(self, other)
 
 cdef object call_add_alpha_(TensorBase self, other, alpha):
-    other = as_operand(other, "add_", "other", 2)
+    other = as_operand(other, "add_", "other", 2, self)
     alpha = as_number(alpha, "add_", "alpha", 3)
     other = prepare_addend("add_", self, other, alpha)
     alpha = prepare_factor("add_", self, other, alpha)
@@ -736,8 +736,8 @@ cdef BatchRule batched_sub_alpha_scalar_tensor
 batched_sub_alpha_scalar_tensor = BatchRule(b"sub", elementwise, b".e.", packed_sub_alpha_scalar_tensor, NULL)
 
 cdef object call_sub(self, other):
-    self = as_operand(self, "sub", "input", 1)
-    other = as_operand(other, "sub", "other", 2)
+    self = as_operand(self, "sub", "input", 1, other)
+    other = as_operand(other, "sub", "other", 2, self)
     if is_tensor(self) and is_tensor(other):
         return op_sub_tensor_tensor(<TensorBase>self, <TensorBase>other)
     if is_tensor(self):
@@ -748,8 +748,8 @@ cdef object call_sub(self, other):
     return op_sub_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_sub_alpha(self, other, alpha):
-    self = as_operand(self, "sub", "input", 1)
-    other = as_operand(other, "sub", "other", 2)
+    self = as_operand(self, "sub", "input", 1, other)
+    other = as_operand(other, "sub", "other", 2, self)
     alpha = as_number(alpha, "sub", "alpha", 3)
     other = prepare_subtrahend("sub", self, other, alpha)
     if is_tensor(self) and is_tensor(other):
@@ -762,13 +762,13 @@ cdef object call_sub_alpha(self, other, alpha):
     return op_sub_alpha_tensor_scalar(<TensorBase>self, other, alpha)
 
 cdef object call_sub_(TensorBase self, other):
-    other = as_operand(other, "sub_", "other", 2)
+    other = as_operand(other, "sub_", "other", 2, self)
     if is_tensor(other):
         return inplace_sub_tensor_tensor(self, <TensorBase>other)
     return inplace_sub_tensor_scalar(self, other)
 
 cdef object call_sub_alpha_(TensorBase self, other, alpha):
-    other = as_operand(other, "sub_", "other", 2)
+    other = as_operand(other, "sub_", "other", 2, self)
     alpha = as_number(alpha, "sub_", "alpha", 3)
     other = prepare_subtrahend("sub_", self, other, alpha)
     if is_tensor(other):
@@ -956,13 +956,13 @@ batched_inplace_mul_scalar = BatchRule(b"mul_", elementwise, b"w.", packed_inpla
 
 cdef object call_mul(self, other):
     self = as_first_operand(self, "mul", "input", 1, other)
-    other = as_operand(other, "mul", "other", 2)
+    other = as_operand(other, "mul", "other", 2, self)
     if is_tensor(other):
         return op_mul_tensor(<TensorBase>self, <TensorBase>other)
     return op_mul_scalar(<TensorBase>self, other)
 
 cdef object call_mul_(TensorBase self, other):
-    other = as_operand(other, "mul_", "other", 2)
+    other = as_operand(other, "mul_", "other", 2, self)
     if is_tensor(other):
         return inplace_mul_tensor(self, <TensorBase>other)
     return inplace_mul_scalar(self, other)
@@ -1002,8 +1002,8 @@ cdef TensorBase op_rsub_scalar(TensorBase self, object other, object alpha):
     return ended(depth, result)
 
 cdef object call_rsub(self, other, alpha):
-    self = check_input(self, "rsub")
-    other = as_operand(other, "rsub", "other", 2)
+    self = as_tensor_operand(self, "rsub", "input", 1, other)
+    other = as_operand(other, "rsub", "other", 2, self)
     alpha = as_number(alpha, "rsub", "alpha", 3)
     other = prepare_subtrahend("rsub", self, other, alpha)
     if is_tensor(other):

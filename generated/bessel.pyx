@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, as_operand, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
-    check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise,
-    end_op, ended, finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, is_tensor,
-    name_within, Node, original_of, own_memory, plus, prepare_history, refuse_numbers, replayed_result, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number,
-    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    array_of, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value,
+    elementwise, end_op, ended, finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
+    is_tensor, name_within, Node, number_as_tensor, original_of, own_memory, plus, prepare_history, replayed_result,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
+    unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -96,7 +96,7 @@ cdef BatchRule batched_special_bessel_j0
 batched_special_bessel_j0 = BatchRule(b"special.bessel_j0", elementwise, b"e", packed_special_bessel_j0, NULL)
 
 def call_special_bessel_j0(self):
-    self = check_input(self, "special.bessel_j0")
+    self = as_input(self, "special.bessel_j0")
     check_real(self, "special.bessel_j0")
     return op_special_bessel_j0(<TensorBase>self)
 
@@ -181,7 +181,7 @@ cdef BatchRule batched_special_bessel_j1
 batched_special_bessel_j1 = BatchRule(b"special.bessel_j1", elementwise, b"e", packed_special_bessel_j1, NULL)
 
 def call_special_bessel_j1(self):
-    self = check_input(self, "special.bessel_j1")
+    self = as_input(self, "special.bessel_j1")
     check_real(self, "special.bessel_j1")
     return op_special_bessel_j1(<TensorBase>self)
 
@@ -245,7 +245,7 @@ cdef BatchRule batched_special_bessel_y0
 batched_special_bessel_y0 = BatchRule(b"special.bessel_y0", elementwise, b"e", packed_special_bessel_y0, NULL)
 
 def call_special_bessel_y0(self):
-    self = check_input(self, "special.bessel_y0")
+    self = as_input(self, "special.bessel_y0")
     check_real(self, "special.bessel_y0")
     return op_special_bessel_y0(<TensorBase>self)
 
@@ -316,7 +316,7 @@ cdef BatchRule batched_special_bessel_y1
 batched_special_bessel_y1 = BatchRule(b"special.bessel_y1", elementwise, b"e", packed_special_bessel_y1, NULL)
 
 def call_special_bessel_y1(self):
-    self = check_input(self, "special.bessel_y1")
+    self = as_input(self, "special.bessel_y1")
     check_real(self, "special.bessel_y1")
     return op_special_bessel_y1(<TensorBase>self)
 
@@ -401,7 +401,7 @@ cdef BatchRule batched_inplace_i0
 batched_inplace_i0 = BatchRule(b"i0_", elementwise, b"w", packed_inplace_i0, NULL)
 
 def call_i0(self):
-    self = check_input(self, "i0")
+    self = as_input(self, "i0")
     check_real(self, "i0")
     return op_i0(<TensorBase>self)
 
@@ -478,7 +478,7 @@ cdef BatchRule batched_special_i0e
 batched_special_i0e = BatchRule(b"special.i0e", elementwise, b"e", packed_special_i0e, NULL)
 
 def call_special_i0e(self):
-    self = check_input(self, "special.i0e")
+    self = as_input(self, "special.i0e")
     check_real(self, "special.i0e")
     return op_special_i0e(<TensorBase>self)
 
@@ -557,7 +557,7 @@ cdef BatchRule batched_special_i1
 batched_special_i1 = BatchRule(b"special.i1", elementwise, b"e", packed_special_i1, NULL)
 
 def call_special_i1(self):
-    self = check_input(self, "special.i1")
+    self = as_input(self, "special.i1")
     check_real(self, "special.i1")
     return op_special_i1(<TensorBase>self)
 
@@ -648,7 +648,7 @@ cdef BatchRule batched_special_i1e
 batched_special_i1e = BatchRule(b"special.i1e", elementwise, b"e", packed_special_i1e, NULL)
 
 def call_special_i1e(self):
-    self = check_input(self, "special.i1e")
+    self = as_input(self, "special.i1e")
     check_real(self, "special.i1e")
     return op_special_i1e(<TensorBase>self)
 
@@ -714,7 +714,7 @@ batched_special_modified_bessel_k0 = BatchRule(
 )
 
 def call_special_modified_bessel_k0(self):
-    self = check_input(self, "special.modified_bessel_k0")
+    self = as_input(self, "special.modified_bessel_k0")
     check_real(self, "special.modified_bessel_k0")
     return op_special_modified_bessel_k0(<TensorBase>self)
 
@@ -793,7 +793,7 @@ batched_special_modified_bessel_k1 = BatchRule(
 )
 
 def call_special_modified_bessel_k1(self):
-    self = check_input(self, "special.modified_bessel_k1")
+    self = as_input(self, "special.modified_bessel_k1")
     check_real(self, "special.modified_bessel_k1")
     return op_special_modified_bessel_k1(<TensorBase>self)
 
@@ -868,7 +868,7 @@ batched_special_scaled_modified_bessel_k0 = BatchRule(
 )
 
 def call_special_scaled_modified_bessel_k0(self):
-    self = check_input(self, "special.scaled_modified_bessel_k0")
+    self = as_input(self, "special.scaled_modified_bessel_k0")
     check_real(self, "special.scaled_modified_bessel_k0")
     return op_special_scaled_modified_bessel_k0(<TensorBase>self)
 
@@ -954,7 +954,7 @@ batched_special_scaled_modified_bessel_k1 = BatchRule(
 )
 
 def call_special_scaled_modified_bessel_k1(self):
-    self = check_input(self, "special.scaled_modified_bessel_k1")
+    self = as_input(self, "special.scaled_modified_bessel_k1")
     check_real(self, "special.scaled_modified_bessel_k1")
     return op_special_scaled_modified_bessel_k1(<TensorBase>self)
 
@@ -1022,7 +1022,7 @@ batched_special_spherical_bessel_j0 = BatchRule(
 )
 
 def call_special_spherical_bessel_j0(self):
-    self = check_input(self, "special.spherical_bessel_j0")
+    self = as_input(self, "special.spherical_bessel_j0")
     check_real(self, "special.spherical_bessel_j0")
     return op_special_spherical_bessel_j0(<TensorBase>self)
 
@@ -1129,7 +1129,7 @@ batched_special_airy = BatchRule(b"special.airy", elementwise, b"c", packed_spec
 SpecialAiryResult = return_type("special_airy", "SpecialAiryResult", ("ai", "aip", "bi", "bip"), __name__)
 
 def call_special_airy(self):
-    self = check_input(self, "special.airy")
+    self = as_input(self, "special.airy")
     check_real(self, "special.airy")
     return SpecialAiryResult._make(op_special_airy(<TensorBase>self))
 
@@ -1196,7 +1196,7 @@ cdef BatchRule batched_special_airy_ai
 batched_special_airy_ai = BatchRule(b"special.airy_ai", elementwise, b"e", packed_special_airy_ai, NULL)
 
 def call_special_airy_ai(self):
-    self = check_input(self, "special.airy_ai")
+    self = as_input(self, "special.airy_ai")
     check_real(self, "special.airy_ai")
     return op_special_airy_ai(<TensorBase>self)
 
@@ -1258,7 +1258,7 @@ cdef BatchRule batched_airy_ai_prime
 batched_airy_ai_prime = BatchRule(b"airy_ai_prime", elementwise, b"e", packed_airy_ai_prime, NULL)
 
 def call_airy_ai_prime(self):
-    self = check_input(self, "airy_ai_prime")
+    self = as_input(self, "airy_ai_prime")
     check_real(self, "airy_ai_prime")
     return op_airy_ai_prime(<TensorBase>self)
 
@@ -1484,8 +1484,8 @@ cdef BatchRule batched_special_jv_scalar_tensor
 batched_special_jv_scalar_tensor = BatchRule(b"special.jv", elementwise, b".e", packed_special_jv_scalar_tensor, NULL)
 
 def call_special_jv(v, self):
-    v = as_operand(v, "special.jv", "v", 1)
-    self = as_operand(self, "special.jv", "input", 2)
+    v = as_operand(v, "special.jv", "v", 1, self)
+    self = as_operand(self, "special.jv", "input", 2, v)
     check_real(v, "special.jv")
     check_real(self, "special.jv")
     if is_tensor(v) and is_tensor(self):
@@ -1494,7 +1494,8 @@ def call_special_jv(v, self):
         return op_special_jv_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_jv_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.jv", "v")
+    v = number_as_tensor(v, self)
+    return op_special_jv_tensor_scalar(<TensorBase>v, self)
 
 def special_jv(v, input, *, out=None):
     """Bessel function of the first kind of any order, with a gradient in the order too.
@@ -1725,8 +1726,8 @@ cdef BatchRule batched_special_yv_scalar_tensor
 batched_special_yv_scalar_tensor = BatchRule(b"special.yv", elementwise, b".e", packed_special_yv_scalar_tensor, NULL)
 
 def call_special_yv(v, self):
-    v = as_operand(v, "special.yv", "v", 1)
-    self = as_operand(self, "special.yv", "input", 2)
+    v = as_operand(v, "special.yv", "v", 1, self)
+    self = as_operand(self, "special.yv", "input", 2, v)
     check_real(v, "special.yv")
     check_real(self, "special.yv")
     if is_tensor(v) and is_tensor(self):
@@ -1735,7 +1736,8 @@ def call_special_yv(v, self):
         return op_special_yv_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_yv_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.yv", "v")
+    v = number_as_tensor(v, self)
+    return op_special_yv_tensor_scalar(<TensorBase>v, self)
 
 def special_yv(v, input, *, out=None):
     """Bessel function of the second kind of any order, with a gradient in the order too.
@@ -1964,8 +1966,8 @@ cdef BatchRule batched_special_iv_scalar_tensor
 batched_special_iv_scalar_tensor = BatchRule(b"special.iv", elementwise, b".e", packed_special_iv_scalar_tensor, NULL)
 
 def call_special_iv(v, self):
-    v = as_operand(v, "special.iv", "v", 1)
-    self = as_operand(self, "special.iv", "input", 2)
+    v = as_operand(v, "special.iv", "v", 1, self)
+    self = as_operand(self, "special.iv", "input", 2, v)
     check_real(v, "special.iv")
     check_real(self, "special.iv")
     if is_tensor(v) and is_tensor(self):
@@ -1974,7 +1976,8 @@ def call_special_iv(v, self):
         return op_special_iv_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_iv_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.iv", "v")
+    v = number_as_tensor(v, self)
+    return op_special_iv_tensor_scalar(<TensorBase>v, self)
 
 def special_iv(v, input, *, out=None):
     """Modified Bessel function of the first kind of any order, with a gradient in the order too.
@@ -2199,8 +2202,8 @@ cdef BatchRule batched_special_kv_scalar_tensor
 batched_special_kv_scalar_tensor = BatchRule(b"special.kv", elementwise, b".e", packed_special_kv_scalar_tensor, NULL)
 
 def call_special_kv(v, self):
-    v = as_operand(v, "special.kv", "v", 1)
-    self = as_operand(self, "special.kv", "input", 2)
+    v = as_operand(v, "special.kv", "v", 1, self)
+    self = as_operand(self, "special.kv", "input", 2, v)
     check_real(v, "special.kv")
     check_real(self, "special.kv")
     if is_tensor(v) and is_tensor(self):
@@ -2209,7 +2212,8 @@ def call_special_kv(v, self):
         return op_special_kv_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_kv_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.kv", "v")
+    v = number_as_tensor(v, self)
+    return op_special_kv_tensor_scalar(<TensorBase>v, self)
 
 def special_kv(v, input, *, out=None):
     """Modified Bessel function of the second kind of any order, with a gradient in the order too.
@@ -2469,8 +2473,8 @@ batched_special_ive_scalar_tensor = BatchRule(
 )
 
 def call_special_ive(v, self):
-    v = as_operand(v, "special.ive", "v", 1)
-    self = as_operand(self, "special.ive", "input", 2)
+    v = as_operand(v, "special.ive", "v", 1, self)
+    self = as_operand(self, "special.ive", "input", 2, v)
     check_real(v, "special.ive")
     check_real(self, "special.ive")
     if is_tensor(v) and is_tensor(self):
@@ -2479,7 +2483,8 @@ def call_special_ive(v, self):
         return op_special_ive_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_ive_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.ive", "v")
+    v = number_as_tensor(v, self)
+    return op_special_ive_tensor_scalar(<TensorBase>v, self)
 
 def special_ive(v, input, *, out=None):
     """Modified Bessel function of the first kind, divided by the exponential of the magnitude.
@@ -2737,8 +2742,8 @@ batched_special_kve_scalar_tensor = BatchRule(
 )
 
 def call_special_kve(v, self):
-    v = as_operand(v, "special.kve", "v", 1)
-    self = as_operand(self, "special.kve", "input", 2)
+    v = as_operand(v, "special.kve", "v", 1, self)
+    self = as_operand(self, "special.kve", "input", 2, v)
     check_real(v, "special.kve")
     check_real(self, "special.kve")
     if is_tensor(v) and is_tensor(self):
@@ -2747,7 +2752,8 @@ def call_special_kve(v, self):
         return op_special_kve_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_kve_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.kve", "v")
+    v = number_as_tensor(v, self)
+    return op_special_kve_tensor_scalar(<TensorBase>v, self)
 
 def special_kve(v, input, *, out=None):
     """Modified Bessel function of the second kind, times the exponential.
@@ -2935,8 +2941,8 @@ batched_bessel_order = BatchRule(b"bessel_order", elementwise, b"..cc", packed_b
 def call_bessel_order(kind, n, v, self):
     kind = as_str(kind, "bessel_order", "kind", 1)
     n = as_int(n, "bessel_order", "n", 2)
-    v = check_tensor(v, "bessel_order", "v", 3)
-    self = check_tensor(self, "bessel_order", "input", 4)
+    v = as_tensor_operand(v, "bessel_order", "v", 3, self)
+    self = as_tensor_operand(self, "bessel_order", "input", 4, v)
     check_real(v, "bessel_order")
     check_real(self, "bessel_order")
     return op_bessel_order(kind, n, <TensorBase>v, <TensorBase>self)
@@ -3038,7 +3044,7 @@ batched_special_spherical_jn = BatchRule(b"special.spherical_jn", elementwise, b
 
 def call_special_spherical_jn(n, self):
     n = as_int(n, "special.spherical_jn", "n", 1)
-    self = check_tensor(self, "special.spherical_jn", "input", 2)
+    self = as_tensor_operand(self, "special.spherical_jn", "input", 2, None)
     check_real(self, "special.spherical_jn")
     return op_special_spherical_jn(n, <TensorBase>self)
 
@@ -3128,7 +3134,7 @@ batched_special_spherical_yn = BatchRule(b"special.spherical_yn", elementwise, b
 
 def call_special_spherical_yn(n, self):
     n = as_int(n, "special.spherical_yn", "n", 1)
-    self = check_tensor(self, "special.spherical_yn", "input", 2)
+    self = as_tensor_operand(self, "special.spherical_yn", "input", 2, None)
     check_real(self, "special.spherical_yn")
     return op_special_spherical_yn(n, <TensorBase>self)
 
@@ -3218,7 +3224,7 @@ batched_special_spherical_in = BatchRule(b"special.spherical_in", elementwise, b
 
 def call_special_spherical_in(n, self):
     n = as_int(n, "special.spherical_in", "n", 1)
-    self = check_tensor(self, "special.spherical_in", "input", 2)
+    self = as_tensor_operand(self, "special.spherical_in", "input", 2, None)
     check_real(self, "special.spherical_in")
     return op_special_spherical_in(n, <TensorBase>self)
 
@@ -3312,7 +3318,7 @@ batched_special_spherical_kn = BatchRule(b"special.spherical_kn", elementwise, b
 
 def call_special_spherical_kn(n, self):
     n = as_int(n, "special.spherical_kn", "n", 1)
-    self = check_tensor(self, "special.spherical_kn", "input", 2)
+    self = as_tensor_operand(self, "special.spherical_kn", "input", 2, None)
     check_real(self, "special.spherical_kn")
     return op_special_spherical_kn(n, <TensorBase>self)
 

@@ -4,14 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_promoted, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
-    binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1,
-    connect_2, connect_3, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor, Node,
-    original_of, Overloads, plus, prepare_clampable, prepare_history, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unpack, unpack_number, wants, watching, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    apply_fused, array_of, as_input, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
+    check_real, connect_1, connect_2, connect_3, copy_into, drop_value, elementwise, ended, finish_inplace,
+    fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
+    has_tangent_3, is_tensor, Node, original_of, Overloads, plus, prepare_clampable, prepare_history, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, set_grad_input,
+    set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching, wrap_owned,
+    write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport MAXIMUM, MINIMUM
 
@@ -187,8 +187,8 @@ cdef BatchRule batched_maximum_scalar
 batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL)
 
 def call_maximum(self, other):
-    self = check_input(self, "maximum")
-    other = as_operand(other, "maximum", "other", 2)
+    self = as_tensor_operand(self, "maximum", "input", 1, other)
+    other = as_operand(other, "maximum", "other", 2, self)
     check_real(self, "maximum")
     check_real(other, "maximum")
     if is_tensor(other):
@@ -356,8 +356,8 @@ cdef BatchRule batched_minimum_scalar
 batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL)
 
 def call_minimum(self, other):
-    self = check_input(self, "minimum")
-    other = as_operand(other, "minimum", "other", 2)
+    self = as_tensor_operand(self, "minimum", "input", 1, other)
+    other = as_operand(other, "minimum", "other", 2, self)
     check_real(self, "minimum")
     check_real(other, "minimum")
     if is_tensor(other):
@@ -876,9 +876,9 @@ cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     return copy_into("clamp_", self, clamp_open(original, min, max))
 
 def call_clamp(self, min, max):
-    self = check_input(self, "clamp")
-    min = as_operand(min, "clamp", "min", 2)
-    max = as_operand(max, "clamp", "max", 3)
+    self = as_tensor_operand(self, "clamp", "input", 1, min)
+    min = as_operand(min, "clamp", "min", 2, self)
+    max = as_operand(max, "clamp", "max", 3, self)
     check_real(self, "clamp")
     check_real(min, "clamp")
     check_real(max, "clamp")
@@ -892,14 +892,14 @@ def call_clamp(self, min, max):
     return op_clamp_scalar_scalar(<TensorBase>self, min, max)
 
 def call_clamp_open(self, min, max):
-    self = check_input(self, "clamp")
+    self = as_input(self, "clamp")
     check_real(self, "clamp")
     self = prepare_clampable("clamp", self, min, max)
     return op_clamp_open(<TensorBase>self, min, max)
 
 def call_clamp_(TensorBase self not None, min, max):
-    min = as_operand(min, "clamp_", "min", 2)
-    max = as_operand(max, "clamp_", "max", 3)
+    min = as_operand(min, "clamp_", "min", 2, self)
+    max = as_operand(max, "clamp_", "max", 3, self)
     check_real(self, "clamp_")
     check_real(min, "clamp_")
     check_real(max, "clamp_")
@@ -1125,8 +1125,8 @@ cdef BatchRule batched_inplace_clamp_min_scalar
 batched_inplace_clamp_min_scalar = BatchRule(b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL)
 
 def call_clamp_min(self, min):
-    self = check_input(self, "clamp_min")
-    min = as_operand(min, "clamp_min", "min", 2)
+    self = as_tensor_operand(self, "clamp_min", "input", 1, min)
+    min = as_operand(min, "clamp_min", "min", 2, self)
     check_real(self, "clamp_min")
     check_real(min, "clamp_min")
     self = prepare_clampable("clamp_min", self, min)
@@ -1135,7 +1135,7 @@ def call_clamp_min(self, min):
     return op_clamp_min_scalar(<TensorBase>self, min)
 
 def call_clamp_min_(TensorBase self not None, min):
-    min = as_operand(min, "clamp_min_", "min", 2)
+    min = as_operand(min, "clamp_min_", "min", 2, self)
     check_real(self, "clamp_min_")
     check_real(min, "clamp_min_")
     self = prepare_clampable("clamp_min_", self, min)
@@ -1313,8 +1313,8 @@ cdef BatchRule batched_inplace_clamp_max_scalar
 batched_inplace_clamp_max_scalar = BatchRule(b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL)
 
 def call_clamp_max(self, max):
-    self = check_input(self, "clamp_max")
-    max = as_operand(max, "clamp_max", "max", 2)
+    self = as_tensor_operand(self, "clamp_max", "input", 1, max)
+    max = as_operand(max, "clamp_max", "max", 2, self)
     check_real(self, "clamp_max")
     check_real(max, "clamp_max")
     self = prepare_clampable("clamp_max", self, max)
@@ -1323,7 +1323,7 @@ def call_clamp_max(self, max):
     return op_clamp_max_scalar(<TensorBase>self, max)
 
 def call_clamp_max_(TensorBase self not None, max):
-    max = as_operand(max, "clamp_max_", "max", 2)
+    max = as_operand(max, "clamp_max_", "max", 2, self)
     check_real(self, "clamp_max_")
     check_real(max, "clamp_max_")
     self = prepare_clampable("clamp_max_", self, max)

@@ -3,7 +3,7 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_float, as_int, begin_op, check_input, check_real, ended, ndim_of, prepare_floating, shape_of, take_second_names,
+    as_float, as_input, as_int, begin_op, check_real, ended, ndim_of, prepare_floating, shape_of, take_second_names,
     TensorBase, watching, write_out_docstrings,
 )
 
@@ -34,7 +34,7 @@ cdef TensorBase op_pixel_shuffle(TensorBase self, object upscale_factor):
 
 def call_pixel_shuffle(self, upscale_factor):
     return op_pixel_shuffle(
-        check_input(self, "pixel_shuffle"), as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
+        as_input(self, "pixel_shuffle"), as_int(upscale_factor, "pixel_shuffle", "upscale_factor", 2)
     )
 
 def pixel_shuffle(input, upscale_factor):
@@ -63,7 +63,7 @@ cdef TensorBase op_pixel_unshuffle(TensorBase self, object downscale_factor):
 
 def call_pixel_unshuffle(self, downscale_factor):
     return op_pixel_unshuffle(
-        check_input(self, "pixel_unshuffle"), as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
+        as_input(self, "pixel_unshuffle"), as_int(downscale_factor, "pixel_unshuffle", "downscale_factor", 2)
     )
 
 def pixel_unshuffle(input, downscale_factor):
@@ -88,7 +88,7 @@ cdef TensorBase op_channel_shuffle(TensorBase self, object groups):
     return ended(depth, result)
 
 def call_channel_shuffle(self, groups):
-    return op_channel_shuffle(check_input(self, "channel_shuffle"), as_int(groups, "channel_shuffle", "groups", 2))
+    return op_channel_shuffle(as_input(self, "channel_shuffle"), as_int(groups, "channel_shuffle", "groups", 2))
 
 def channel_shuffle(input, groups):
     """The channels of groups in turns, one of each.
@@ -111,7 +111,7 @@ cdef TensorBase op_native_channel_shuffle(TensorBase self, object groups):
 
 def call_native_channel_shuffle(self, groups):
     return op_native_channel_shuffle(
-        check_input(self, "native_channel_shuffle"), as_int(groups, "native_channel_shuffle", "groups", 2)
+        as_input(self, "native_channel_shuffle"), as_int(groups, "native_channel_shuffle", "groups", 2)
     )
 
 def native_channel_shuffle(input, groups):
@@ -159,7 +159,7 @@ cdef TensorBase op_local_response_norm(TensorBase self, object size, object alph
     return ended(depth, result)
 
 def call_local_response_norm(self, size, alpha, beta, k):
-    self = check_input(self, "local_response_norm")
+    self = as_input(self, "local_response_norm")
     size = as_int(size, "local_response_norm", "size", 2)
     alpha = as_float(alpha, "local_response_norm", "alpha", 3)
     beta = as_float(beta, "local_response_norm", "beta", 4)

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary,
-    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_not_recorded,
-    check_real, check_tensor, connect_1, connect_2, elementwise, end_tangents, ended, finish_inplace, FusedKernel,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, plus, refuse_numbers, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names,
-    TensorBase, unary, unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_input, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary,
+    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_not_recorded, check_real,
+    connect_1, connect_2, elementwise, end_tangents, ended, finish_inplace, FusedKernel, give_out, gradient,
+    has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, plus, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
+    unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport (
     BITWISE_AND, BITWISE_OR, BITWISE_XOR, EQUAL, GREATER, GREATER_EQUAL, INVERT, ISFINITE, ISINF, ISNAN, LEFT_SHIFT,
@@ -84,14 +84,14 @@ cdef BatchRule batched_inplace_eq_scalar
 batched_inplace_eq_scalar = BatchRule(b"eq_", elementwise, b"w.", packed_inplace_eq_scalar, NULL)
 
 cdef object call_eq(self, other):
-    self = as_tensor_operand(self, "eq", "input", 1)
-    other = as_operand(other, "eq", "other", 2)
+    self = as_tensor_operand(self, "eq", "input", 1, other)
+    other = as_operand(other, "eq", "other", 2, self)
     if is_tensor(other):
         return op_eq_tensor(<TensorBase>self, <TensorBase>other)
     return op_eq_scalar(<TensorBase>self, other)
 
 cdef object call_eq_(TensorBase self, other):
-    other = as_operand(other, "eq_", "other", 2)
+    other = as_operand(other, "eq_", "other", 2, self)
     if is_tensor(other):
         return inplace_eq_tensor(self, <TensorBase>other)
     return inplace_eq_scalar(self, other)
@@ -170,14 +170,14 @@ cdef BatchRule batched_inplace_ne_scalar
 batched_inplace_ne_scalar = BatchRule(b"ne_", elementwise, b"w.", packed_inplace_ne_scalar, NULL)
 
 cdef object call_ne(self, other):
-    self = as_tensor_operand(self, "ne", "input", 1)
-    other = as_operand(other, "ne", "other", 2)
+    self = as_tensor_operand(self, "ne", "input", 1, other)
+    other = as_operand(other, "ne", "other", 2, self)
     if is_tensor(other):
         return op_ne_tensor(<TensorBase>self, <TensorBase>other)
     return op_ne_scalar(<TensorBase>self, other)
 
 cdef object call_ne_(TensorBase self, other):
-    other = as_operand(other, "ne_", "other", 2)
+    other = as_operand(other, "ne_", "other", 2, self)
     if is_tensor(other):
         return inplace_ne_tensor(self, <TensorBase>other)
     return inplace_ne_scalar(self, other)
@@ -256,8 +256,8 @@ cdef BatchRule batched_inplace_lt_scalar
 batched_inplace_lt_scalar = BatchRule(b"lt_", elementwise, b"w.", packed_inplace_lt_scalar, NULL)
 
 cdef object call_lt(self, other):
-    self = as_tensor_operand(self, "lt", "input", 1)
-    other = as_operand(other, "lt", "other", 2)
+    self = as_tensor_operand(self, "lt", "input", 1, other)
+    other = as_operand(other, "lt", "other", 2, self)
     check_real(self, "lt")
     check_real(other, "lt")
     if is_tensor(other):
@@ -265,7 +265,7 @@ cdef object call_lt(self, other):
     return op_lt_scalar(<TensorBase>self, other)
 
 cdef object call_lt_(TensorBase self, other):
-    other = as_operand(other, "lt_", "other", 2)
+    other = as_operand(other, "lt_", "other", 2, self)
     check_real(self, "lt_")
     check_real(other, "lt_")
     if is_tensor(other):
@@ -348,8 +348,8 @@ cdef BatchRule batched_inplace_le_scalar
 batched_inplace_le_scalar = BatchRule(b"le_", elementwise, b"w.", packed_inplace_le_scalar, NULL)
 
 cdef object call_le(self, other):
-    self = as_tensor_operand(self, "le", "input", 1)
-    other = as_operand(other, "le", "other", 2)
+    self = as_tensor_operand(self, "le", "input", 1, other)
+    other = as_operand(other, "le", "other", 2, self)
     check_real(self, "le")
     check_real(other, "le")
     if is_tensor(other):
@@ -357,7 +357,7 @@ cdef object call_le(self, other):
     return op_le_scalar(<TensorBase>self, other)
 
 cdef object call_le_(TensorBase self, other):
-    other = as_operand(other, "le_", "other", 2)
+    other = as_operand(other, "le_", "other", 2, self)
     check_real(self, "le_")
     check_real(other, "le_")
     if is_tensor(other):
@@ -440,8 +440,8 @@ cdef BatchRule batched_inplace_gt_scalar
 batched_inplace_gt_scalar = BatchRule(b"gt_", elementwise, b"w.", packed_inplace_gt_scalar, NULL)
 
 cdef object call_gt(self, other):
-    self = as_tensor_operand(self, "gt", "input", 1)
-    other = as_operand(other, "gt", "other", 2)
+    self = as_tensor_operand(self, "gt", "input", 1, other)
+    other = as_operand(other, "gt", "other", 2, self)
     check_real(self, "gt")
     check_real(other, "gt")
     if is_tensor(other):
@@ -449,7 +449,7 @@ cdef object call_gt(self, other):
     return op_gt_scalar(<TensorBase>self, other)
 
 cdef object call_gt_(TensorBase self, other):
-    other = as_operand(other, "gt_", "other", 2)
+    other = as_operand(other, "gt_", "other", 2, self)
     check_real(self, "gt_")
     check_real(other, "gt_")
     if is_tensor(other):
@@ -532,8 +532,8 @@ cdef BatchRule batched_inplace_ge_scalar
 batched_inplace_ge_scalar = BatchRule(b"ge_", elementwise, b"w.", packed_inplace_ge_scalar, NULL)
 
 cdef object call_ge(self, other):
-    self = as_tensor_operand(self, "ge", "input", 1)
-    other = as_operand(other, "ge", "other", 2)
+    self = as_tensor_operand(self, "ge", "input", 1, other)
+    other = as_operand(other, "ge", "other", 2, self)
     check_real(self, "ge")
     check_real(other, "ge")
     if is_tensor(other):
@@ -541,7 +541,7 @@ cdef object call_ge(self, other):
     return op_ge_scalar(<TensorBase>self, other)
 
 cdef object call_ge_(TensorBase self, other):
-    other = as_operand(other, "ge_", "other", 2)
+    other = as_operand(other, "ge_", "other", 2, self)
     check_real(self, "ge_")
     check_real(other, "ge_")
     if is_tensor(other):
@@ -628,14 +628,14 @@ batched_inplace_logical_and_scalar = BatchRule(
 )
 
 cdef object call_logical_and(self, other):
-    self = check_input(self, "logical_and")
-    other = as_operand(other, "logical_and", "other", 2)
+    self = as_tensor_operand(self, "logical_and", "input", 1, other)
+    other = as_operand(other, "logical_and", "other", 2, self)
     if is_tensor(other):
         return op_logical_and_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_and_scalar(<TensorBase>self, other)
 
 cdef object call_logical_and_(TensorBase self, other):
-    other = as_operand(other, "logical_and_", "other", 2)
+    other = as_operand(other, "logical_and_", "other", 2, self)
     if is_tensor(other):
         return inplace_logical_and_tensor(self, <TensorBase>other)
     return inplace_logical_and_scalar(self, other)
@@ -718,14 +718,14 @@ batched_inplace_logical_or_scalar = BatchRule(
 )
 
 cdef object call_logical_or(self, other):
-    self = check_input(self, "logical_or")
-    other = as_operand(other, "logical_or", "other", 2)
+    self = as_tensor_operand(self, "logical_or", "input", 1, other)
+    other = as_operand(other, "logical_or", "other", 2, self)
     if is_tensor(other):
         return op_logical_or_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_or_scalar(<TensorBase>self, other)
 
 cdef object call_logical_or_(TensorBase self, other):
-    other = as_operand(other, "logical_or_", "other", 2)
+    other = as_operand(other, "logical_or_", "other", 2, self)
     if is_tensor(other):
         return inplace_logical_or_tensor(self, <TensorBase>other)
     return inplace_logical_or_scalar(self, other)
@@ -808,14 +808,14 @@ batched_inplace_logical_xor_scalar = BatchRule(
 )
 
 cdef object call_logical_xor(self, other):
-    self = check_input(self, "logical_xor")
-    other = as_operand(other, "logical_xor", "other", 2)
+    self = as_tensor_operand(self, "logical_xor", "input", 1, other)
+    other = as_operand(other, "logical_xor", "other", 2, self)
     if is_tensor(other):
         return op_logical_xor_tensor(<TensorBase>self, <TensorBase>other)
     return op_logical_xor_scalar(<TensorBase>self, other)
 
 cdef object call_logical_xor_(TensorBase self, other):
-    other = as_operand(other, "logical_xor_", "other", 2)
+    other = as_operand(other, "logical_xor_", "other", 2, self)
     if is_tensor(other):
         return inplace_logical_xor_tensor(self, <TensorBase>other)
     return inplace_logical_xor_scalar(self, other)
@@ -864,7 +864,7 @@ cdef BatchRule batched_inplace_logical_not
 batched_inplace_logical_not = BatchRule(b"logical_not_", elementwise, b"w", packed_inplace_logical_not, NULL)
 
 cdef object call_logical_not(self):
-    return op_logical_not(check_input(self, "logical_not"))
+    return op_logical_not(as_input(self, "logical_not"))
 
 def logical_not(input, *, out=None):
     """Where the element is false; zero is false.
@@ -941,8 +941,8 @@ batched_inplace_bitwise_and_scalar = BatchRule(
 )
 
 cdef object call_bitwise_and(self, other):
-    self = as_tensor_operand(self, "bitwise_and", "input", 1)
-    other = as_operand(other, "bitwise_and", "other", 2)
+    self = as_tensor_operand(self, "bitwise_and", "input", 1, other)
+    other = as_operand(other, "bitwise_and", "other", 2, self)
     check_real(self, "bitwise_and")
     check_real(other, "bitwise_and")
     if is_tensor(other):
@@ -950,7 +950,7 @@ cdef object call_bitwise_and(self, other):
     return op_bitwise_and_scalar(<TensorBase>self, other)
 
 cdef object call_bitwise_and_(TensorBase self, other):
-    other = as_operand(other, "bitwise_and_", "other", 2)
+    other = as_operand(other, "bitwise_and_", "other", 2, self)
     check_real(self, "bitwise_and_")
     check_real(other, "bitwise_and_")
     if is_tensor(other):
@@ -1035,8 +1035,8 @@ batched_inplace_bitwise_or_scalar = BatchRule(
 )
 
 cdef object call_bitwise_or(self, other):
-    self = as_tensor_operand(self, "bitwise_or", "input", 1)
-    other = as_operand(other, "bitwise_or", "other", 2)
+    self = as_tensor_operand(self, "bitwise_or", "input", 1, other)
+    other = as_operand(other, "bitwise_or", "other", 2, self)
     check_real(self, "bitwise_or")
     check_real(other, "bitwise_or")
     if is_tensor(other):
@@ -1044,7 +1044,7 @@ cdef object call_bitwise_or(self, other):
     return op_bitwise_or_scalar(<TensorBase>self, other)
 
 cdef object call_bitwise_or_(TensorBase self, other):
-    other = as_operand(other, "bitwise_or_", "other", 2)
+    other = as_operand(other, "bitwise_or_", "other", 2, self)
     check_real(self, "bitwise_or_")
     check_real(other, "bitwise_or_")
     if is_tensor(other):
@@ -1129,8 +1129,8 @@ batched_inplace_bitwise_xor_scalar = BatchRule(
 )
 
 cdef object call_bitwise_xor(self, other):
-    self = as_tensor_operand(self, "bitwise_xor", "input", 1)
-    other = as_operand(other, "bitwise_xor", "other", 2)
+    self = as_tensor_operand(self, "bitwise_xor", "input", 1, other)
+    other = as_operand(other, "bitwise_xor", "other", 2, self)
     check_real(self, "bitwise_xor")
     check_real(other, "bitwise_xor")
     if is_tensor(other):
@@ -1138,7 +1138,7 @@ cdef object call_bitwise_xor(self, other):
     return op_bitwise_xor_scalar(<TensorBase>self, other)
 
 cdef object call_bitwise_xor_(TensorBase self, other):
-    other = as_operand(other, "bitwise_xor_", "other", 2)
+    other = as_operand(other, "bitwise_xor_", "other", 2, self)
     check_real(self, "bitwise_xor_")
     check_real(other, "bitwise_xor_")
     if is_tensor(other):
@@ -1189,7 +1189,7 @@ cdef BatchRule batched_inplace_bitwise_not
 batched_inplace_bitwise_not = BatchRule(b"bitwise_not_", elementwise, b"w", packed_inplace_bitwise_not, NULL)
 
 cdef object call_bitwise_not(self):
-    self = check_input(self, "bitwise_not")
+    self = as_input(self, "bitwise_not")
     check_real(self, "bitwise_not")
     return op_bitwise_not(<TensorBase>self)
 
@@ -1301,8 +1301,8 @@ batched_bitwise_left_shift_scalar_tensor = BatchRule(
 )
 
 cdef object call_bitwise_left_shift(self, other):
-    self = as_operand(self, "bitwise_left_shift", "input", 1)
-    other = as_operand(other, "bitwise_left_shift", "other", 2)
+    self = as_operand(self, "bitwise_left_shift", "input", 1, other)
+    other = as_operand(other, "bitwise_left_shift", "other", 2, self)
     check_real(self, "bitwise_left_shift")
     check_real(other, "bitwise_left_shift")
     if is_tensor(self) and is_tensor(other):
@@ -1311,10 +1311,11 @@ cdef object call_bitwise_left_shift(self, other):
         return op_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_bitwise_left_shift_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("bitwise_left_shift", "input")
+    self = number_as_tensor(self, other)
+    return op_bitwise_left_shift_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_bitwise_left_shift_(TensorBase self, other):
-    other = as_operand(other, "bitwise_left_shift_", "other", 2)
+    other = as_operand(other, "bitwise_left_shift_", "other", 2, self)
     check_real(self, "bitwise_left_shift_")
     check_real(other, "bitwise_left_shift_")
     if is_tensor(other):
@@ -1426,8 +1427,8 @@ batched_bitwise_right_shift_scalar_tensor = BatchRule(
 )
 
 cdef object call_bitwise_right_shift(self, other):
-    self = as_operand(self, "bitwise_right_shift", "input", 1)
-    other = as_operand(other, "bitwise_right_shift", "other", 2)
+    self = as_operand(self, "bitwise_right_shift", "input", 1, other)
+    other = as_operand(other, "bitwise_right_shift", "other", 2, self)
     check_real(self, "bitwise_right_shift")
     check_real(other, "bitwise_right_shift")
     if is_tensor(self) and is_tensor(other):
@@ -1436,10 +1437,11 @@ cdef object call_bitwise_right_shift(self, other):
         return op_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_bitwise_right_shift_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("bitwise_right_shift", "input")
+    self = number_as_tensor(self, other)
+    return op_bitwise_right_shift_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_bitwise_right_shift_(TensorBase self, other):
-    other = as_operand(other, "bitwise_right_shift_", "other", 2)
+    other = as_operand(other, "bitwise_right_shift_", "other", 2, self)
     check_real(self, "bitwise_right_shift_")
     check_real(other, "bitwise_right_shift_")
     if is_tensor(other):
@@ -1477,7 +1479,7 @@ cdef BatchRule batched_isnan
 batched_isnan = BatchRule(b"isnan", elementwise, b"e", packed_isnan, NULL)
 
 cdef object call_isnan(self):
-    return op_isnan(check_input(self, "isnan"))
+    return op_isnan(as_input(self, "isnan"))
 
 def isnan(input):
     """Where an element is not a number.
@@ -1504,7 +1506,7 @@ cdef BatchRule batched_isinf
 batched_isinf = BatchRule(b"isinf", elementwise, b"e", packed_isinf, NULL)
 
 cdef object call_isinf(self):
-    return op_isinf(check_input(self, "isinf"))
+    return op_isinf(as_input(self, "isinf"))
 
 def isinf(input):
     """Where an element is infinite.
@@ -1531,7 +1533,7 @@ cdef BatchRule batched_isfinite
 batched_isfinite = BatchRule(b"isfinite", elementwise, b"e", packed_isfinite, NULL)
 
 cdef object call_isfinite(self):
-    return op_isfinite(check_input(self, "isfinite"))
+    return op_isfinite(as_input(self, "isfinite"))
 
 def isfinite(input):
     """Where an element is neither infinite nor NaN.
@@ -1703,9 +1705,9 @@ cdef BatchRule batched_where_scalar_scalar
 batched_where_scalar_scalar = BatchRule(b"where", elementwise, b"c..", packed_where_scalar_scalar, NULL)
 
 cdef object call_where(condition, self, other):
-    condition = check_tensor(condition, "where", "condition", 1)
-    self = as_operand(self, "where", "input", 2)
-    other = as_operand(other, "where", "other", 3)
+    condition = as_tensor_operand(condition, "where", "condition", 1, self)
+    self = as_operand(self, "where", "input", 2, other)
+    other = as_operand(other, "where", "other", 3, self)
     if is_tensor(self) and is_tensor(other):
         return op_where_tensor_tensor(<TensorBase>condition, <TensorBase>self, <TensorBase>other)
     if is_tensor(self):

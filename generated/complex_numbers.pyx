@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents, check_input,
-    check_real, check_tensor, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
+    along_slices, array_of, as_input, as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops,
+    carry_tangents, check_real, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
     give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, ndim_of, Node, or_zeros,
     prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, set_grad_input,
     set_history, shape_of, take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
@@ -72,8 +72,8 @@ cdef BatchRule batched_complex_of_parts
 batched_complex_of_parts = BatchRule(b"complex_of_parts", elementwise, b"cc", packed_complex_of_parts, NULL)
 
 def call_complex_of_parts(real, imag):
-    real = check_tensor(real, "complex_of_parts", "real", 1)
-    imag = check_tensor(imag, "complex_of_parts", "imag", 2)
+    real = as_tensor_operand(real, "complex_of_parts", "real", 1, imag)
+    imag = as_tensor_operand(imag, "complex_of_parts", "imag", 2, real)
     check_real(real, "complex_of_parts")
     check_real(imag, "complex_of_parts")
     return op_complex_of_parts(<TensorBase>real, <TensorBase>imag)
@@ -112,8 +112,8 @@ cdef TensorBase op_polar(TensorBase abs, TensorBase angle):
     return ended(depth, result)
 
 def call_polar(abs, angle):
-    abs = check_tensor(abs, "polar", "abs", 1)
-    angle = check_tensor(angle, "polar", "angle", 2)
+    abs = as_tensor_operand(abs, "polar", "abs", 1, angle)
+    angle = as_tensor_operand(angle, "polar", "angle", 2, abs)
     check_real(abs, "polar")
     check_real(angle, "polar")
     abs = prepare_floating("polar", abs)
@@ -143,7 +143,7 @@ cdef TensorBase op_angle(TensorBase self):
     return ended(depth, result)
 
 def call_angle(self):
-    return op_angle(check_input(self, "angle"))
+    return op_angle(as_input(self, "angle"))
 
 def angle(input, *, out=None):
     """Angle of each complex number in radians; zero or pi for a real one.
@@ -199,7 +199,7 @@ cdef BatchRule batched_angle_real
 batched_angle_real = BatchRule(b"angle_real", elementwise, b"e", packed_angle_real, NULL)
 
 def call_angle_real(self):
-    self = check_input(self, "angle_real")
+    self = as_input(self, "angle_real")
     check_real(self, "angle_real")
     return op_angle_real(<TensorBase>self)
 
@@ -252,10 +252,10 @@ cdef BatchRule batched_view_as_real
 batched_view_as_real = BatchRule(b"view_as_real", along_slices, b"b", packed_view_as_real, NULL)
 
 def call_view_as_real(self):
-    return op_view_as_real(check_input(self, "view_as_real"))
+    return op_view_as_real(as_input(self, "view_as_real"))
 
 def call_view_as_real_copy(self):
-    return copy_of(op_view_as_real(check_input(self, "view_as_real_copy")))
+    return copy_of(op_view_as_real(as_input(self, "view_as_real_copy")))
 
 def view_as_real(input):
     """View of the real and imaginary parts as a last dimension of size two.
@@ -308,7 +308,7 @@ cdef TensorBase op_view_as_complex(TensorBase self):
     return ended(depth, result)
 
 def call_view_as_complex(self):
-    self = check_input(self, "view_as_complex")
+    self = as_input(self, "view_as_complex")
     check_real(self, "view_as_complex")
     return op_view_as_complex(<TensorBase>self)
 
@@ -331,7 +331,7 @@ cdef TensorBase op_adjoint(TensorBase self):
     return ended(depth, result)
 
 def call_adjoint(self):
-    return op_adjoint(check_input(self, "adjoint"))
+    return op_adjoint(as_input(self, "adjoint"))
 
 def adjoint(input):
     """The last two dimensions exchanged, and complex numbers conjugated.
@@ -356,7 +356,7 @@ cdef TensorBase op_mH(TensorBase self):
     return ended(depth, result)
 
 def call_mH(self):
-    return op_mH(check_input(self, "mH"))
+    return op_mH(as_input(self, "mH"))
 
 
 # ---- H(Tensor(a) self) -> Tensor(a)
@@ -371,7 +371,7 @@ cdef TensorBase op_H(TensorBase self):
     return ended(depth, result)
 
 def call_H(self):
-    return op_H(check_input(self, "H"))
+    return op_H(as_input(self, "H"))
 
 
 write_out_docstrings(globals())

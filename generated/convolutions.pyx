@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_int, as_int_tuple, as_tuple, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_input, check_tensor, check_tensor_or_none, connect_2, connect_3, ended, gradient,
+    array_of, array_or_none, as_int, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, as_tuple, BatchRule,
+    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, connect_2, connect_3, ended, gradient,
     has_tangent_2, has_tangent_3, INT_ITEMS, ndim_of, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
     requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
@@ -49,9 +49,9 @@ cdef TensorBase op_conv1d(
 
 def call_conv1d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv1d(
-        check_input(self, "conv1d"),
-        check_tensor(weight, "conv1d", "weight", 2),
-        check_tensor_or_none(bias, "conv1d", "bias", 3),
+        as_tensor_operand(self, "conv1d", "input", 1, weight),
+        as_tensor_operand(weight, "conv1d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv1d", "bias", 3, self),
         as_tuple(stride, "conv1d", "stride", 4, INT_ITEMS, 1),
         padding,
         as_tuple(dilation, "conv1d", "dilation", 6, INT_ITEMS, 1),
@@ -99,9 +99,9 @@ cdef TensorBase op_conv_tbc(TensorBase self, TensorBase weight, TensorBase bias,
 
 def call_conv_tbc(self, weight, bias, pad):
     return op_conv_tbc(
-        check_input(self, "conv_tbc"),
-        check_tensor(weight, "conv_tbc", "weight", 2),
-        check_tensor(bias, "conv_tbc", "bias", 3),
+        as_tensor_operand(self, "conv_tbc", "input", 1, weight),
+        as_tensor_operand(weight, "conv_tbc", "weight", 2, self),
+        as_tensor_operand(bias, "conv_tbc", "bias", 3, self),
         as_int(pad, "conv_tbc", "pad", 4),
     )
 
@@ -148,9 +148,9 @@ cdef TensorBase op_conv2d(
 
 def call_conv2d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv2d(
-        check_input(self, "conv2d"),
-        check_tensor(weight, "conv2d", "weight", 2),
-        check_tensor_or_none(bias, "conv2d", "bias", 3),
+        as_tensor_operand(self, "conv2d", "input", 1, weight),
+        as_tensor_operand(weight, "conv2d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv2d", "bias", 3, self),
         as_tuple(stride, "conv2d", "stride", 4, INT_ITEMS, 2),
         padding,
         as_tuple(dilation, "conv2d", "dilation", 6, INT_ITEMS, 2),
@@ -204,9 +204,9 @@ cdef TensorBase op_conv3d(
 
 def call_conv3d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv3d(
-        check_input(self, "conv3d"),
-        check_tensor(weight, "conv3d", "weight", 2),
-        check_tensor_or_none(bias, "conv3d", "bias", 3),
+        as_tensor_operand(self, "conv3d", "input", 1, weight),
+        as_tensor_operand(weight, "conv3d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv3d", "bias", 3, self),
         as_tuple(stride, "conv3d", "stride", 4, INT_ITEMS, 3),
         padding,
         as_tuple(dilation, "conv3d", "dilation", 6, INT_ITEMS, 3),
@@ -280,9 +280,9 @@ cdef TensorBase op_conv_transpose1d(
 
 def call_conv_transpose1d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose1d(
-        check_input(self, "conv_transpose1d"),
-        check_tensor(weight, "conv_transpose1d", "weight", 2),
-        check_tensor_or_none(bias, "conv_transpose1d", "bias", 3),
+        as_tensor_operand(self, "conv_transpose1d", "input", 1, weight),
+        as_tensor_operand(weight, "conv_transpose1d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv_transpose1d", "bias", 3, self),
         as_tuple(stride, "conv_transpose1d", "stride", 4, INT_ITEMS, 1),
         as_tuple(padding, "conv_transpose1d", "padding", 5, INT_ITEMS, 1),
         as_tuple(output_padding, "conv_transpose1d", "output_padding", 6, INT_ITEMS, 1),
@@ -358,9 +358,9 @@ cdef TensorBase op_conv_transpose2d(
 
 def call_conv_transpose2d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose2d(
-        check_input(self, "conv_transpose2d"),
-        check_tensor(weight, "conv_transpose2d", "weight", 2),
-        check_tensor_or_none(bias, "conv_transpose2d", "bias", 3),
+        as_tensor_operand(self, "conv_transpose2d", "input", 1, weight),
+        as_tensor_operand(weight, "conv_transpose2d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv_transpose2d", "bias", 3, self),
         as_tuple(stride, "conv_transpose2d", "stride", 4, INT_ITEMS, 2),
         as_tuple(padding, "conv_transpose2d", "padding", 5, INT_ITEMS, 2),
         as_tuple(output_padding, "conv_transpose2d", "output_padding", 6, INT_ITEMS, 2),
@@ -436,9 +436,9 @@ cdef TensorBase op_conv_transpose3d(
 
 def call_conv_transpose3d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose3d(
-        check_input(self, "conv_transpose3d"),
-        check_tensor(weight, "conv_transpose3d", "weight", 2),
-        check_tensor_or_none(bias, "conv_transpose3d", "bias", 3),
+        as_tensor_operand(self, "conv_transpose3d", "input", 1, weight),
+        as_tensor_operand(weight, "conv_transpose3d", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv_transpose3d", "bias", 3, self),
         as_tuple(stride, "conv_transpose3d", "stride", 4, INT_ITEMS, 3),
         as_tuple(padding, "conv_transpose3d", "padding", 5, INT_ITEMS, 3),
         as_tuple(output_padding, "conv_transpose3d", "output_padding", 6, INT_ITEMS, 3),
@@ -592,9 +592,9 @@ batched_conv_output = BatchRule(b"conv_output", of_cores, b"551.....", packed_co
 
 def call_conv_output(self, weight, bias, stride, padding, dilation, groups, size):
     return op_conv_output(
-        check_input(self, "conv_output"),
-        check_tensor(weight, "conv_output", "weight", 2),
-        check_tensor_or_none(bias, "conv_output", "bias", 3),
+        as_tensor_operand(self, "conv_output", "input", 1, weight),
+        as_tensor_operand(weight, "conv_output", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "conv_output", "bias", 3, self),
         as_int_tuple(stride, "conv_output", "stride", 4),
         as_int_tuple(padding, "conv_output", "padding", 5),
         as_int_tuple(dilation, "conv_output", "dilation", 6),
@@ -739,8 +739,8 @@ batched_conv_image = BatchRule(b"conv_image", of_cores, b"55.....", packed_conv_
 
 def call_conv_image(self, weight, stride, padding, dilation, groups, size):
     return op_conv_image(
-        check_input(self, "conv_image"),
-        check_tensor(weight, "conv_image", "weight", 2),
+        as_tensor_operand(self, "conv_image", "input", 1, weight),
+        as_tensor_operand(weight, "conv_image", "weight", 2, self),
         as_int_tuple(stride, "conv_image", "stride", 3),
         as_int_tuple(padding, "conv_image", "padding", 4),
         as_int_tuple(dilation, "conv_image", "dilation", 5),
@@ -883,8 +883,8 @@ batched_conv_weight = BatchRule(b"conv_weight", of_cores, b"55.....", packed_con
 
 def call_conv_weight(self, image, stride, padding, dilation, groups, size):
     return op_conv_weight(
-        check_input(self, "conv_weight"),
-        check_tensor(image, "conv_weight", "image", 2),
+        as_tensor_operand(self, "conv_weight", "input", 1, image),
+        as_tensor_operand(image, "conv_weight", "image", 2, self),
         as_int_tuple(stride, "conv_weight", "stride", 3),
         as_int_tuple(padding, "conv_weight", "padding", 4),
         as_int_tuple(dilation, "conv_weight", "dilation", 5),

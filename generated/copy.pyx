@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_int_tuple, as_operand, as_view,
-    BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents, check_inplace, check_input,
-    check_tensor, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace, give_out,
-    gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, Node, Overloads, prepare_apart,
-    prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value,
-    set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants, watching,
-    wrap, write_out_docstrings, write_values, written_batched,
+    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_input, as_int_tuple, as_operand,
+    as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents,
+    check_inplace, check_input, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, Node, Overloads,
+    prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    saved_value, set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants,
+    watching, wrap, write_out_docstrings, write_values, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -88,7 +88,7 @@ cdef BatchRule batched_clone_by_rows
 batched_clone_by_rows = BatchRule(b"clone_by_rows", along_slices, b"b", packed_clone_by_rows, NULL)
 
 cdef object call_clone_by_rows(self):
-    return op_clone_by_rows(check_input(self, "clone_by_rows"))
+    return op_clone_by_rows(as_input(self, "clone_by_rows"))
 
 def clone_by_rows(input):
     """Copy in row-major order.
@@ -119,10 +119,10 @@ cdef BatchRule batched_detach
 batched_detach = BatchRule(b"detach", along_slices, b"b", packed_detach, NULL)
 
 cdef object call_detach(self):
-    return op_detach(check_input(self, "detach"))
+    return op_detach(as_input(self, "detach"))
 
 cdef object call_detach_copy(self):
-    return copy_of(op_detach(check_input(self, "detach_copy")))
+    return copy_of(op_detach(as_input(self, "detach_copy")))
 
 def detach(input):
     """The same memory without history.
@@ -168,10 +168,10 @@ cdef TensorBase op_contiguous_format(TensorBase self, object memory_format):
     return ended(depth, result)
 
 cdef object call_contiguous(self):
-    return op_contiguous(check_input(self, "contiguous"))
+    return op_contiguous(as_input(self, "contiguous"))
 
 cdef object call_contiguous_format(self, memory_format):
-    return op_contiguous_format(check_input(self, "contiguous"), memory_format)
+    return op_contiguous_format(as_input(self, "contiguous"), memory_format)
 
 
 # ---- clone.format(Tensor self, *, object memory_format) -> Tensor
@@ -184,10 +184,10 @@ cdef TensorBase op_clone_format(TensorBase self, object memory_format):
     return ended(depth, result)
 
 cdef object call_clone(self):
-    return op_clone(check_input(self, "clone"))
+    return op_clone(as_input(self, "clone"))
 
 cdef object call_clone_format(self, memory_format):
-    return op_clone_format(check_input(self, "clone"), memory_format)
+    return op_clone_format(as_input(self, "clone"), memory_format)
 
 def clone(input, *, memory_format=None):
     """Copy in memory of its own. The dimensions lie in the order that they have in `self`; for rows in order see
@@ -252,7 +252,7 @@ cdef BatchRule batched_clone_in_order
 batched_clone_in_order = BatchRule(b"clone_in_order", by_parts, b"..", packed_clone_in_order, parts_of_clone_in_order)
 
 cdef object call_clone_in_order(self, order):
-    return op_clone_in_order(check_input(self, "clone_in_order"), as_int_tuple(order, "clone_in_order", "order", 2))
+    return op_clone_in_order(as_input(self, "clone_in_order"), as_int_tuple(order, "clone_in_order", "order", 2))
 
 def clone_in_order(input, order):
     """Copy whose dimensions lie in memory in an order that is given, the outermost first.
@@ -317,7 +317,7 @@ cdef TensorBase op_to_format(TensorBase self, object dtype, bint non_blocking, b
 
 cdef object call_to(self, dtype, non_blocking, copy):
     return op_to(
-        check_input(self, "to"),
+        as_input(self, "to"),
         as_dtype(dtype, "to", "dtype", 2),
         as_bool(non_blocking, "to", "non_blocking", 3),
         as_bool(copy, "to", "copy", 4),
@@ -325,15 +325,15 @@ cdef object call_to(self, dtype, non_blocking, copy):
 
 cdef object call_to_other(self, other, non_blocking, copy):
     return op_to_other(
-        check_input(self, "to"),
-        check_tensor(other, "to", "other", 2),
+        as_tensor_operand(self, "to", "input", 1, other),
+        as_tensor_operand(other, "to", "other", 2, self),
         as_bool(non_blocking, "to", "non_blocking", 3),
         as_bool(copy, "to", "copy", 4),
     )
 
 cdef object call_to_device(self, device, dtype, non_blocking, copy):
     return op_to_device(
-        check_input(self, "to"),
+        as_input(self, "to"),
         as_device(device, "to", "device", 2),
         as_dtype_or_none(dtype, "to", "dtype", 3),
         as_bool(non_blocking, "to", "non_blocking", 4),
@@ -342,7 +342,7 @@ cdef object call_to_device(self, device, dtype, non_blocking, copy):
 
 cdef object call_to_format(self, dtype, non_blocking, copy, memory_format):
     return op_to_format(
-        check_input(self, "to"),
+        as_input(self, "to"),
         as_dtype_or_none(dtype, "to", "dtype", 2),
         as_bool(non_blocking, "to", "non_blocking", 3),
         as_bool(copy, "to", "copy", 4),
@@ -410,7 +410,7 @@ cdef BatchRule batched_to_copy
 batched_to_copy = BatchRule(b"to_copy", along_slices, b"b.", packed_to_copy, NULL)
 
 cdef object call_to_copy(self, dtype):
-    return op_to_copy(check_input(self, "to_copy"), as_dtype(dtype, "to_copy", "dtype", 2))
+    return op_to_copy(as_input(self, "to_copy"), as_dtype(dtype, "to_copy", "dtype", 2))
 
 def to_copy(input, dtype):
     """Copy in another dtype.
@@ -469,7 +469,7 @@ batched_copy_to = BatchRule(b"copy_to", along_slices, b"b..", packed_copy_to, NU
 
 cdef object call_copy_to(self, device, dtype):
     return op_copy_to(
-        check_input(self, "copy_to"), as_device(device, "copy_to", "device", 2), as_dtype(dtype, "copy_to", "dtype", 3)
+        as_input(self, "copy_to"), as_device(device, "copy_to", "device", 2), as_dtype(dtype, "copy_to", "dtype", 3)
     )
 
 def copy_to(input, device, dtype):
@@ -575,7 +575,7 @@ batched_inplace_fill__scalar = BatchRule(b"fill_", by_copy, b"..", packed_inplac
 
 cdef object call_fill_(self, value):
     self = check_input(self, "fill_")
-    value = as_operand(value, "fill_", "value", 2)
+    value = as_operand(value, "fill_", "value", 2, self)
     if is_tensor(value):
         return op_fill__tensor(<TensorBase>self, <TensorBase>value)
     return op_fill__scalar(<TensorBase>self, value)
@@ -711,7 +711,7 @@ batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w..", packed_i
 
 cdef object call_copy_(self, src, non_blocking):
     self = check_input(self, "copy_")
-    src = as_operand(src, "copy_", "src", 2)
+    src = as_operand(src, "copy_", "src", 2, self)
     non_blocking = as_bool(non_blocking, "copy_", "non_blocking", 3)
     src = prepare_apart("copy_", src, self)
     if is_tensor(src):
@@ -727,7 +727,7 @@ cdef TensorBase op_real(TensorBase self):
     return ended(depth, result)
 
 cdef object call_real(self):
-    return op_real(check_input(self, "real"))
+    return op_real(as_input(self, "real"))
 
 def real(input):
     """View of the real parts; a real tensor is returned as it is.
@@ -776,7 +776,7 @@ cdef BatchRule batched_real_part
 batched_real_part = BatchRule(b"real_part", along_slices, b"b", packed_real_part, NULL)
 
 cdef object call_real_part(self):
-    return op_real_part(check_input(self, "real_part"))
+    return op_real_part(as_input(self, "real_part"))
 
 def real_part(input):
     """View of the real parts, of real numbers too.
@@ -829,7 +829,7 @@ cdef BatchRule batched_imag
 batched_imag = BatchRule(b"imag", along_slices, b"b", packed_imag, NULL)
 
 cdef object call_imag(self):
-    return op_imag(check_input(self, "imag"))
+    return op_imag(as_input(self, "imag"))
 
 def imag(input):
     """View of the imaginary parts.

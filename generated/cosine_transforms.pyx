@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_dim, as_dim_tuple_or_none, as_float, as_int, as_int_or_none, as_int_tuple,
-    as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_input,
-    connect_1, elementwise, ended, gradient, has_tangent_1, name_within, ndim_of, Node, replayed_tensor, replays,
-    requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase,
-    value_of, watching, wrap, write_out_docstrings,
+    array_of, as_bool, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_int_or_none, as_int_tuple,
+    as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
+    elementwise, ended, gradient, has_tangent_1, name_within, ndim_of, Node, replayed_tensor, replays, requires_grad_1,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, value_of, watching,
+    wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.fft cimport op_framed
@@ -86,7 +86,7 @@ batched_real_transform = BatchRule(b"real_transform", elementwise, b"c.....", pa
 
 def call_real_transform(self, dim, sine, type, power, transposed):
     return op_real_transform(
-        check_input(self, "real_transform"),
+        as_input(self, "real_transform"),
         as_int_tuple(dim, "real_transform", "dim", 2),
         as_bool(sine, "real_transform", "sine", 3),
         as_int(type, "real_transform", "type", 4),
@@ -141,7 +141,7 @@ cdef TensorBase op_fft_dct(TensorBase self, object type, object n, object dim, o
 
 def call_fft_dct(self, type, n, dim, norm):
     return op_fft_dct(
-        check_input(self, "fft.dct"),
+        as_input(self, "fft.dct"),
         as_int(type, "fft.dct", "type", 2),
         as_int_or_none(n, "fft.dct", "n", 3),
         as_dim(dim, "fft.dct", "dim", 4, self),
@@ -189,7 +189,7 @@ cdef TensorBase op_fft_dctn(TensorBase self, object type, object s, object dim, 
 
 def call_fft_dctn(self, type, s, dim, norm):
     return op_fft_dctn(
-        check_input(self, "fft.dctn"),
+        as_input(self, "fft.dctn"),
         as_int(type, "fft.dctn", "type", 2),
         as_int_tuple_or_none(s, "fft.dctn", "s", 3),
         as_dim_tuple_or_none(dim, "fft.dctn", "dim", 4, self),
@@ -235,7 +235,7 @@ cdef TensorBase op_fft_idct(TensorBase self, object type, object n, object dim, 
 
 def call_fft_idct(self, type, n, dim, norm):
     return op_fft_idct(
-        check_input(self, "fft.idct"),
+        as_input(self, "fft.idct"),
         as_int(type, "fft.idct", "type", 2),
         as_int_or_none(n, "fft.idct", "n", 3),
         as_dim(dim, "fft.idct", "dim", 4, self),
@@ -283,7 +283,7 @@ cdef TensorBase op_fft_idctn(TensorBase self, object type, object s, object dim,
 
 def call_fft_idctn(self, type, s, dim, norm):
     return op_fft_idctn(
-        check_input(self, "fft.idctn"),
+        as_input(self, "fft.idctn"),
         as_int(type, "fft.idctn", "type", 2),
         as_int_tuple_or_none(s, "fft.idctn", "s", 3),
         as_dim_tuple_or_none(dim, "fft.idctn", "dim", 4, self),
@@ -329,7 +329,7 @@ cdef TensorBase op_fft_dst(TensorBase self, object type, object n, object dim, o
 
 def call_fft_dst(self, type, n, dim, norm):
     return op_fft_dst(
-        check_input(self, "fft.dst"),
+        as_input(self, "fft.dst"),
         as_int(type, "fft.dst", "type", 2),
         as_int_or_none(n, "fft.dst", "n", 3),
         as_dim(dim, "fft.dst", "dim", 4, self),
@@ -377,7 +377,7 @@ cdef TensorBase op_fft_dstn(TensorBase self, object type, object s, object dim, 
 
 def call_fft_dstn(self, type, s, dim, norm):
     return op_fft_dstn(
-        check_input(self, "fft.dstn"),
+        as_input(self, "fft.dstn"),
         as_int(type, "fft.dstn", "type", 2),
         as_int_tuple_or_none(s, "fft.dstn", "s", 3),
         as_dim_tuple_or_none(dim, "fft.dstn", "dim", 4, self),
@@ -423,7 +423,7 @@ cdef TensorBase op_fft_idst(TensorBase self, object type, object n, object dim, 
 
 def call_fft_idst(self, type, n, dim, norm):
     return op_fft_idst(
-        check_input(self, "fft.idst"),
+        as_input(self, "fft.idst"),
         as_int(type, "fft.idst", "type", 2),
         as_int_or_none(n, "fft.idst", "n", 3),
         as_dim(dim, "fft.idst", "dim", 4, self),
@@ -471,7 +471,7 @@ cdef TensorBase op_fft_idstn(TensorBase self, object type, object s, object dim,
 
 def call_fft_idstn(self, type, s, dim, norm):
     return op_fft_idstn(
-        check_input(self, "fft.idstn"),
+        as_input(self, "fft.idstn"),
         as_int(type, "fft.idstn", "type", 2),
         as_int_tuple_or_none(s, "fft.idstn", "s", 3),
         as_dim_tuple_or_none(dim, "fft.idstn", "dim", 4, self),

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, arrays_of, as_bool, as_dim_or_none, as_int, as_int_tuple, as_number, as_tensor_list,
-    as_tuple_or_none, BatchRule, begin_replaceable_op, by_values, carry_tangents, carry_transposed, check_input,
-    check_real, check_tensor, check_tensor_or_none, collect_edge, collect_edge_list, connect_1, connect_2, connect_3,
-    elementwise, end_op, ended, FLOAT_ITEMS, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
+    array_of, array_or_none, arrays_of, as_bool, as_dim_or_none, as_input, as_int, as_int_tuple, as_number,
+    as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, as_tuple_or_none, BatchRule, begin_replaceable_op,
+    by_values, carry_tangents, carry_transposed, check_real, collect_edge, collect_edge_list, connect_1, connect_2,
+    connect_3, elementwise, end_op, ended, FLOAT_ITEMS, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
     has_tangent_list, Node, Overloads, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
     requires_grad_3, requires_grad_list, save_input, saved_tensor, set_grad_input, set_grad_inputs, set_history,
     set_history_list, slice_by_slice, take_second_names, TensorBase, unpack, wants, wants_any, watching, wrap,
@@ -70,7 +70,7 @@ batched_unique_elements = BatchRule(b"unique_elements", by_values, b"...", packe
 UniqueElementsResult = return_type("unique_elements", "UniqueElementsResult", ("output", "places", "counts"), __name__)
 
 def call_unique_elements(self, dim, wants_places):
-    self = check_input(self, "unique_elements")
+    self = as_input(self, "unique_elements")
     dim = as_dim_or_none(dim, "unique_elements", "dim", 2, self)
     wants_places = as_bool(wants_places, "unique_elements", "wants_places", 3)
     check_real(self, "unique_elements")
@@ -146,7 +146,7 @@ ConsecutiveElementsResult = return_type(
 )
 
 def call_consecutive_elements(self, dim):
-    self = check_input(self, "consecutive_elements")
+    self = as_input(self, "consecutive_elements")
     dim = as_dim_or_none(dim, "consecutive_elements", "dim", 2, self)
     check_real(self, "consecutive_elements")
     return ConsecutiveElementsResult._make(op_consecutive_elements(<TensorBase>self, dim))
@@ -230,8 +230,8 @@ cdef BatchRule batched_isin_Scalar_Tensor
 batched_isin_Scalar_Tensor = BatchRule(b"isin", slice_by_slice, b"....", packed_isin_Scalar_Tensor, NULL)
 
 def call_isin(elements, test_elements, assume_unique, invert):
-    elements = check_tensor(elements, "isin", "elements", 1)
-    test_elements = check_tensor(test_elements, "isin", "test_elements", 2)
+    elements = as_tensor_operand(elements, "isin", "elements", 1, test_elements)
+    test_elements = as_tensor_operand(test_elements, "isin", "test_elements", 2, elements)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
     invert = as_bool(invert, "isin", "invert", 4)
     check_real(elements, "isin")
@@ -239,7 +239,7 @@ def call_isin(elements, test_elements, assume_unique, invert):
     return op_isin(<TensorBase>elements, <TensorBase>test_elements, assume_unique, invert)
 
 def call_isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
-    elements = check_tensor(elements, "isin", "elements", 1)
+    elements = as_tensor_operand(elements, "isin", "elements", 1, None)
     test_element = as_number(test_element, "isin", "test_element", 2)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
     invert = as_bool(invert, "isin", "invert", 4)
@@ -248,7 +248,7 @@ def call_isin_Tensor_Scalar(elements, test_element, assume_unique, invert):
 
 def call_isin_Scalar_Tensor(element, test_elements, assume_unique, invert):
     element = as_number(element, "isin", "element", 1)
-    test_elements = check_tensor(test_elements, "isin", "test_elements", 2)
+    test_elements = as_tensor_operand(test_elements, "isin", "test_elements", 2, None)
     assume_unique = as_bool(assume_unique, "isin", "assume_unique", 3)
     invert = as_bool(invert, "isin", "invert", 4)
     check_real(test_elements, "isin")
@@ -326,8 +326,8 @@ cdef BatchRule batched_bincount
 batched_bincount = BatchRule(b"bincount", by_values, b"...", packed_bincount, NULL)
 
 def call_bincount(self, weights, minlength):
-    self = check_input(self, "bincount")
-    weights = check_tensor_or_none(weights, "bincount", "weights", 2)
+    self = as_tensor_operand(self, "bincount", "input", 1, weights)
+    weights = as_tensor_operand_or_none(weights, "bincount", "weights", 2, None)
     minlength = as_int(minlength, "bincount", "minlength", 3)
     check_real(self, "bincount")
     return op_bincount(<TensorBase>self, <TensorBase>weights, minlength)
@@ -367,7 +367,7 @@ cdef BatchRule batched_histc
 batched_histc = BatchRule(b"histc", slice_by_slice, b"....", packed_histc, NULL)
 
 def call_histc(self, bins, min, max):
-    self = check_input(self, "histc")
+    self = as_input(self, "histc")
     bins = as_int(bins, "histc", "bins", 2)
     min = as_number(min, "histc", "min", 3)
     max = as_number(max, "histc", "max", 4)
@@ -445,10 +445,10 @@ batched_histogram_even = BatchRule(b"histogram_even", slice_by_slice, b".....", 
 HistogramEvenResult = return_type("histogram_even", "HistogramEvenResult", ("hist", "bin_edges"), __name__)
 
 def call_histogram_even(self, bins, limits, weight, density):
-    self = check_input(self, "histogram_even")
+    self = as_tensor_operand(self, "histogram_even", "input", 1, weight)
     bins = as_int(bins, "histogram_even", "bins", 2)
     limits = as_tuple_or_none(limits, "histogram_even", "limits", 3, FLOAT_ITEMS, 0)
-    weight = check_tensor_or_none(weight, "histogram_even", "weight", 4)
+    weight = as_tensor_operand_or_none(weight, "histogram_even", "weight", 4, self)
     density = as_bool(density, "histogram_even", "density", 5)
     check_real(self, "histogram_even")
     return HistogramEvenResult._make(op_histogram_even(<TensorBase>self, bins, limits, <TensorBase>weight, density))
@@ -538,9 +538,9 @@ batched_histogram_between = BatchRule(b"histogram_between", slice_by_slice, b"..
 HistogramBetweenResult = return_type("histogram_between", "HistogramBetweenResult", ("hist", "bin_edges"), __name__)
 
 def call_histogram_between(self, bins, weight, density):
-    self = check_input(self, "histogram_between")
-    bins = check_tensor(bins, "histogram_between", "bins", 2)
-    weight = check_tensor_or_none(weight, "histogram_between", "weight", 3)
+    self = as_tensor_operand(self, "histogram_between", "input", 1, bins)
+    bins = as_tensor_operand(bins, "histogram_between", "bins", 2, self)
+    weight = as_tensor_operand_or_none(weight, "histogram_between", "weight", 3, self)
     density = as_bool(density, "histogram_between", "density", 4)
     check_real(self, "histogram_between")
     check_real(bins, "histogram_between")
@@ -630,10 +630,10 @@ batched_histogramdd_even = BatchRule(b"histogramdd_even", slice_by_slice, b"....
 HistogramddEvenResult = return_type("histogramdd_even", "HistogramddEvenResult", ("hist", "bin_edges"), __name__)
 
 def call_histogramdd_even(self, bins, limits, weight, density):
-    self = check_input(self, "histogramdd_even")
+    self = as_tensor_operand(self, "histogramdd_even", "input", 1, weight)
     bins = as_int_tuple(bins, "histogramdd_even", "bins", 2)
     limits = as_tuple_or_none(limits, "histogramdd_even", "limits", 3, FLOAT_ITEMS, 0)
-    weight = check_tensor_or_none(weight, "histogramdd_even", "weight", 4)
+    weight = as_tensor_operand_or_none(weight, "histogramdd_even", "weight", 4, self)
     density = as_bool(density, "histogramdd_even", "density", 5)
     check_real(self, "histogramdd_even")
     return HistogramddEvenResult._make(op_histogramdd_even(<TensorBase>self, bins, limits, <TensorBase>weight, density))
@@ -717,9 +717,9 @@ batched_histogramdd_between = BatchRule(
 )
 
 def call_histogramdd_between(self, bins, weight, density):
-    self = check_input(self, "histogramdd_between")
+    self = as_tensor_operand(self, "histogramdd_between", "input", 1, weight)
     bins = as_tensor_list(bins, "histogramdd_between", "bins", 2)
-    weight = check_tensor_or_none(weight, "histogramdd_between", "weight", 3)
+    weight = as_tensor_operand_or_none(weight, "histogramdd_between", "weight", 3, self)
     density = as_bool(density, "histogramdd_between", "density", 4)
     check_real(self, "histogramdd_between")
     return op_histogramdd_between(<TensorBase>self, bins, <TensorBase>weight, density)

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_str, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_input, check_tensor, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient,
+    array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, carry_transposed, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient,
     gradient_or_zeros, has_tangent_1, is_complex, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
     replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
     set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
@@ -76,7 +76,7 @@ cdef BatchRule batched_inverse
 batched_inverse = BatchRule(b"inverse", of_cores, b"2", packed_inverse, NULL)
 
 def call_inverse(self):
-    return op_inverse(check_input(self, "inverse"))
+    return op_inverse(as_input(self, "inverse"))
 
 def inverse(input, *, out=None):
     """Inverse of a square matrix, or of each of a batch.
@@ -139,7 +139,7 @@ cdef BatchRule batched_det
 batched_det = BatchRule(b"det", of_cores, b"2", packed_det, NULL)
 
 def call_det(self):
-    return op_det(check_input(self, "det"))
+    return op_det(as_input(self, "det"))
 
 def det(input, *, out=None):
     """Determinant of a square matrix, or of each of a batch.
@@ -217,7 +217,7 @@ cdef BatchRule batched_adjugate
 batched_adjugate = BatchRule(b"adjugate", of_cores, b"2", packed_adjugate, NULL)
 
 def call_adjugate(self):
-    return op_adjugate(check_input(self, "adjugate"))
+    return op_adjugate(as_input(self, "adjugate"))
 
 def adjugate(input):
     """Transpose of the cofactors of a matrix, of which the derivatives of its determinant consist.
@@ -317,7 +317,7 @@ batched_slogdet = BatchRule(b"slogdet", of_cores, b"2", packed_slogdet, NULL)
 SlogdetResult = return_type("slogdet", "SlogdetResult", ("sign", "logabsdet"), __name__)
 
 def call_slogdet(self):
-    return SlogdetResult._make(op_slogdet(check_input(self, "slogdet")))
+    return SlogdetResult._make(op_slogdet(as_input(self, "slogdet")))
 
 def slogdet(input, *, out=None):
     """Sign of a determinant, and the logarithm of its absolute value.
@@ -352,7 +352,7 @@ cdef TensorBase op_logdet(TensorBase self):
     return ended(depth, result)
 
 def call_logdet(self):
-    return op_logdet(check_input(self, "logdet"))
+    return op_logdet(as_input(self, "logdet"))
 
 def logdet(input):
     """Logarithm of the determinant; NaN where it is negative.
@@ -405,7 +405,7 @@ cdef BatchRule batched_inverse_or_nan
 batched_inverse_or_nan = BatchRule(b"inverse_or_nan", of_cores, b"2", packed_inverse_or_nan, NULL)
 
 def call_inverse_or_nan(self):
-    return op_inverse_or_nan(check_input(self, "inverse_or_nan"))
+    return op_inverse_or_nan(as_input(self, "inverse_or_nan"))
 
 def inverse_or_nan(input):
     """Inverse of a square matrix, or NaN where there is none.
@@ -460,7 +460,7 @@ batched_hermitian_part = BatchRule(b"hermitian_part", of_cores, b"2..", packed_h
 
 def call_hermitian_part(self, triangle, op):
     return op_hermitian_part(
-        check_input(self, "hermitian_part"),
+        as_input(self, "hermitian_part"),
         as_str(triangle, "hermitian_part", "triangle", 2),
         as_str(op, "hermitian_part", "op", 3),
     )
@@ -568,7 +568,7 @@ cdef BatchRule batched_cholesky_factor
 batched_cholesky_factor = BatchRule(b"cholesky_factor", of_cores, b"2", packed_cholesky_factor, NULL)
 
 def call_cholesky_factor(self):
-    return op_cholesky_factor(check_input(self, "cholesky_factor"))
+    return op_cholesky_factor(as_input(self, "cholesky_factor"))
 
 def cholesky_factor(input):
     """Triangular factor of a positive definite matrix, of which the lower triangle is read.
@@ -598,7 +598,7 @@ cdef TensorBase op_linalg_cholesky(TensorBase self, bint upper):
     return ended(depth, result)
 
 def call_linalg_cholesky(self, upper):
-    return op_linalg_cholesky(check_input(self, "linalg.cholesky"), as_bool(upper, "linalg.cholesky", "upper", 2))
+    return op_linalg_cholesky(as_input(self, "linalg.cholesky"), as_bool(upper, "linalg.cholesky", "upper", 2))
 
 def linalg_cholesky(input, *, upper=False, out=None):
     """Triangular factor of a positive definite matrix, or of each of a batch, of which one triangle is read.
@@ -645,7 +645,7 @@ cdef BatchRule batched_lower_half
 batched_lower_half = BatchRule(b"lower_half", of_cores, b"2", packed_lower_half, NULL)
 
 def call_lower_half(self):
-    return op_lower_half(check_input(self, "lower_half"))
+    return op_lower_half(as_input(self, "lower_half"))
 
 def lower_half(input):
     """Lower triangle of a matrix with half of its diagonal.
@@ -694,7 +694,7 @@ cdef BatchRule batched_on_diagonal
 batched_on_diagonal = BatchRule(b"on_diagonal", of_cores, b"1", packed_on_diagonal, NULL)
 
 def call_on_diagonal(self):
-    return op_on_diagonal(check_input(self, "on_diagonal"))
+    return op_on_diagonal(as_input(self, "on_diagonal"))
 
 def on_diagonal(input):
     """Matrix with a vector as its diagonal.
@@ -743,7 +743,7 @@ cdef BatchRule batched_main_diagonal
 batched_main_diagonal = BatchRule(b"main_diagonal", of_cores, b"2", packed_main_diagonal, NULL)
 
 def call_main_diagonal(self):
-    return op_main_diagonal(check_input(self, "main_diagonal"))
+    return op_main_diagonal(as_input(self, "main_diagonal"))
 
 def main_diagonal(input):
     """Diagonal of a square matrix.
@@ -973,7 +973,7 @@ batched_linalg_qr = BatchRule(b"linalg.qr", of_cores, b"2.", packed_linalg_qr, N
 LinalgQrResult = return_type("linalg_qr", "LinalgQrResult", ("Q", "R"), __name__)
 
 def call_linalg_qr(self, mode):
-    return LinalgQrResult._make(op_linalg_qr(check_input(self, "linalg.qr"), as_str(mode, "linalg.qr", "mode", 2)))
+    return LinalgQrResult._make(op_linalg_qr(as_input(self, "linalg.qr"), as_str(mode, "linalg.qr", "mode", 2)))
 
 def linalg_qr(input, mode="reduced", *, out=None):
     """Product of a matrix with orthonormal columns and a triangular one.
@@ -1332,7 +1332,7 @@ batched_hermitian_eigen = BatchRule(b"hermitian_eigen", of_cores, b"2", packed_h
 HermitianEigenResult = return_type("hermitian_eigen", "HermitianEigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
 def call_hermitian_eigen(self):
-    return HermitianEigenResult._make(op_hermitian_eigen(check_input(self, "hermitian_eigen")))
+    return HermitianEigenResult._make(op_hermitian_eigen(as_input(self, "hermitian_eigen")))
 
 def hermitian_eigen(input):
     """Eigenvalues and eigenvectors of a Hermitian matrix; the greatest element of a complex vector is positive.
@@ -1398,8 +1398,8 @@ batched_phase_checked = BatchRule(b"phase_checked", of_cores, b"22.", packed_pha
 
 def call_phase_checked(self, vectors, op):
     return op_phase_checked(
-        check_input(self, "phase_checked"),
-        check_tensor(vectors, "phase_checked", "vectors", 2),
+        as_input(self, "phase_checked"),
+        as_tensor_operand(vectors, "phase_checked", "vectors", 2, self),
         as_str(op, "phase_checked", "op", 3),
     )
 
@@ -1436,7 +1436,7 @@ cdef BatchRule batched_greatest
 batched_greatest = BatchRule(b"greatest", of_cores, b"2", packed_greatest, NULL)
 
 def call_greatest(self):
-    return op_greatest(check_input(self, "greatest"))
+    return op_greatest(as_input(self, "greatest"))
 
 def greatest(input):
     """Where the element of the greatest magnitude in each column is.
@@ -1461,9 +1461,7 @@ cdef tuple op_linalg_eigh(TensorBase self, object UPLO):
 LinalgEighResult = return_type("linalg_eigh", "LinalgEighResult", ("eigenvalues", "eigenvectors"), __name__)
 
 def call_linalg_eigh(self, UPLO):
-    return LinalgEighResult._make(
-        op_linalg_eigh(check_input(self, "linalg.eigh"), as_str(UPLO, "linalg.eigh", "UPLO", 2))
-    )
+    return LinalgEighResult._make(op_linalg_eigh(as_input(self, "linalg.eigh"), as_str(UPLO, "linalg.eigh", "UPLO", 2)))
 
 def linalg_eigh(input, UPLO="L", *, out=None):
     """Eigenvalues, in ascending order, and eigenvectors of a Hermitian matrix, of which one triangle is read.
@@ -1491,7 +1489,7 @@ cdef TensorBase op_linalg_eigvalsh(TensorBase self, object UPLO):
     return ended(depth, result)
 
 def call_linalg_eigvalsh(self, UPLO):
-    return op_linalg_eigvalsh(check_input(self, "linalg.eigvalsh"), as_str(UPLO, "linalg.eigvalsh", "UPLO", 2))
+    return op_linalg_eigvalsh(as_input(self, "linalg.eigvalsh"), as_str(UPLO, "linalg.eigvalsh", "UPLO", 2))
 
 def linalg_eigvalsh(input, UPLO="L", *, out=None):
     """Eigenvalues, in ascending order, of a Hermitian matrix, of which one triangle is read.
@@ -2159,7 +2157,7 @@ ReducedSvdResult = return_type("reduced_svd", "ReducedSvdResult", ("U", "S", "Vh
 
 def call_reduced_svd(self, any_phase):
     return ReducedSvdResult._make(
-        op_reduced_svd(check_input(self, "reduced_svd"), as_bool(any_phase, "reduced_svd", "any_phase", 2))
+        op_reduced_svd(as_input(self, "reduced_svd"), as_bool(any_phase, "reduced_svd", "any_phase", 2))
     )
 
 def reduced_svd(input, any_phase=True):
@@ -2249,7 +2247,7 @@ batched_whole_svd = BatchRule(b"whole_svd", of_cores, b"2", packed_whole_svd, NU
 WholeSvdResult = return_type("whole_svd", "WholeSvdResult", ("U", "S", "Vh"), __name__)
 
 def call_whole_svd(self):
-    return WholeSvdResult._make(op_whole_svd(check_input(self, "whole_svd")))
+    return WholeSvdResult._make(op_whole_svd(as_input(self, "whole_svd")))
 
 def whole_svd(input):
     """Singular values between two square matrices of singular vectors.
@@ -2285,7 +2283,7 @@ cdef tuple op_svd_of_oblong(TensorBase self):
 SvdOfOblongResult = return_type("svd_of_oblong", "SvdOfOblongResult", ("U", "S", "Vh"), __name__)
 
 def call_svd_of_oblong(self):
-    return SvdOfOblongResult._make(op_svd_of_oblong(check_input(self, "svd_of_oblong")))
+    return SvdOfOblongResult._make(op_svd_of_oblong(as_input(self, "svd_of_oblong")))
 
 def svd_of_oblong(input):
     """Singular values, which have a gradient, between two square matrices of singular vectors, which have none.
@@ -2323,7 +2321,7 @@ LinalgSvdResult = return_type("linalg_svd", "LinalgSvdResult", ("U", "S", "Vh"),
 def call_linalg_svd(self, full_matrices, driver):
     return LinalgSvdResult._make(
         op_linalg_svd(
-            check_input(self, "linalg.svd"),
+            as_input(self, "linalg.svd"),
             as_bool(full_matrices, "linalg.svd", "full_matrices", 2),
             as_str_or_none(driver, "linalg.svd", "driver", 3),
         ),
@@ -2405,7 +2403,7 @@ cdef BatchRule batched_linalg_svdvals
 batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2.", packed_linalg_svdvals, NULL)
 
 def call_linalg_svdvals(self, driver):
-    return op_linalg_svdvals(check_input(self, "linalg.svdvals"), as_str_or_none(driver, "linalg.svdvals", "driver", 2))
+    return op_linalg_svdvals(as_input(self, "linalg.svdvals"), as_str_or_none(driver, "linalg.svdvals", "driver", 2))
 
 def linalg_svdvals(input, *, driver=None, out=None):
     """Singular values of a matrix, in descending order.
@@ -2433,7 +2431,7 @@ cdef TensorBase op_cholesky(TensorBase self, bint upper):
     return ended(depth, result)
 
 def call_cholesky(self, upper):
-    return op_cholesky(check_input(self, "cholesky"), as_bool(upper, "cholesky", "upper", 2))
+    return op_cholesky(as_input(self, "cholesky"), as_bool(upper, "cholesky", "upper", 2))
 
 def cholesky(input, upper=False, *, out=None):
     """Triangular factor of a positive definite matrix.
@@ -2465,7 +2463,7 @@ SvdByColumnsResult = return_type("svd_by_columns", "SvdByColumnsResult", ("U", "
 def call_svd_by_columns(self, full_matrices):
     return SvdByColumnsResult._make(
         op_svd_by_columns(
-            check_input(self, "svd_by_columns"), as_bool(full_matrices, "svd_by_columns", "full_matrices", 2)
+            as_input(self, "svd_by_columns"), as_bool(full_matrices, "svd_by_columns", "full_matrices", 2)
         ),
     )
 
@@ -2507,7 +2505,7 @@ SvdResult = return_type("svd", "SvdResult", ("U", "S", "V"), __name__)
 
 def call_svd(self, some, compute_uv):
     return SvdResult._make(
-        op_svd(check_input(self, "svd"), as_bool(some, "svd", "some", 2), as_bool(compute_uv, "svd", "compute_uv", 3))
+        op_svd(as_input(self, "svd"), as_bool(some, "svd", "some", 2), as_bool(compute_uv, "svd", "compute_uv", 3))
     )
 
 def svd(input, some=True, compute_uv=True, *, out=None):
@@ -2542,7 +2540,7 @@ cdef tuple op_qr(TensorBase self, bint some):
 QrResult = return_type("qr", "QrResult", ("Q", "R"), __name__)
 
 def call_qr(self, some):
-    return QrResult._make(op_qr(check_input(self, "qr"), as_bool(some, "qr", "some", 2)))
+    return QrResult._make(op_qr(as_input(self, "qr"), as_bool(some, "qr", "some", 2)))
 
 def qr(input, some=True, *, out=None):
     """Product of a matrix with orthonormal columns and a triangular one.
@@ -2878,7 +2876,7 @@ batched_eigen = BatchRule(b"eigen", of_cores, b"2.", packed_eigen, NULL)
 EigenResult = return_type("eigen", "EigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
 def call_eigen(self, any_phase):
-    return EigenResult._make(op_eigen(check_input(self, "eigen"), as_bool(any_phase, "eigen", "any_phase", 2)))
+    return EigenResult._make(op_eigen(as_input(self, "eigen"), as_bool(any_phase, "eigen", "any_phase", 2)))
 
 def eigen(input, any_phase=True):
     """Eigenvalues and eigenvectors of a square matrix; may a loss depend on the phase of these?.
@@ -2919,7 +2917,7 @@ cdef tuple op_linalg_eig(TensorBase self):
 LinalgEigResult = return_type("linalg_eig", "LinalgEigResult", ("eigenvalues", "eigenvectors"), __name__)
 
 def call_linalg_eig(self):
-    return LinalgEigResult._make(op_linalg_eig(check_input(self, "linalg.eig")))
+    return LinalgEigResult._make(op_linalg_eig(as_input(self, "linalg.eig")))
 
 def linalg_eig(input, *, out=None):
     """Eigenvalues and eigenvectors of a square matrix; vectors have length 1, and their greatest element is positive.
@@ -2983,7 +2981,7 @@ cdef BatchRule batched_linalg_eigvals
 batched_linalg_eigvals = BatchRule(b"linalg.eigvals", of_cores, b"2", packed_linalg_eigvals, NULL)
 
 def call_linalg_eigvals(self):
-    return op_linalg_eigvals(check_input(self, "linalg.eigvals"))
+    return op_linalg_eigvals(as_input(self, "linalg.eigvals"))
 
 def linalg_eigvals(input, *, out=None):
     """Eigenvalues of a square matrix, complex ones too.

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_int, as_int_or_none, as_view, BatchRule, begin_op, begin_replaceable_op,
-    by_copy, carry_tangents, check_inplace, check_input, check_tensor, connect_1, connect_2, copy_into, copy_of,
+    along_slices, array_of, as_bool, as_dim, as_input, as_int, as_int_or_none, as_tensor_operand, as_view, BatchRule,
+    begin_op, begin_replaceable_op, by_copy, carry_tangents, check_inplace, connect_1, connect_2, copy_into, copy_of,
     device_of, dtype_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW, item_of,
     name_within, ndim_of, Node, of_cores, or_zeros, prepare_history, prepare_numeric, replayed_arrays, replayed_tensor,
     replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, shape_of,
@@ -84,7 +84,7 @@ batched_diagonal = BatchRule(b"diagonal", along_slices, b"b.dd", packed_diagonal
 
 def call_diagonal(self, offset, dim1, dim2):
     return op_diagonal(
-        check_input(self, "diagonal"),
+        as_input(self, "diagonal"),
         as_int(offset, "diagonal", "offset", 2),
         as_dim(dim1, "diagonal", "dim1", 3, self),
         as_dim(dim2, "diagonal", "dim2", 4, self),
@@ -93,7 +93,7 @@ def call_diagonal(self, offset, dim1, dim2):
 def call_diagonal_copy(self, offset, dim1, dim2):
     return copy_of(
         op_diagonal(
-            check_input(self, "diagonal_copy"),
+            as_input(self, "diagonal_copy"),
             as_int(offset, "diagonal_copy", "offset", 2),
             as_dim(dim1, "diagonal_copy", "dim1", 3, self),
             as_dim(dim2, "diagonal_copy", "dim2", 4, self),
@@ -214,8 +214,8 @@ batched_diagonal_scatter = BatchRule(b"diagonal_scatter", along_slices, b"bb.dd"
 
 def call_diagonal_scatter(self, src, offset, dim1, dim2):
     return op_diagonal_scatter(
-        check_input(self, "diagonal_scatter"),
-        check_tensor(src, "diagonal_scatter", "src", 2),
+        as_tensor_operand(self, "diagonal_scatter", "input", 1, src),
+        as_tensor_operand(src, "diagonal_scatter", "src", 2, self),
         as_int(offset, "diagonal_scatter", "offset", 3),
         as_dim(dim1, "diagonal_scatter", "dim1", 4, self),
         as_dim(dim2, "diagonal_scatter", "dim2", 5, self),
@@ -253,7 +253,7 @@ cdef TensorBase op_diag_embed(TensorBase self, object offset, object dim1, objec
 
 def call_diag_embed(self, offset, dim1, dim2):
     return op_diag_embed(
-        check_input(self, "diag_embed"),
+        as_input(self, "diag_embed"),
         as_int(offset, "diag_embed", "offset", 2),
         as_int(dim1, "diag_embed", "dim1", 3),
         as_int(dim2, "diag_embed", "dim2", 4),
@@ -281,7 +281,7 @@ cdef TensorBase op_diag(TensorBase self, object diagonal):
     return ended(depth, result)
 
 def call_diag(self, diagonal):
-    return op_diag(check_input(self, "diag"), as_int(diagonal, "diag", "diagonal", 2))
+    return op_diag(as_input(self, "diag"), as_int(diagonal, "diag", "diagonal", 2))
 
 def diag(input, diagonal=0, *, out=None):
     """Matrix with a vector as its diagonal, or the diagonal of a matrix.
@@ -304,7 +304,7 @@ cdef TensorBase op_diagflat(TensorBase self, object offset):
     return ended(depth, result)
 
 def call_diagflat(self, offset):
-    return op_diagflat(check_input(self, "diagflat"), as_int(offset, "diagflat", "offset", 2))
+    return op_diagflat(as_input(self, "diagflat"), as_int(offset, "diagflat", "offset", 2))
 
 def diagflat(input, offset=0):
     """Matrix with all elements as its diagonal.
@@ -328,7 +328,7 @@ cdef TensorBase op_trace(TensorBase self):
     return ended(depth, result)
 
 def call_trace(self):
-    return op_trace(check_input(self, "trace"))
+    return op_trace(as_input(self, "trace"))
 
 def trace(input, *, out=None):
     """Sum of the elements on the diagonal of a matrix.
@@ -402,7 +402,7 @@ cdef BatchRule batched_inplace_tril
 batched_inplace_tril = BatchRule(b"tril_", by_copy, b"2.", packed_inplace_tril, packed_tril)
 
 def call_tril(self, diagonal):
-    return op_tril(check_input(self, "tril"), as_int(diagonal, "tril", "diagonal", 2))
+    return op_tril(as_input(self, "tril"), as_int(diagonal, "tril", "diagonal", 2))
 
 def call_tril_(TensorBase self not None, diagonal):
     return inplace_tril(self, as_int(diagonal, "tril_", "diagonal", 2))
@@ -484,7 +484,7 @@ cdef BatchRule batched_inplace_triu
 batched_inplace_triu = BatchRule(b"triu_", by_copy, b"2.", packed_inplace_triu, packed_triu)
 
 def call_triu(self, diagonal):
-    return op_triu(check_input(self, "triu"), as_int(diagonal, "triu", "diagonal", 2))
+    return op_triu(as_input(self, "triu"), as_int(diagonal, "triu", "diagonal", 2))
 
 def call_triu_(TensorBase self not None, diagonal):
     return inplace_triu(self, as_int(diagonal, "triu_", "diagonal", 2))
@@ -515,7 +515,7 @@ cdef TensorBase op_vander(TensorBase x, object N, bint increasing):
 
 def call_vander(x, N, increasing):
     return op_vander(
-        check_tensor(x, "vander", "x", 1),
+        as_tensor_operand(x, "vander", "x", 1, None),
         as_int_or_none(N, "vander", "N", 2),
         as_bool(increasing, "vander", "increasing", 3),
     )
@@ -556,7 +556,7 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
     return ended(depth, result)
 
 def call_linalg_vander(self, N):
-    self = check_input(self, "linalg.vander")
+    self = as_input(self, "linalg.vander")
     N = as_int_or_none(N, "linalg.vander", "N", 2)
     self = prepare_numeric("linalg.vander", self)
     return op_linalg_vander(<TensorBase>self, N)
@@ -582,7 +582,7 @@ cdef TensorBase op_linalg_diagonal(TensorBase self, object offset, object dim1, 
 
 def call_linalg_diagonal(self, offset, dim1, dim2):
     return op_linalg_diagonal(
-        check_input(self, "linalg.diagonal"),
+        as_input(self, "linalg.diagonal"),
         as_int(offset, "linalg.diagonal", "offset", 2),
         as_dim(dim1, "linalg.diagonal", "dim1", 3, self),
         as_dim(dim2, "linalg.diagonal", "dim2", 4, self),

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_dim, as_dim_tuple_or_none, as_float, as_int, as_str, BatchRule, begin_op, begin_replaceable_op,
-    carry_transposed, check_inplace, check_input, check_real, check_tensor, check_tensor_or_none, connect_1, copy_into,
-    dtype_of, end_op, ended, give_out, grad_enabled, gradient, has_tangent_1, item_of, Node, of_cores, original_of,
-    own_memory, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_out_docstrings,
+    array_of, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_str, as_tensor_operand,
+    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_inplace, check_real,
+    connect_1, copy_into, dtype_of, end_op, ended, give_out, grad_enabled, gradient, has_tangent_1, item_of, Node,
+    of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -35,8 +35,8 @@ cdef TensorBase op_cdist(TensorBase x1, TensorBase x2, object p, object compute_
     return ended(depth, result)
 
 def call_cdist(x1, x2, p, compute_mode):
-    x1 = check_tensor(x1, "cdist", "x1", 1)
-    x2 = check_tensor(x2, "cdist", "x2", 2)
+    x1 = as_tensor_operand(x1, "cdist", "x1", 1, x2)
+    x2 = as_tensor_operand(x2, "cdist", "x2", 2, x1)
     p = as_float(p, "cdist", "p", 3)
     compute_mode = as_str(compute_mode, "cdist", "compute_mode", 4)
     check_real(x1, "cdist")
@@ -67,7 +67,7 @@ cdef TensorBase op_pdist(TensorBase self, object p):
     return ended(depth, result)
 
 def call_pdist(self, p):
-    self = check_input(self, "pdist")
+    self = as_input(self, "pdist")
     p = as_float(p, "pdist", "p", 2)
     check_real(self, "pdist")
     return op_pdist(<TensorBase>self, p)
@@ -94,7 +94,7 @@ cdef TensorBase op_lengths(TensorBase self, object p):
     return ended(depth, result)
 
 def call_lengths(self, p):
-    self = check_input(self, "lengths")
+    self = as_input(self, "lengths")
     p = as_float(p, "lengths", "p", 2)
     check_real(self, "lengths")
     return op_lengths(<TensorBase>self, p)
@@ -169,7 +169,7 @@ cdef BatchRule batched_greatest_magnitude
 batched_greatest_magnitude = BatchRule(b"greatest_magnitude", of_cores, b"1", packed_greatest_magnitude, NULL)
 
 def call_greatest_magnitude(self):
-    self = check_input(self, "greatest_magnitude")
+    self = as_input(self, "greatest_magnitude")
     check_real(self, "greatest_magnitude")
     return op_greatest_magnitude(<TensorBase>self)
 
@@ -202,7 +202,7 @@ cdef TensorBase inplace_renorm(TensorBase self, object p, object dim, object max
 
 def call_renorm(self, p, dim, maxnorm):
     return op_renorm(
-        check_input(self, "renorm"),
+        as_input(self, "renorm"),
         as_float(p, "renorm", "p", 2),
         as_dim(dim, "renorm", "dim", 3, self),
         as_float(maxnorm, "renorm", "maxnorm", 4),
@@ -241,10 +241,10 @@ cdef TensorBase op_cov(TensorBase self, object correction, TensorBase fweights, 
 
 def call_cov(self, correction, fweights, aweights):
     return op_cov(
-        check_input(self, "cov"),
+        as_tensor_operand(self, "cov", "input", 1, fweights),
         as_int(correction, "cov", "correction", 2),
-        check_tensor_or_none(fweights, "cov", "fweights", 3),
-        check_tensor_or_none(aweights, "cov", "aweights", 4),
+        as_tensor_operand_or_none(fweights, "cov", "fweights", 3, self),
+        as_tensor_operand_or_none(aweights, "cov", "aweights", 4, self),
     )
 
 def cov(input, *, correction=1, fweights=None, aweights=None):
@@ -271,7 +271,7 @@ cdef TensorBase op_corrcoef(TensorBase self):
     return ended(depth, result)
 
 def call_corrcoef(self):
-    return op_corrcoef(check_input(self, "corrcoef"))
+    return op_corrcoef(as_input(self, "corrcoef"))
 
 def corrcoef(input):
     """Correlation coefficients of the rows of a matrix, whose columns are observations.
@@ -296,7 +296,7 @@ cdef list op_grid_gradient(TensorBase self, object spacing, object dim, object e
 def call_grid_gradient(self, spacing, dim, edge_order):
     return tuple(
         op_grid_gradient(
-            check_input(self, "grid_gradient"),
+            as_input(self, "grid_gradient"),
             spacing,
             as_dim_tuple_or_none(dim, "grid_gradient", "dim", 3, self),
             as_int(edge_order, "grid_gradient", "edge_order", 4),

@@ -4,14 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_number, as_operand, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, binary,
-    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_input, check_real,
-    check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, FusedKernel,
-    give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node,
-    number_as_tensor, original_of, Overloads, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
-    watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_input, as_number, as_operand, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace,
+    check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, FusedKernel, give_out,
+    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node, number_as_tensor,
+    original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    save_input, save_mode, save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap, wrap_owned, write_inplace,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
@@ -453,8 +453,8 @@ cdef BatchRule batched_div_mode_scalar_tensor
 batched_div_mode_scalar_tensor = BatchRule(b"div", elementwise, b".e.", packed_div_mode_scalar_tensor, NULL)
 
 cdef object call_div(self, other):
-    self = as_operand(self, "div", "input", 1)
-    other = as_operand(other, "div", "other", 2)
+    self = as_operand(self, "div", "input", 1, other)
+    other = as_operand(other, "div", "other", 2, self)
     if is_tensor(self) and is_tensor(other):
         return op_div_tensor_tensor(<TensorBase>self, <TensorBase>other)
     if is_tensor(self):
@@ -465,8 +465,8 @@ cdef object call_div(self, other):
     return op_div_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_div_mode(self, other, rounding_mode):
-    self = as_operand(self, "div", "input", 1)
-    other = as_operand(other, "div", "other", 2)
+    self = as_operand(self, "div", "input", 1, other)
+    other = as_operand(other, "div", "other", 2, self)
     rounding_mode = as_str_or_none(rounding_mode, "div", "rounding_mode", 3)
     check_real(self, "div")
     check_real(other, "div")
@@ -480,13 +480,13 @@ cdef object call_div_mode(self, other, rounding_mode):
     return op_div_mode_tensor_scalar(<TensorBase>self, other, rounding_mode)
 
 cdef object call_div_(TensorBase self, other):
-    other = as_operand(other, "div_", "other", 2)
+    other = as_operand(other, "div_", "other", 2, self)
     if is_tensor(other):
         return inplace_div_tensor_tensor(self, <TensorBase>other)
     return inplace_div_tensor_scalar(self, other)
 
 cdef object call_div_mode_(TensorBase self, other, rounding_mode):
-    other = as_operand(other, "div_", "other", 2)
+    other = as_operand(other, "div_", "other", 2, self)
     rounding_mode = as_str_or_none(rounding_mode, "div_", "rounding_mode", 3)
     check_real(self, "div_")
     check_real(other, "div_")
@@ -698,8 +698,8 @@ batched_floor_divide_scalar_tensor = BatchRule(
 )
 
 cdef object call_floor_divide(self, other):
-    self = as_operand(self, "floor_divide", "input", 1)
-    other = as_operand(other, "floor_divide", "other", 2)
+    self = as_operand(self, "floor_divide", "input", 1, other)
+    other = as_operand(other, "floor_divide", "other", 2, self)
     check_real(self, "floor_divide")
     check_real(other, "floor_divide")
     if is_tensor(self) and is_tensor(other):
@@ -712,7 +712,7 @@ cdef object call_floor_divide(self, other):
     return op_floor_divide_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_floor_divide_(TensorBase self, other):
-    other = as_operand(other, "floor_divide_", "other", 2)
+    other = as_operand(other, "floor_divide_", "other", 2, self)
     check_real(self, "floor_divide_")
     check_real(other, "floor_divide_")
     if is_tensor(other):
@@ -927,8 +927,8 @@ cdef BatchRule batched_remainder_scalar_tensor
 batched_remainder_scalar_tensor = BatchRule(b"remainder", elementwise, b".e", packed_remainder_scalar_tensor, NULL)
 
 cdef object call_remainder(self, other):
-    self = as_operand(self, "remainder", "input", 1)
-    other = as_operand(other, "remainder", "other", 2)
+    self = as_operand(self, "remainder", "input", 1, other)
+    other = as_operand(other, "remainder", "other", 2, self)
     check_real(self, "remainder")
     check_real(other, "remainder")
     if is_tensor(self) and is_tensor(other):
@@ -937,10 +937,11 @@ cdef object call_remainder(self, other):
         return op_remainder_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_remainder_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("remainder", "input")
+    self = number_as_tensor(self, other)
+    return op_remainder_tensor_scalar(<TensorBase>self, other)
 
 cdef object call_remainder_(TensorBase self, other):
-    other = as_operand(other, "remainder_", "other", 2)
+    other = as_operand(other, "remainder_", "other", 2, self)
     check_real(self, "remainder_")
     check_real(other, "remainder_")
     if is_tensor(other):
@@ -1174,18 +1175,19 @@ cdef BatchRule batched_pow_scalar_tensor
 batched_pow_scalar_tensor = BatchRule(b"pow", elementwise, b".e", packed_pow_scalar_tensor, NULL)
 
 cdef object call_pow(self, exponent):
-    self = as_operand(self, "pow", "input", 1)
-    exponent = as_operand(exponent, "pow", "exponent", 2)
+    self = as_operand(self, "pow", "input", 1, exponent)
+    exponent = as_operand(exponent, "pow", "exponent", 2, self)
     if is_tensor(self) and is_tensor(exponent):
         return op_pow_tensor_tensor(<TensorBase>self, <TensorBase>exponent)
     if is_tensor(self):
         return op_pow_tensor_scalar(<TensorBase>self, exponent)
     if is_tensor(exponent):
         return op_pow_scalar_tensor(self, <TensorBase>exponent)
-    refuse_numbers("pow", "input")
+    self = number_as_tensor(self, exponent)
+    return op_pow_tensor_scalar(<TensorBase>self, exponent)
 
 cdef object call_pow_(TensorBase self, exponent):
-    exponent = as_operand(exponent, "pow_", "exponent", 2)
+    exponent = as_operand(exponent, "pow_", "exponent", 2, self)
     if is_tensor(exponent):
         return inplace_pow_tensor_tensor(self, <TensorBase>exponent)
     return inplace_pow_tensor_scalar(self, exponent)
@@ -1283,18 +1285,21 @@ cdef TensorBase op_float_power_base(object self, TensorBase exponent):
     return ended(depth, result)
 
 cdef object call_float_power(self, exponent):
-    return op_float_power(check_input(self, "float_power"), check_tensor(exponent, "float_power", "exponent", 2))
+    return op_float_power(
+        as_tensor_operand(self, "float_power", "input", 1, exponent),
+        as_tensor_operand(exponent, "float_power", "exponent", 2, self),
+    )
 
 cdef object call_float_power_number(self, exponent):
-    return op_float_power_number(check_input(self, "float_power"), as_number(exponent, "float_power", "exponent", 2))
+    return op_float_power_number(as_input(self, "float_power"), as_number(exponent, "float_power", "exponent", 2))
 
 cdef object call_float_power_base(self, exponent):
     return op_float_power_base(
-        as_number(self, "float_power", "input", 1), check_tensor(exponent, "float_power", "exponent", 2)
+        as_number(self, "float_power", "input", 1), as_tensor_operand(exponent, "float_power", "exponent", 2, None)
     )
 
 cdef object call_float_power_(TensorBase self, exponent):
-    return inplace_float_power(self, check_tensor(exponent, "float_power_", "exponent", 2))
+    return inplace_float_power(self, as_tensor_operand(exponent, "float_power_", "exponent", 2, self))
 
 cdef object call_float_power_number_(TensorBase self, exponent):
     return inplace_float_power_number(self, as_number(exponent, "float_power_", "exponent", 2))

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_float, as_int_or_none, BatchRule, begin_op, carry_tangents, check_inplace, check_input, check_real,
-    check_tensor, connect_1, ended, finish_inplace, gradient, has_tangent_1, Node, Overloads, prepare_floating,
-    prepare_history, requires_grad_1, set_grad_input, slice_by_slice, take_second_names, TensorBase, watching,
-    write_out_docstrings, write_values, written_batched,
+    array_of, as_float, as_int_or_none, as_tensor_operand, BatchRule, begin_op, carry_tangents, check_inplace,
+    check_input, check_real, connect_1, ended, finish_inplace, gradient, has_tangent_1, Node, Overloads,
+    prepare_floating, prepare_history, requires_grad_1, set_grad_input, slice_by_slice, take_second_names, TensorBase,
+    watching, write_out_docstrings, write_values, written_batched,
 )
 
 from gradsmith.runtime.formulas.formulas cimport zeros_like
@@ -386,7 +386,7 @@ batched_inplace_bernoulli_ = BatchRule(b"bernoulli_", slice_by_slice, b"..g", pa
 
 def call_bernoulli__Tensor(self, p, generator):
     self = check_input(self, "bernoulli_")
-    p = check_tensor(p, "bernoulli_", "p", 2)
+    p = as_tensor_operand(p, "bernoulli_", "p", 2, self)
     generator = as_generator_or_none(generator, "bernoulli_", "generator", 3)
     check_real(self, "bernoulli_")
     check_real(p, "bernoulli_")

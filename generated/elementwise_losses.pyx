@@ -3,7 +3,7 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_float, as_str, begin_op, check_input, check_real, check_tensor, check_tensor_or_none, ended, prepare_floating,
+    as_float, as_str, as_tensor_operand, as_tensor_operand_or_none, begin_op, check_real, ended, prepare_floating,
     shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
@@ -29,10 +29,10 @@ cdef TensorBase op_l1_loss(TensorBase self, TensorBase target, object reduction,
     return ended(depth, result)
 
 def call_l1_loss(self, target, reduction, weight):
-    self = check_input(self, "l1_loss")
-    target = check_tensor(target, "l1_loss", "target", 2)
+    self = as_tensor_operand(self, "l1_loss", "input", 1, target)
+    target = as_tensor_operand(target, "l1_loss", "target", 2, self)
     reduction = as_str(reduction, "l1_loss", "reduction", 3)
-    weight = check_tensor_or_none(weight, "l1_loss", "weight", 4)
+    weight = as_tensor_operand_or_none(weight, "l1_loss", "weight", 4, self)
     check_real(self, "l1_loss")
     check_real(target, "l1_loss")
     return op_l1_loss(<TensorBase>self, <TensorBase>target, reduction, <TensorBase>weight)
@@ -77,8 +77,8 @@ cdef TensorBase op_smooth_l1_loss(TensorBase self, TensorBase target, object red
     return ended(depth, result)
 
 def call_smooth_l1_loss(self, target, reduction, beta):
-    self = check_input(self, "smooth_l1_loss")
-    target = check_tensor(target, "smooth_l1_loss", "target", 2)
+    self = as_tensor_operand(self, "smooth_l1_loss", "input", 1, target)
+    target = as_tensor_operand(target, "smooth_l1_loss", "target", 2, self)
     reduction = as_str(reduction, "smooth_l1_loss", "reduction", 3)
     beta = as_float(beta, "smooth_l1_loss", "beta", 4)
     check_real(self, "smooth_l1_loss")
@@ -120,11 +120,11 @@ cdef TensorBase op_huber_loss(TensorBase self, TensorBase target, object reducti
     return ended(depth, result)
 
 def call_huber_loss(self, target, reduction, delta, weight):
-    self = check_input(self, "huber_loss")
-    target = check_tensor(target, "huber_loss", "target", 2)
+    self = as_tensor_operand(self, "huber_loss", "input", 1, target)
+    target = as_tensor_operand(target, "huber_loss", "target", 2, self)
     reduction = as_str(reduction, "huber_loss", "reduction", 3)
     delta = as_float(delta, "huber_loss", "delta", 4)
-    weight = check_tensor_or_none(weight, "huber_loss", "weight", 5)
+    weight = as_tensor_operand_or_none(weight, "huber_loss", "weight", 5, self)
     check_real(self, "huber_loss")
     check_real(target, "huber_loss")
     self = prepare_floating("huber_loss", self)
@@ -155,8 +155,8 @@ cdef TensorBase op_soft_margin_loss(TensorBase self, TensorBase target, object r
     return ended(depth, result)
 
 def call_soft_margin_loss(self, target, reduction):
-    self = check_input(self, "soft_margin_loss")
-    target = check_tensor(target, "soft_margin_loss", "target", 2)
+    self = as_tensor_operand(self, "soft_margin_loss", "input", 1, target)
+    target = as_tensor_operand(target, "soft_margin_loss", "target", 2, self)
     reduction = as_str(reduction, "soft_margin_loss", "reduction", 3)
     check_real(self, "soft_margin_loss")
     check_real(target, "soft_margin_loss")
@@ -251,11 +251,11 @@ cdef TensorBase op_binary_cross_entropy_with_logits(
     return ended(depth, result)
 
 def call_binary_cross_entropy_with_logits(self, target, weight, reduction, pos_weight):
-    self = check_input(self, "binary_cross_entropy_with_logits")
-    target = check_tensor(target, "binary_cross_entropy_with_logits", "target", 2)
-    weight = check_tensor_or_none(weight, "binary_cross_entropy_with_logits", "weight", 3)
+    self = as_tensor_operand(self, "binary_cross_entropy_with_logits", "input", 1, target)
+    target = as_tensor_operand(target, "binary_cross_entropy_with_logits", "target", 2, self)
+    weight = as_tensor_operand_or_none(weight, "binary_cross_entropy_with_logits", "weight", 3, self)
     reduction = as_str(reduction, "binary_cross_entropy_with_logits", "reduction", 4)
-    pos_weight = check_tensor_or_none(pos_weight, "binary_cross_entropy_with_logits", "pos_weight", 5)
+    pos_weight = as_tensor_operand_or_none(pos_weight, "binary_cross_entropy_with_logits", "pos_weight", 5, self)
     check_real(self, "binary_cross_entropy_with_logits")
     check_real(target, "binary_cross_entropy_with_logits")
     self = prepare_floating("binary_cross_entropy_with_logits", self)
@@ -298,8 +298,8 @@ cdef TensorBase op_hinge_embedding_loss(TensorBase self, TensorBase target, obje
     return ended(depth, result)
 
 def call_hinge_embedding_loss(self, target, margin, reduction):
-    self = check_input(self, "hinge_embedding_loss")
-    target = check_tensor(target, "hinge_embedding_loss", "target", 2)
+    self = as_tensor_operand(self, "hinge_embedding_loss", "input", 1, target)
+    target = as_tensor_operand(target, "hinge_embedding_loss", "target", 2, self)
     margin = as_float(margin, "hinge_embedding_loss", "margin", 3)
     reduction = as_str(reduction, "hinge_embedding_loss", "reduction", 4)
     check_real(self, "hinge_embedding_loss")

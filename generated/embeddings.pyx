@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_int, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_tangents, check_input,
-    check_tensor, connect_1, device_of, ended, gradient, has_tangent_1, item_of, Node, replayed_tensor, replays,
+    array_of, as_bool, as_input, as_int, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts,
+    carry_tangents, connect_1, device_of, ended, gradient, has_tangent_1, item_of, Node, replayed_tensor, replays,
     requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
@@ -36,8 +36,8 @@ cdef TensorBase op_embedding(
 
 def call_embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedding(
-        check_tensor(weight, "embedding", "weight", 1),
-        check_tensor(indices, "embedding", "indices", 2),
+        as_tensor_operand(weight, "embedding", "weight", 1, indices),
+        as_tensor_operand(indices, "embedding", "indices", 2, weight),
         as_int(padding_idx, "embedding", "padding_idx", 3),
         as_bool(scale_grad_by_freq, "embedding", "scale_grad_by_freq", 4),
         as_bool(sparse, "embedding", "sparse", 5),
@@ -139,8 +139,8 @@ batched_embedded = BatchRule(b"embedded", by_parts, b".....", packed_embedded, p
 
 def call_embedded(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedded(
-        check_tensor(weight, "embedded", "weight", 1),
-        check_tensor(indices, "embedded", "indices", 2),
+        as_tensor_operand(weight, "embedded", "weight", 1, None),
+        as_tensor_operand(indices, "embedded", "indices", 2, weight),
         as_int(padding_idx, "embedded", "padding_idx", 3),
         as_bool(scale_grad_by_freq, "embedded", "scale_grad_by_freq", 4),
         as_bool(sparse, "embedded", "sparse", 5),
@@ -222,8 +222,8 @@ batched_rows_summed = BatchRule(b"rows_summed", by_parts, b"...", packed_rows_su
 
 def call_rows_summed(self, indices, count):
     return op_rows_summed(
-        check_input(self, "rows_summed"),
-        check_tensor(indices, "rows_summed", "indices", 2),
+        as_input(self, "rows_summed"),
+        as_tensor_operand(indices, "rows_summed", "indices", 2, self),
         as_int(count, "rows_summed", "count", 3),
     )
 

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
-    carry_transposed, check_inplace, check_input, check_real, connect_1, connect_2, copy_into, drop_value, elementwise,
-    end_op, ended, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1,
-    has_tangent_2, is_tensor, name_within, Node, original_of, plus, refuse_numbers, replayed_result, replayed_tensor,
+    apply_fused, array_of, as_input, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
+    carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, end_op,
+    ended, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1,
+    has_tangent_2, is_tensor, name_within, Node, number_as_tensor, original_of, plus, replayed_result, replayed_tensor,
     replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, set_grad_input,
     set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching,
     wrap, write_out_docstrings,
@@ -57,7 +57,7 @@ cdef TensorBase inplace_erfc(TensorBase self):
     return copy_into("erfc_", self, op_erfc_loop(original) if fits_loop(original) else op_erfc_any(original))
 
 def call_erfc(self):
-    self = check_input(self, "erfc")
+    self = as_input(self, "erfc")
     check_real(self, "erfc")
     return op_erfc(<TensorBase>self)
 
@@ -131,7 +131,7 @@ cdef BatchRule batched_erfc_loop
 batched_erfc_loop = BatchRule(b"erfc_loop", elementwise, b"e", packed_erfc_loop, NULL)
 
 def call_erfc_loop(self):
-    self = check_input(self, "erfc_loop")
+    self = as_input(self, "erfc_loop")
     check_real(self, "erfc_loop")
     return op_erfc_loop(<TensorBase>self)
 
@@ -194,7 +194,7 @@ cdef BatchRule batched_erfc_any
 batched_erfc_any = BatchRule(b"erfc_any", elementwise, b"e", packed_erfc_any, NULL)
 
 def call_erfc_any(self):
-    self = check_input(self, "erfc_any")
+    self = as_input(self, "erfc_any")
     check_real(self, "erfc_any")
     return op_erfc_any(<TensorBase>self)
 
@@ -266,7 +266,7 @@ cdef BatchRule batched_special_erfcx
 batched_special_erfcx = BatchRule(b"special.erfcx", elementwise, b"e", packed_special_erfcx, NULL)
 
 def call_special_erfcx(self):
-    self = check_input(self, "special.erfcx")
+    self = as_input(self, "special.erfcx")
     check_real(self, "special.erfcx")
     return op_special_erfcx(<TensorBase>self)
 
@@ -330,7 +330,7 @@ cdef BatchRule batched_special_erfi
 batched_special_erfi = BatchRule(b"special.erfi", elementwise, b"e", packed_special_erfi, NULL)
 
 def call_special_erfi(self):
-    self = check_input(self, "special.erfi")
+    self = as_input(self, "special.erfi")
     check_real(self, "special.erfi")
     return op_special_erfi(<TensorBase>self)
 
@@ -396,7 +396,7 @@ cdef BatchRule batched_special_erfcinv
 batched_special_erfcinv = BatchRule(b"special.erfcinv", elementwise, b"e", packed_special_erfcinv, NULL)
 
 def call_special_erfcinv(self):
-    self = check_input(self, "special.erfcinv")
+    self = as_input(self, "special.erfcinv")
     check_real(self, "special.erfcinv")
     return op_special_erfcinv(<TensorBase>self)
 
@@ -466,7 +466,7 @@ cdef BatchRule batched_special_ndtr
 batched_special_ndtr = BatchRule(b"special.ndtr", elementwise, b"e", packed_special_ndtr, NULL)
 
 def call_special_ndtr(self):
-    self = check_input(self, "special.ndtr")
+    self = as_input(self, "special.ndtr")
     check_real(self, "special.ndtr")
     return op_special_ndtr(<TensorBase>self)
 
@@ -536,7 +536,7 @@ cdef BatchRule batched_special_ndtri
 batched_special_ndtri = BatchRule(b"special.ndtri", elementwise, b"e", packed_special_ndtri, NULL)
 
 def call_special_ndtri(self):
-    self = check_input(self, "special.ndtri")
+    self = as_input(self, "special.ndtri")
     check_real(self, "special.ndtri")
     return op_special_ndtri(<TensorBase>self)
 
@@ -607,7 +607,7 @@ cdef BatchRule batched_special_log_ndtr
 batched_special_log_ndtr = BatchRule(b"special.log_ndtr", elementwise, b"e", packed_special_log_ndtr, NULL)
 
 def call_special_log_ndtr(self):
-    self = check_input(self, "special.log_ndtr")
+    self = as_input(self, "special.log_ndtr")
     check_real(self, "special.log_ndtr")
     return op_special_log_ndtr(<TensorBase>self)
 
@@ -674,7 +674,7 @@ cdef BatchRule batched_special_dawsn
 batched_special_dawsn = BatchRule(b"special.dawsn", elementwise, b"e", packed_special_dawsn, NULL)
 
 def call_special_dawsn(self):
-    self = check_input(self, "special.dawsn")
+    self = as_input(self, "special.dawsn")
     check_real(self, "special.dawsn")
     return op_special_dawsn(<TensorBase>self)
 
@@ -757,7 +757,7 @@ batched_special_fresnel = BatchRule(b"special.fresnel", elementwise, b"c", packe
 SpecialFresnelResult = return_type("special_fresnel", "SpecialFresnelResult", ("s", "c"), __name__)
 
 def call_special_fresnel(self):
-    self = check_input(self, "special.fresnel")
+    self = as_input(self, "special.fresnel")
     check_real(self, "special.fresnel")
     return SpecialFresnelResult._make(op_special_fresnel(<TensorBase>self))
 
@@ -1018,8 +1018,8 @@ batched_special_owens_t_scalar_tensor = BatchRule(
 )
 
 def call_special_owens_t(self, a):
-    self = as_operand(self, "special.owens_t", "input", 1)
-    a = as_operand(a, "special.owens_t", "a", 2)
+    self = as_operand(self, "special.owens_t", "input", 1, a)
+    a = as_operand(a, "special.owens_t", "a", 2, self)
     check_real(self, "special.owens_t")
     check_real(a, "special.owens_t")
     if is_tensor(self) and is_tensor(a):
@@ -1028,7 +1028,8 @@ def call_special_owens_t(self, a):
         return op_special_owens_t_tensor_scalar(<TensorBase>self, a)
     if is_tensor(a):
         return op_special_owens_t_scalar_tensor(self, <TensorBase>a)
-    refuse_numbers("special.owens_t", "input")
+    self = number_as_tensor(self, a)
+    return op_special_owens_t_tensor_scalar(<TensorBase>self, a)
 
 def special_owens_t(input, a, *, out=None):
     """Owen's T function, of use for bivariate normal distributions.

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
-    check_inplace, check_input, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward,
-    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of,
-    prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor,
-    set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned,
-    write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_floating, as_input, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
+    check_inplace, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into,
+    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
+    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
+    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT
 
@@ -99,7 +99,7 @@ cdef BatchRule batched_inplace_exp
 batched_inplace_exp = BatchRule(b"exp_", elementwise, b"w", packed_inplace_exp, NULL)
 
 cdef object call_exp(self):
-    return op_exp(check_input(self, "exp"))
+    return op_exp(as_input(self, "exp"))
 
 def exp(input, *, out=None):
     """e to the power of each element.
@@ -179,7 +179,7 @@ cdef BatchRule batched_inplace_expm1
 batched_inplace_expm1 = BatchRule(b"expm1_", elementwise, b"w", packed_inplace_expm1, NULL)
 
 cdef object call_expm1(self):
-    return op_expm1(check_input(self, "expm1"))
+    return op_expm1(as_input(self, "expm1"))
 
 def expm1(input, *, out=None):
     """e to the power of each element, minus one; exact near zero.
@@ -260,7 +260,7 @@ cdef BatchRule batched_inplace_log
 batched_inplace_log = BatchRule(b"log_", elementwise, b"w", packed_inplace_log, NULL)
 
 cdef object call_log(self):
-    return op_log(check_input(self, "log"))
+    return op_log(as_input(self, "log"))
 
 def log(input, *, out=None):
     """Natural logarithm of each element.
@@ -339,7 +339,7 @@ cdef BatchRule batched_inplace_log1p
 batched_inplace_log1p = BatchRule(b"log1p_", elementwise, b"w", packed_inplace_log1p, NULL)
 
 cdef object call_log1p(self):
-    return op_log1p(check_input(self, "log1p"))
+    return op_log1p(as_input(self, "log1p"))
 
 def log1p(input, *, out=None):
     """Natural logarithm of one plus each element; exact near zero.
@@ -421,7 +421,7 @@ cdef BatchRule batched_inplace_sqrt
 batched_inplace_sqrt = BatchRule(b"sqrt_", elementwise, b"w", packed_inplace_sqrt, NULL)
 
 cdef object call_sqrt(self):
-    return op_sqrt(check_input(self, "sqrt"))
+    return op_sqrt(as_input(self, "sqrt"))
 
 def sqrt(input, *, out=None):
     """Square root of each element.
@@ -517,7 +517,7 @@ cdef BatchRule batched_inplace_rsqrt
 batched_inplace_rsqrt = BatchRule(b"rsqrt_", elementwise, b"w", packed_inplace_rsqrt, NULL)
 
 cdef object call_rsqrt(self):
-    return op_rsqrt(check_input(self, "rsqrt"))
+    return op_rsqrt(as_input(self, "rsqrt"))
 
 def rsqrt(input, *, out=None):
     """One divided by the square root of each element.
@@ -548,7 +548,7 @@ cdef TensorBase inplace_erf(TensorBase self):
     return copy_into("erf_", self, op_erf_loop(original) if fits_loop(original) else op_erf_any(original))
 
 cdef object call_erf(self):
-    self = check_input(self, "erf")
+    self = as_input(self, "erf")
     check_real(self, "erf")
     return op_erf(<TensorBase>self)
 
@@ -623,7 +623,7 @@ cdef BatchRule batched_erf_loop
 batched_erf_loop = BatchRule(b"erf_loop", elementwise, b"e", packed_erf_loop, NULL)
 
 cdef object call_erf_loop(self):
-    self = check_input(self, "erf_loop")
+    self = as_input(self, "erf_loop")
     check_real(self, "erf_loop")
     return op_erf_loop(<TensorBase>self)
 
@@ -684,7 +684,7 @@ cdef BatchRule batched_erf_any
 batched_erf_any = BatchRule(b"erf_any", elementwise, b"e", packed_erf_any, NULL)
 
 cdef object call_erf_any(self):
-    self = check_input(self, "erf_any")
+    self = as_input(self, "erf_any")
     check_real(self, "erf_any")
     return op_erf_any(<TensorBase>self)
 
@@ -768,7 +768,7 @@ cdef BatchRule batched_inplace_erfinv
 batched_inplace_erfinv = BatchRule(b"erfinv_", elementwise, b"w", packed_inplace_erfinv, NULL)
 
 cdef object call_erfinv(self):
-    self = check_input(self, "erfinv")
+    self = as_input(self, "erfinv")
     check_real(self, "erfinv")
     return op_erfinv(<TensorBase>self)
 

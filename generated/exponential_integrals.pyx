@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed, check_input, check_real,
-    check_tensor, connect_1, elementwise, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
+    array_of, as_input, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed,
+    check_real, connect_1, elementwise, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
     name_within, Node, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor,
     saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
     value_of, watching, wrap, write_out_docstrings,
@@ -78,7 +78,7 @@ cdef BatchRule batched_special_exp1
 batched_special_exp1 = BatchRule(b"special.exp1", elementwise, b"e", packed_special_exp1, NULL)
 
 def call_special_exp1(self):
-    self = check_input(self, "special.exp1")
+    self = as_input(self, "special.exp1")
     check_real(self, "special.exp1")
     return op_special_exp1(<TensorBase>self)
 
@@ -140,7 +140,7 @@ cdef BatchRule batched_special_expi
 batched_special_expi = BatchRule(b"special.expi", elementwise, b"e", packed_special_expi, NULL)
 
 def call_special_expi(self):
-    self = check_input(self, "special.expi")
+    self = as_input(self, "special.expi")
     check_real(self, "special.expi")
     return op_special_expi(<TensorBase>self)
 
@@ -224,7 +224,7 @@ batched_special_expn = BatchRule(b"special.expn", elementwise, b".c", packed_spe
 
 def call_special_expn(n, self):
     n = as_int(n, "special.expn", "n", 1)
-    self = check_tensor(self, "special.expn", "input", 2)
+    self = as_tensor_operand(self, "special.expn", "input", 2, None)
     check_real(self, "special.expn")
     return op_special_expn(n, <TensorBase>self)
 
@@ -308,7 +308,7 @@ batched_special_sici = BatchRule(b"special.sici", elementwise, b"c", packed_spec
 SpecialSiciResult = return_type("special_sici", "SpecialSiciResult", ("si", "ci"), __name__)
 
 def call_special_sici(self):
-    self = check_input(self, "special.sici")
+    self = as_input(self, "special.sici")
     check_real(self, "special.sici")
     return SpecialSiciResult._make(op_special_sici(<TensorBase>self))
 
@@ -394,7 +394,7 @@ batched_special_shichi = BatchRule(b"special.shichi", elementwise, b"c", packed_
 SpecialShichiResult = return_type("special_shichi", "SpecialShichiResult", ("shi", "chi"), __name__)
 
 def call_special_shichi(self):
-    self = check_input(self, "special.shichi")
+    self = as_input(self, "special.shichi")
     check_real(self, "special.shichi")
     return SpecialShichiResult._make(op_special_shichi(<TensorBase>self))
 
@@ -473,7 +473,7 @@ cdef BatchRule batched_special_spence
 batched_special_spence = BatchRule(b"special.spence", elementwise, b"e", packed_special_spence, NULL)
 
 def call_special_spence(self):
-    self = check_input(self, "special.spence")
+    self = as_input(self, "special.spence")
     check_real(self, "special.spence")
     return op_special_spence(<TensorBase>self)
 
@@ -539,7 +539,7 @@ cdef BatchRule batched_special_ellipk
 batched_special_ellipk = BatchRule(b"special.ellipk", elementwise, b"e", packed_special_ellipk, NULL)
 
 def call_special_ellipk(self):
-    self = check_input(self, "special.ellipk")
+    self = as_input(self, "special.ellipk")
     check_real(self, "special.ellipk")
     return op_special_ellipk(<TensorBase>self)
 
@@ -605,7 +605,7 @@ cdef BatchRule batched_special_ellipe
 batched_special_ellipe = BatchRule(b"special.ellipe", elementwise, b"e", packed_special_ellipe, NULL)
 
 def call_special_ellipe(self):
-    self = check_input(self, "special.ellipe")
+    self = as_input(self, "special.ellipe")
     check_real(self, "special.ellipe")
     return op_special_ellipe(<TensorBase>self)
 
@@ -683,7 +683,7 @@ cdef BatchRule batched_special_ellipkm1
 batched_special_ellipkm1 = BatchRule(b"special.ellipkm1", elementwise, b"e", packed_special_ellipkm1, NULL)
 
 def call_special_ellipkm1(self):
-    self = check_input(self, "special.ellipkm1")
+    self = as_input(self, "special.ellipkm1")
     check_real(self, "special.ellipkm1")
     return op_special_ellipkm1(<TensorBase>self)
 

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, BatchRule, begin_op,
-    begin_replaceable_op, by_parts, carry_transposed, check_input, check_real, check_tensor, connect_1, end_op, ended,
-    give_out, gradient, gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric, replayed_result,
-    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_out_docstrings,
+    along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, as_input,
+    as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, connect_1,
+    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric,
+    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
@@ -71,7 +71,7 @@ cdef BatchRule batched_amax
 batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL)
 
 def call_amax(self, dim, keepdim):
-    self = check_input(self, "amax")
+    self = as_input(self, "amax")
     dim = as_dim_tuple(dim, "amax", "dim", 2, self)
     keepdim = as_bool(keepdim, "amax", "keepdim", 3)
     check_real(self, "amax")
@@ -146,7 +146,7 @@ cdef BatchRule batched_amin
 batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL)
 
 def call_amin(self, dim, keepdim):
-    self = check_input(self, "amin")
+    self = as_input(self, "amin")
     dim = as_dim_tuple(dim, "amin", "dim", 2, self)
     keepdim = as_bool(keepdim, "amin", "keepdim", 3)
     check_real(self, "amin")
@@ -284,19 +284,19 @@ batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL)
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
 def call_max(self):
-    self = check_input(self, "max")
+    self = as_input(self, "max")
     check_real(self, "max")
     return op_max(<TensorBase>self)
 
 def call_max_other(self, other):
-    self = check_input(self, "max")
-    other = check_tensor(other, "max", "other", 2)
+    self = as_tensor_operand(self, "max", "input", 1, other)
+    other = as_tensor_operand(other, "max", "other", 2, self)
     check_real(self, "max")
     check_real(other, "max")
     return op_max_other(<TensorBase>self, <TensorBase>other)
 
 def call_max_dim(self, dim, keepdim):
-    self = check_input(self, "max")
+    self = as_input(self, "max")
     dim = as_dim(dim, "max", "dim", 2, self)
     keepdim = as_bool(keepdim, "max", "keepdim", 3)
     check_real(self, "max")
@@ -482,19 +482,19 @@ batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL)
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
 def call_min(self):
-    self = check_input(self, "min")
+    self = as_input(self, "min")
     check_real(self, "min")
     return op_min(<TensorBase>self)
 
 def call_min_other(self, other):
-    self = check_input(self, "min")
-    other = check_tensor(other, "min", "other", 2)
+    self = as_tensor_operand(self, "min", "input", 1, other)
+    other = as_tensor_operand(other, "min", "other", 2, self)
     check_real(self, "min")
     check_real(other, "min")
     return op_min_other(<TensorBase>self, <TensorBase>other)
 
 def call_min_dim(self, dim, keepdim):
-    self = check_input(self, "min")
+    self = as_input(self, "min")
     dim = as_dim(dim, "min", "dim", 2, self)
     keepdim = as_bool(keepdim, "min", "keepdim", 3)
     check_real(self, "min")
@@ -584,7 +584,7 @@ cdef BatchRule batched_argmax
 batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL)
 
 def call_argmax(self, dim, keepdim):
-    self = check_input(self, "argmax")
+    self = as_input(self, "argmax")
     dim = as_dim_or_none(dim, "argmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmax", "keepdim", 3)
     check_real(self, "argmax")
@@ -623,7 +623,7 @@ cdef BatchRule batched_argmin
 batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL)
 
 def call_argmin(self, dim, keepdim):
-    self = check_input(self, "argmin")
+    self = as_input(self, "argmin")
     dim = as_dim_or_none(dim, "argmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "argmin", "keepdim", 3)
     check_real(self, "argmin")
@@ -663,9 +663,7 @@ batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL)
 
 def call_all(self, dim, keepdim):
     return op_all(
-        check_input(self, "all"),
-        as_dim_tuple_or_none(dim, "all", "dim", 2, self),
-        as_bool(keepdim, "all", "keepdim", 3),
+        as_input(self, "all"), as_dim_tuple_or_none(dim, "all", "dim", 2, self), as_bool(keepdim, "all", "keepdim", 3)
     )
 
 def all(input, dim=None, keepdim=False, *, out=None):
@@ -701,9 +699,7 @@ batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL)
 
 def call_any(self, dim, keepdim):
     return op_any(
-        check_input(self, "any"),
-        as_dim_tuple_or_none(dim, "any", "dim", 2, self),
-        as_bool(keepdim, "any", "keepdim", 3),
+        as_input(self, "any"), as_dim_tuple_or_none(dim, "any", "dim", 2, self), as_bool(keepdim, "any", "keepdim", 3)
     )
 
 def any(input, dim=None, keepdim=False, *, out=None):

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dim_tuple_or_none, as_float, as_int, as_int_or_none,
-    as_int_tuple, as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    check_input, check_real, connect_1, ended, give_out, gradient, has_tangent_1, item_of, name_within, ndim_of, Node,
-    replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of,
+    along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dim_tuple_or_none, as_float, as_input, as_int,
+    as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, check_real, connect_1, ended, give_out, gradient, has_tangent_1, item_of, name_within, ndim_of,
+    Node, replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
 
@@ -68,7 +68,7 @@ batched_dft = BatchRule(b"dft", along_slices, b"bF..", packed_dft, NULL)
 
 def call_dft(self, dim, power, inverse):
     return op_dft(
-        check_input(self, "dft"),
+        as_input(self, "dft"),
         as_dim_tuple(dim, "dft", "dim", 2, self),
         as_float(power, "dft", "power", 3),
         as_bool(inverse, "dft", "inverse", 4),
@@ -148,7 +148,7 @@ cdef BatchRule batched_real_dft
 batched_real_dft = BatchRule(b"real_dft", along_slices, b"bF.", packed_real_dft, NULL)
 
 def call_real_dft(self, dim, power):
-    self = check_input(self, "real_dft")
+    self = as_input(self, "real_dft")
     dim = as_dim_tuple(dim, "real_dft", "dim", 2, self)
     power = as_float(power, "real_dft", "power", 3)
     check_real(self, "real_dft")
@@ -220,7 +220,7 @@ batched_dft_to_real = BatchRule(b"dft_to_real", along_slices, b"bF..", packed_df
 
 def call_dft_to_real(self, dim, power, size):
     return op_dft_to_real(
-        check_input(self, "dft_to_real"),
+        as_input(self, "dft_to_real"),
         as_dim_tuple(dim, "dft_to_real", "dim", 2, self),
         as_float(power, "dft_to_real", "power", 3),
         as_int(size, "dft_to_real", "size", 4),
@@ -293,7 +293,7 @@ batched_scaled_pairs = BatchRule(b"scaled_pairs", along_slices, b"bd..", packed_
 
 def call_scaled_pairs(self, dim, size, factor):
     return op_scaled_pairs(
-        check_input(self, "scaled_pairs"),
+        as_input(self, "scaled_pairs"),
         as_dim(dim, "scaled_pairs", "dim", 2, self),
         as_int(size, "scaled_pairs", "size", 3),
         as_float(factor, "scaled_pairs", "factor", 4),
@@ -370,7 +370,7 @@ batched_framed = BatchRule(b"framed", along_slices, b"b..F", packed_framed, NULL
 
 def call_framed(self, start, size, dim):
     return op_framed(
-        check_input(self, "framed"),
+        as_input(self, "framed"),
         as_int_tuple(start, "framed", "start", 2),
         as_int_tuple(size, "framed", "size", 3),
         as_dim_tuple(dim, "framed", "dim", 4, self),
@@ -416,7 +416,7 @@ cdef TensorBase op_fft_fft(TensorBase self, object n, object dim, object norm):
 
 def call_fft_fft(self, n, dim, norm):
     return op_fft_fft(
-        check_input(self, "fft.fft"),
+        as_input(self, "fft.fft"),
         as_int_or_none(n, "fft.fft", "n", 2),
         as_dim(dim, "fft.fft", "dim", 3, self),
         as_str_or_none(norm, "fft.fft", "norm", 4),
@@ -459,7 +459,7 @@ cdef TensorBase op_fft_ifft(TensorBase self, object n, object dim, object norm):
 
 def call_fft_ifft(self, n, dim, norm):
     return op_fft_ifft(
-        check_input(self, "fft.ifft"),
+        as_input(self, "fft.ifft"),
         as_int_or_none(n, "fft.ifft", "n", 2),
         as_dim(dim, "fft.ifft", "dim", 3, self),
         as_str_or_none(norm, "fft.ifft", "norm", 4),
@@ -500,7 +500,7 @@ cdef TensorBase op_fft_rfft(TensorBase self, object n, object dim, object norm):
     return ended(depth, result)
 
 def call_fft_rfft(self, n, dim, norm):
-    self = check_input(self, "fft.rfft")
+    self = as_input(self, "fft.rfft")
     n = as_int_or_none(n, "fft.rfft", "n", 2)
     dim = as_dim(dim, "fft.rfft", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.rfft", "norm", 4)
@@ -544,7 +544,7 @@ cdef TensorBase op_fft_ihfft(TensorBase self, object n, object dim, object norm)
     return ended(depth, result)
 
 def call_fft_ihfft(self, n, dim, norm):
-    self = check_input(self, "fft.ihfft")
+    self = as_input(self, "fft.ihfft")
     n = as_int_or_none(n, "fft.ihfft", "n", 2)
     dim = as_dim(dim, "fft.ihfft", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.ihfft", "norm", 4)
@@ -588,7 +588,7 @@ cdef TensorBase op_fft_irfft(TensorBase self, object n, object dim, object norm)
 
 def call_fft_irfft(self, n, dim, norm):
     return op_fft_irfft(
-        check_input(self, "fft.irfft"),
+        as_input(self, "fft.irfft"),
         as_int_or_none(n, "fft.irfft", "n", 2),
         as_dim(dim, "fft.irfft", "dim", 3, self),
         as_str_or_none(norm, "fft.irfft", "norm", 4),
@@ -633,7 +633,7 @@ cdef TensorBase op_fft_hfft(TensorBase self, object n, object dim, object norm):
 
 def call_fft_hfft(self, n, dim, norm):
     return op_fft_hfft(
-        check_input(self, "fft.hfft"),
+        as_input(self, "fft.hfft"),
         as_int_or_none(n, "fft.hfft", "n", 2),
         as_dim(dim, "fft.hfft", "dim", 3, self),
         as_str_or_none(norm, "fft.hfft", "norm", 4),
@@ -678,7 +678,7 @@ cdef TensorBase op_fft_fft2(TensorBase self, object s, object dim, object norm):
 
 def call_fft_fft2(self, s, dim, norm):
     return op_fft_fft2(
-        check_input(self, "fft.fft2"),
+        as_input(self, "fft.fft2"),
         as_int_tuple_or_none(s, "fft.fft2", "s", 2),
         as_dim_tuple(dim, "fft.fft2", "dim", 3, self),
         as_str_or_none(norm, "fft.fft2", "norm", 4),
@@ -723,7 +723,7 @@ cdef TensorBase op_fft_ifft2(TensorBase self, object s, object dim, object norm)
 
 def call_fft_ifft2(self, s, dim, norm):
     return op_fft_ifft2(
-        check_input(self, "fft.ifft2"),
+        as_input(self, "fft.ifft2"),
         as_int_tuple_or_none(s, "fft.ifft2", "s", 2),
         as_dim_tuple(dim, "fft.ifft2", "dim", 3, self),
         as_str_or_none(norm, "fft.ifft2", "norm", 4),
@@ -766,7 +766,7 @@ cdef TensorBase op_fft_rfft2(TensorBase self, object s, object dim, object norm)
     return ended(depth, result)
 
 def call_fft_rfft2(self, s, dim, norm):
-    self = check_input(self, "fft.rfft2")
+    self = as_input(self, "fft.rfft2")
     s = as_int_tuple_or_none(s, "fft.rfft2", "s", 2)
     dim = as_dim_tuple(dim, "fft.rfft2", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.rfft2", "norm", 4)
@@ -813,7 +813,7 @@ cdef TensorBase op_fft_ihfft2(TensorBase self, object s, object dim, object norm
     return ended(depth, result)
 
 def call_fft_ihfft2(self, s, dim, norm):
-    self = check_input(self, "fft.ihfft2")
+    self = as_input(self, "fft.ihfft2")
     s = as_int_tuple_or_none(s, "fft.ihfft2", "s", 2)
     dim = as_dim_tuple(dim, "fft.ihfft2", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.ihfft2", "norm", 4)
@@ -859,7 +859,7 @@ cdef TensorBase op_fft_irfft2(TensorBase self, object s, object dim, object norm
 
 def call_fft_irfft2(self, s, dim, norm):
     return op_fft_irfft2(
-        check_input(self, "fft.irfft2"),
+        as_input(self, "fft.irfft2"),
         as_int_tuple_or_none(s, "fft.irfft2", "s", 2),
         as_dim_tuple(dim, "fft.irfft2", "dim", 3, self),
         as_str_or_none(norm, "fft.irfft2", "norm", 4),
@@ -906,7 +906,7 @@ cdef TensorBase op_fft_hfft2(TensorBase self, object s, object dim, object norm)
 
 def call_fft_hfft2(self, s, dim, norm):
     return op_fft_hfft2(
-        check_input(self, "fft.hfft2"),
+        as_input(self, "fft.hfft2"),
         as_int_tuple_or_none(s, "fft.hfft2", "s", 2),
         as_dim_tuple(dim, "fft.hfft2", "dim", 3, self),
         as_str_or_none(norm, "fft.hfft2", "norm", 4),
@@ -951,7 +951,7 @@ cdef TensorBase op_fft_fftn(TensorBase self, object s, object dim, object norm):
 
 def call_fft_fftn(self, s, dim, norm):
     return op_fft_fftn(
-        check_input(self, "fft.fftn"),
+        as_input(self, "fft.fftn"),
         as_int_tuple_or_none(s, "fft.fftn", "s", 2),
         as_dim_tuple_or_none(dim, "fft.fftn", "dim", 3, self),
         as_str_or_none(norm, "fft.fftn", "norm", 4),
@@ -996,7 +996,7 @@ cdef TensorBase op_fft_ifftn(TensorBase self, object s, object dim, object norm)
 
 def call_fft_ifftn(self, s, dim, norm):
     return op_fft_ifftn(
-        check_input(self, "fft.ifftn"),
+        as_input(self, "fft.ifftn"),
         as_int_tuple_or_none(s, "fft.ifftn", "s", 2),
         as_dim_tuple_or_none(dim, "fft.ifftn", "dim", 3, self),
         as_str_or_none(norm, "fft.ifftn", "norm", 4),
@@ -1039,7 +1039,7 @@ cdef TensorBase op_fft_rfftn(TensorBase self, object s, object dim, object norm)
     return ended(depth, result)
 
 def call_fft_rfftn(self, s, dim, norm):
-    self = check_input(self, "fft.rfftn")
+    self = as_input(self, "fft.rfftn")
     s = as_int_tuple_or_none(s, "fft.rfftn", "s", 2)
     dim = as_dim_tuple_or_none(dim, "fft.rfftn", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.rfftn", "norm", 4)
@@ -1085,7 +1085,7 @@ cdef TensorBase op_fft_ihfftn(TensorBase self, object s, object dim, object norm
     return ended(depth, result)
 
 def call_fft_ihfftn(self, s, dim, norm):
-    self = check_input(self, "fft.ihfftn")
+    self = as_input(self, "fft.ihfftn")
     s = as_int_tuple_or_none(s, "fft.ihfftn", "s", 2)
     dim = as_dim_tuple_or_none(dim, "fft.ihfftn", "dim", 3, self)
     norm = as_str_or_none(norm, "fft.ihfftn", "norm", 4)
@@ -1131,7 +1131,7 @@ cdef TensorBase op_fft_irfftn(TensorBase self, object s, object dim, object norm
 
 def call_fft_irfftn(self, s, dim, norm):
     return op_fft_irfftn(
-        check_input(self, "fft.irfftn"),
+        as_input(self, "fft.irfftn"),
         as_int_tuple_or_none(s, "fft.irfftn", "s", 2),
         as_dim_tuple_or_none(dim, "fft.irfftn", "dim", 3, self),
         as_str_or_none(norm, "fft.irfftn", "norm", 4),
@@ -1178,7 +1178,7 @@ cdef TensorBase op_fft_hfftn(TensorBase self, object s, object dim, object norm)
 
 def call_fft_hfftn(self, s, dim, norm):
     return op_fft_hfftn(
-        check_input(self, "fft.hfftn"),
+        as_input(self, "fft.hfftn"),
         as_int_tuple_or_none(s, "fft.hfftn", "s", 2),
         as_dim_tuple_or_none(dim, "fft.hfftn", "dim", 3, self),
         as_str_or_none(norm, "fft.hfftn", "norm", 4),
@@ -1212,7 +1212,7 @@ cdef TensorBase op_fft_fftshift(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_fft_fftshift(self, dim):
-    return op_fft_fftshift(check_input(self, "fft.fftshift"), as_dim_tuple_or_none(dim, "fft.fftshift", "dim", 2, self))
+    return op_fft_fftshift(as_input(self, "fft.fftshift"), as_dim_tuple_or_none(dim, "fft.fftshift", "dim", 2, self))
 
 def fft_fftshift(input, dim=None):
     """Copy in which the frequency zero is in the middle of dimensions.
@@ -1239,9 +1239,7 @@ cdef TensorBase op_fft_ifftshift(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_fft_ifftshift(self, dim):
-    return op_fft_ifftshift(
-        check_input(self, "fft.ifftshift"), as_dim_tuple_or_none(dim, "fft.ifftshift", "dim", 2, self)
-    )
+    return op_fft_ifftshift(as_input(self, "fft.ifftshift"), as_dim_tuple_or_none(dim, "fft.ifftshift", "dim", 2, self))
 
 def fft_ifftshift(input, dim=None):
     """Inverse of fftshift.

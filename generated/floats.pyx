@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_float, as_float_or_none, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
-    carry_tangents, carry_transposed, check_inplace, check_input, check_not_recorded, check_real, check_tensor,
-    connect_1, connect_2, copy_into, device_of, dtype_of, elementwise, end_op, end_tangents, ended, finish_inplace,
-    give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, Node, original_of,
-    prepare_history, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
-    take_second_names, TensorBase, unary, unpack, value_of, wants, watching, wrap, wrap_owned, write_inplace,
+    array_of, as_bool, as_float, as_float_or_none, as_input, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, binary, binary_into, carry_tangents, carry_transposed, check_inplace, check_not_recorded,
+    check_real, connect_1, connect_2, copy_into, device_of, dtype_of, elementwise, end_op, end_tangents, ended,
+    finish_inplace, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, Node,
+    original_of, prepare_history, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
+    shape_of, take_second_names, TensorBase, unary, unpack, value_of, wants, watching, wrap, wrap_owned, write_inplace,
     write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport GCD, LCM, NEXTAFTER, SIGNBIT
@@ -42,7 +42,7 @@ cdef BatchRule batched_signbit
 batched_signbit = BatchRule(b"signbit", elementwise, b"e", packed_signbit, NULL)
 
 def call_signbit(self):
-    self = check_input(self, "signbit")
+    self = as_input(self, "signbit")
     check_real(self, "signbit")
     return op_signbit(<TensorBase>self)
 
@@ -66,7 +66,7 @@ cdef TensorBase op_isposinf(TensorBase self):
     return ended(depth, result)
 
 def call_isposinf(self):
-    self = check_input(self, "isposinf")
+    self = as_input(self, "isposinf")
     check_real(self, "isposinf")
     return op_isposinf(<TensorBase>self)
 
@@ -90,7 +90,7 @@ cdef TensorBase op_isneginf(TensorBase self):
     return ended(depth, result)
 
 def call_isneginf(self):
-    self = check_input(self, "isneginf")
+    self = as_input(self, "isneginf")
     check_real(self, "isneginf")
     return op_isneginf(<TensorBase>self)
 
@@ -120,7 +120,7 @@ cdef BatchRule batched_isreal
 batched_isreal = BatchRule(b"isreal", elementwise, b"c", packed_isreal, NULL)
 
 def call_isreal(self):
-    return op_isreal(check_input(self, "isreal"))
+    return op_isreal(as_input(self, "isreal"))
 
 def isreal(input):
     """Where an element has no imaginary part.
@@ -152,8 +152,8 @@ batched_isclose = BatchRule(b"isclose", elementwise, b"cc...", packed_isclose, N
 
 def call_isclose(self, other, rtol, atol, equal_nan):
     return op_isclose(
-        check_input(self, "isclose"),
-        check_tensor(other, "isclose", "other", 2),
+        as_tensor_operand(self, "isclose", "input", 1, other),
+        as_tensor_operand(other, "isclose", "other", 2, self),
         as_float(rtol, "isclose", "rtol", 3),
         as_float(atol, "isclose", "atol", 4),
         as_bool(equal_nan, "isclose", "equal_nan", 5),
@@ -241,7 +241,7 @@ batched_inplace_nan_to_num = BatchRule(b"nan_to_num_", elementwise, b"w...", pac
 
 def call_nan_to_num(self, nan, posinf, neginf):
     return op_nan_to_num(
-        check_input(self, "nan_to_num"),
+        as_input(self, "nan_to_num"),
         as_float_or_none(nan, "nan_to_num", "nan", 2),
         as_float_or_none(posinf, "nan_to_num", "posinf", 3),
         as_float_or_none(neginf, "nan_to_num", "neginf", 4),
@@ -353,14 +353,14 @@ cdef BatchRule batched_inplace_nextafter
 batched_inplace_nextafter = BatchRule(b"nextafter_", elementwise, b"we", packed_inplace_nextafter, NULL)
 
 def call_nextafter(self, other):
-    self = check_input(self, "nextafter")
-    other = check_tensor(other, "nextafter", "other", 2)
+    self = as_tensor_operand(self, "nextafter", "input", 1, other)
+    other = as_tensor_operand(other, "nextafter", "other", 2, self)
     check_real(self, "nextafter")
     check_real(other, "nextafter")
     return op_nextafter(<TensorBase>self, <TensorBase>other)
 
 def call_nextafter_(TensorBase self not None, other):
-    other = check_tensor(other, "nextafter_", "other", 2)
+    other = as_tensor_operand(other, "nextafter_", "other", 2, self)
     check_real(self, "nextafter_")
     check_real(other, "nextafter_")
     return inplace_nextafter(self, <TensorBase>other)
@@ -433,7 +433,7 @@ batched_frexp = BatchRule(b"frexp", elementwise, b"c", packed_frexp, NULL)
 FrexpResult = return_type("frexp", "FrexpResult", ("mantissa", "exponent"), __name__)
 
 def call_frexp(self):
-    self = check_input(self, "frexp")
+    self = as_input(self, "frexp")
     check_real(self, "frexp")
     return FrexpResult._make(op_frexp(<TensorBase>self))
 
@@ -491,10 +491,12 @@ cdef TensorBase inplace_ldexp(TensorBase self, TensorBase other):
     )
 
 def call_ldexp(self, other):
-    return op_ldexp(check_input(self, "ldexp"), check_tensor(other, "ldexp", "other", 2))
+    return op_ldexp(
+        as_tensor_operand(self, "ldexp", "input", 1, other), as_tensor_operand(other, "ldexp", "other", 2, self)
+    )
 
 def call_ldexp_(TensorBase self not None, other):
-    return inplace_ldexp(self, check_tensor(other, "ldexp_", "other", 2))
+    return inplace_ldexp(self, as_tensor_operand(other, "ldexp_", "other", 2, self))
 
 def ldexp(input, other, *, out=None):
     """Each element times two to the power of another one.
@@ -540,14 +542,14 @@ cdef BatchRule batched_inplace_gcd
 batched_inplace_gcd = BatchRule(b"gcd_", elementwise, b"we", packed_inplace_gcd, NULL)
 
 def call_gcd(self, other):
-    self = check_input(self, "gcd")
-    other = check_tensor(other, "gcd", "other", 2)
+    self = as_tensor_operand(self, "gcd", "input", 1, other)
+    other = as_tensor_operand(other, "gcd", "other", 2, self)
     check_real(self, "gcd")
     check_real(other, "gcd")
     return op_gcd(<TensorBase>self, <TensorBase>other)
 
 def call_gcd_(TensorBase self not None, other):
-    other = check_tensor(other, "gcd_", "other", 2)
+    other = as_tensor_operand(other, "gcd_", "other", 2, self)
     check_real(self, "gcd_")
     check_real(other, "gcd_")
     return inplace_gcd(self, <TensorBase>other)
@@ -596,14 +598,14 @@ cdef BatchRule batched_inplace_lcm
 batched_inplace_lcm = BatchRule(b"lcm_", elementwise, b"we", packed_inplace_lcm, NULL)
 
 def call_lcm(self, other):
-    self = check_input(self, "lcm")
-    other = check_tensor(other, "lcm", "other", 2)
+    self = as_tensor_operand(self, "lcm", "input", 1, other)
+    other = as_tensor_operand(other, "lcm", "other", 2, self)
     check_real(self, "lcm")
     check_real(other, "lcm")
     return op_lcm(<TensorBase>self, <TensorBase>other)
 
 def call_lcm_(TensorBase self not None, other):
-    other = check_tensor(other, "lcm_", "other", 2)
+    other = as_tensor_operand(other, "lcm_", "other", 2, self)
     check_real(self, "lcm_")
     check_real(other, "lcm_")
     return inplace_lcm(self, <TensorBase>other)

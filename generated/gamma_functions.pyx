@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_int, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
-    check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise,
-    ended, finish_inplace, fused_forward, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
-    is_tensor, name_within, Node, original_of, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
+    along_slices, array_of, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended,
+    finish_inplace, fused_forward, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
+    is_tensor, name_within, Node, number_as_tensor, original_of, plus, prepare_history, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value, set_grad_input,
     set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, unpack_number, value_of,
     wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
@@ -55,7 +55,7 @@ cdef TensorBase inplace_lgamma(TensorBase self):
     return copy_into("lgamma_", self, op_lgamma_loop(original) if fits_loop(original) else op_lgamma_any(original))
 
 def call_lgamma(self):
-    self = check_input(self, "lgamma")
+    self = as_input(self, "lgamma")
     check_real(self, "lgamma")
     return op_lgamma(<TensorBase>self)
 
@@ -123,7 +123,7 @@ cdef BatchRule batched_lgamma_loop
 batched_lgamma_loop = BatchRule(b"lgamma_loop", elementwise, b"e", packed_lgamma_loop, NULL)
 
 def call_lgamma_loop(self):
-    self = check_input(self, "lgamma_loop")
+    self = as_input(self, "lgamma_loop")
     check_real(self, "lgamma_loop")
     return op_lgamma_loop(<TensorBase>self)
 
@@ -182,7 +182,7 @@ cdef BatchRule batched_lgamma_any
 batched_lgamma_any = BatchRule(b"lgamma_any", elementwise, b"e", packed_lgamma_any, NULL)
 
 def call_lgamma_any(self):
-    self = check_input(self, "lgamma_any")
+    self = as_input(self, "lgamma_any")
     check_real(self, "lgamma_any")
     return op_lgamma_any(<TensorBase>self)
 
@@ -264,7 +264,7 @@ cdef BatchRule batched_inplace_digamma
 batched_inplace_digamma = BatchRule(b"digamma_", elementwise, b"w", packed_inplace_digamma, NULL)
 
 def call_digamma(self):
-    self = check_input(self, "digamma")
+    self = as_input(self, "digamma")
     check_real(self, "digamma")
     return op_digamma(<TensorBase>self)
 
@@ -370,7 +370,7 @@ batched_inplace_polygamma = BatchRule(b"polygamma_", elementwise, b".w", packed_
 
 def call_polygamma(n, self):
     n = as_int(n, "polygamma", "n", 1)
-    self = check_tensor(self, "polygamma", "input", 2)
+    self = as_tensor_operand(self, "polygamma", "input", 2, None)
     check_real(self, "polygamma")
     return op_polygamma(n, <TensorBase>self)
 
@@ -475,7 +475,7 @@ cdef BatchRule batched_inplace_mvlgamma
 batched_inplace_mvlgamma = BatchRule(b"mvlgamma_", slice_by_slice, b"..", packed_inplace_mvlgamma, NULL)
 
 def call_mvlgamma(self, p):
-    self = check_input(self, "mvlgamma")
+    self = as_input(self, "mvlgamma")
     p = as_int(p, "mvlgamma", "p", 2)
     check_real(self, "mvlgamma")
     return op_mvlgamma(<TensorBase>self, p)
@@ -541,7 +541,7 @@ cdef BatchRule batched_half_steps
 batched_half_steps = BatchRule(b"half_steps", along_slices, b"b.", packed_half_steps, NULL)
 
 def call_half_steps(self, p):
-    self = check_input(self, "half_steps")
+    self = as_input(self, "half_steps")
     p = as_int(p, "half_steps", "p", 2)
     check_real(self, "half_steps")
     return op_half_steps(<TensorBase>self, p)
@@ -605,7 +605,7 @@ cdef BatchRule batched_special_gamma
 batched_special_gamma = BatchRule(b"special.gamma", elementwise, b"e", packed_special_gamma, NULL)
 
 def call_special_gamma(self):
-    self = check_input(self, "special.gamma")
+    self = as_input(self, "special.gamma")
     check_real(self, "special.gamma")
     return op_special_gamma(<TensorBase>self)
 
@@ -833,8 +833,8 @@ batched_special_beta_scalar_tensor = BatchRule(
 )
 
 def call_special_beta(self, other):
-    self = as_operand(self, "special.beta", "input", 1)
-    other = as_operand(other, "special.beta", "other", 2)
+    self = as_operand(self, "special.beta", "input", 1, other)
+    other = as_operand(other, "special.beta", "other", 2, self)
     check_real(self, "special.beta")
     check_real(other, "special.beta")
     if is_tensor(self) and is_tensor(other):
@@ -843,7 +843,8 @@ def call_special_beta(self, other):
         return op_special_beta_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_beta_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.beta", "input")
+    self = number_as_tensor(self, other)
+    return op_special_beta_tensor_scalar(<TensorBase>self, other)
 
 def special_beta(input, other, *, out=None):
     """Beta function of pairs of positive elements; NaN of negative ones.
@@ -1036,8 +1037,8 @@ batched_special_betaln_scalar_tensor = BatchRule(
 )
 
 def call_special_betaln(self, other):
-    self = as_operand(self, "special.betaln", "input", 1)
-    other = as_operand(other, "special.betaln", "other", 2)
+    self = as_operand(self, "special.betaln", "input", 1, other)
+    other = as_operand(other, "special.betaln", "other", 2, self)
     check_real(self, "special.betaln")
     check_real(other, "special.betaln")
     if is_tensor(self) and is_tensor(other):
@@ -1046,7 +1047,8 @@ def call_special_betaln(self, other):
         return op_special_betaln_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_betaln_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.betaln", "input")
+    self = number_as_tensor(self, other)
+    return op_special_betaln_tensor_scalar(<TensorBase>self, other)
 
 def special_betaln(input, other, *, out=None):
     """Logarithm of the beta function of pairs of positive elements; NaN of negative ones.
@@ -1135,7 +1137,7 @@ cdef BatchRule batched_special_rgamma
 batched_special_rgamma = BatchRule(b"special.rgamma", elementwise, b"e", packed_special_rgamma, NULL)
 
 def call_special_rgamma(self):
-    self = check_input(self, "special.rgamma")
+    self = as_input(self, "special.rgamma")
     check_real(self, "special.rgamma")
     return op_special_rgamma(<TensorBase>self)
 

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_inplace, check_input, check_real, check_tensor, connect_2, copy_into, ended, give_out,
-    grad_enabled, gradient, has_tangent_2, item_of, Node, or_zeros, original_of, replayed_tensor, replays,
-    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dim, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, carry_transposed, check_inplace, check_real, connect_2, copy_into, ended, give_out, grad_enabled,
+    gradient, has_tangent_2, item_of, Node, or_zeros, original_of, replayed_tensor, replays, requires_grad_2,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -68,10 +68,10 @@ cdef TensorBase inplace_scatter_reduce(
 
 def call_scatter_reduce(self, dim, index, src, reduce, include_self):
     return op_scatter_reduce(
-        check_input(self, "scatter_reduce"),
+        as_tensor_operand(self, "scatter_reduce", "input", 1, index),
         as_dim(dim, "scatter_reduce", "dim", 2, self),
-        check_tensor(index, "scatter_reduce", "index", 3),
-        check_tensor(src, "scatter_reduce", "src", 4),
+        as_tensor_operand(index, "scatter_reduce", "index", 3, self),
+        as_tensor_operand(src, "scatter_reduce", "src", 4, self),
         as_str(reduce, "scatter_reduce", "reduce", 5),
         as_bool(include_self, "scatter_reduce", "include_self", 6),
     )
@@ -80,8 +80,8 @@ def call_scatter_reduce_(TensorBase self not None, dim, index, src, reduce, incl
     return inplace_scatter_reduce(
         self,
         as_dim(dim, "scatter_reduce_", "dim", 2, self),
-        check_tensor(index, "scatter_reduce_", "index", 3),
-        check_tensor(src, "scatter_reduce_", "src", 4),
+        as_tensor_operand(index, "scatter_reduce_", "index", 3, self),
+        as_tensor_operand(src, "scatter_reduce_", "src", 4, self),
         as_str(reduce, "scatter_reduce_", "reduce", 5),
         as_bool(include_self, "scatter_reduce_", "include_self", 6),
     )
@@ -154,10 +154,10 @@ cdef TensorBase inplace_index_reduce(
     )
 
 def call_index_reduce(self, dim, index, source, reduce, include_self):
-    self = check_input(self, "index_reduce")
+    self = as_tensor_operand(self, "index_reduce", "input", 1, index)
     dim = as_dim(dim, "index_reduce", "dim", 2, self)
-    index = check_tensor(index, "index_reduce", "index", 3)
-    source = check_tensor(source, "index_reduce", "source", 4)
+    index = as_tensor_operand(index, "index_reduce", "index", 3, self)
+    source = as_tensor_operand(source, "index_reduce", "source", 4, self)
     reduce = as_str(reduce, "index_reduce", "reduce", 5)
     include_self = as_bool(include_self, "index_reduce", "include_self", 6)
     check_real(self, "index_reduce")
@@ -167,8 +167,8 @@ def call_index_reduce(self, dim, index, source, reduce, include_self):
 
 def call_index_reduce_(TensorBase self not None, dim, index, source, reduce, include_self):
     dim = as_dim(dim, "index_reduce_", "dim", 2, self)
-    index = check_tensor(index, "index_reduce_", "index", 3)
-    source = check_tensor(source, "index_reduce_", "source", 4)
+    index = as_tensor_operand(index, "index_reduce_", "index", 3, self)
+    source = as_tensor_operand(source, "index_reduce_", "source", 4, self)
     reduce = as_str(reduce, "index_reduce_", "reduce", 5)
     include_self = as_bool(include_self, "index_reduce_", "include_self", 6)
     check_real(self, "index_reduce_")
@@ -211,10 +211,10 @@ cdef TensorBase op_grouped(
 
 def call_grouped(self, dim, index, src, reduce, include_self, op):
     return op_grouped(
-        check_input(self, "grouped"),
+        as_tensor_operand(self, "grouped", "input", 1, index),
         as_dim(dim, "grouped", "dim", 2, self),
-        check_tensor(index, "grouped", "index", 3),
-        check_tensor(src, "grouped", "src", 4),
+        as_tensor_operand(index, "grouped", "index", 3, self),
+        as_tensor_operand(src, "grouped", "src", 4, self),
         as_str(reduce, "grouped", "reduce", 5),
         as_bool(include_self, "grouped", "include_self", 6),
         as_str(op, "grouped", "op", 7),
@@ -300,10 +300,10 @@ batched_group_sum = BatchRule(b"group_sum", along_slices, b"bdbb.", packed_group
 
 def call_group_sum(self, dim, index, src, op):
     return op_group_sum(
-        check_input(self, "group_sum"),
+        as_tensor_operand(self, "group_sum", "input", 1, src),
         as_dim(dim, "group_sum", "dim", 2, self),
-        check_tensor(index, "group_sum", "index", 3),
-        check_tensor(src, "group_sum", "src", 4),
+        as_tensor_operand(index, "group_sum", "index", 3, self),
+        as_tensor_operand(src, "group_sum", "src", 4, self),
         as_str(op, "group_sum", "op", 5),
     )
 
@@ -406,10 +406,10 @@ batched_group_prod = BatchRule(b"group_prod", along_slices, b"bdbb.", packed_gro
 
 def call_group_prod(self, dim, index, src, op):
     return op_group_prod(
-        check_input(self, "group_prod"),
+        as_tensor_operand(self, "group_prod", "input", 1, src),
         as_dim(dim, "group_prod", "dim", 2, self),
-        check_tensor(index, "group_prod", "index", 3),
-        check_tensor(src, "group_prod", "src", 4),
+        as_tensor_operand(index, "group_prod", "index", 3, self),
+        as_tensor_operand(src, "group_prod", "src", 4, self),
         as_str(op, "group_prod", "op", 5),
     )
 
@@ -507,10 +507,10 @@ batched_group_extreme = BatchRule(b"group_extreme", along_slices, b"bdbb..", pac
 
 def call_group_extreme(self, dim, index, src, reduce, op):
     return op_group_extreme(
-        check_input(self, "group_extreme"),
+        as_tensor_operand(self, "group_extreme", "input", 1, src),
         as_dim(dim, "group_extreme", "dim", 2, self),
-        check_tensor(index, "group_extreme", "index", 3),
-        check_tensor(src, "group_extreme", "src", 4),
+        as_tensor_operand(index, "group_extreme", "index", 3, self),
+        as_tensor_operand(src, "group_extreme", "src", 4, self),
         as_str(reduce, "group_extreme", "reduce", 5),
         as_str(op, "group_extreme", "op", 6),
     )

@@ -4,9 +4,9 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_number, as_operand, BatchRule, begin_replaceable_op, carry_tangents, check_real, check_tensor,
+    array_of, as_number, as_operand, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, check_real,
     collect_edge, connect_1, connect_2, connect_3, drop_value, elementwise, ended, give_out, gradient, has_tangent_1,
-    has_tangent_2, has_tangent_3, is_tensor, name_within, Node, Overloads, plus, refuse_numbers, replayed_tensor,
+    has_tangent_2, has_tangent_3, is_tensor, name_within, Node, number_as_tensor, Overloads, plus, replayed_tensor,
     replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
     watching, wrap, write_out_docstrings,
@@ -184,8 +184,8 @@ batched_special_hyp0f1_scalar_tensor = BatchRule(
 )
 
 def call_special_hyp0f1(v, self):
-    v = as_operand(v, "special.hyp0f1", "v", 1)
-    self = as_operand(self, "special.hyp0f1", "input", 2)
+    v = as_operand(v, "special.hyp0f1", "v", 1, self)
+    self = as_operand(self, "special.hyp0f1", "input", 2, v)
     check_real(v, "special.hyp0f1")
     check_real(self, "special.hyp0f1")
     if is_tensor(v) and is_tensor(self):
@@ -194,7 +194,8 @@ def call_special_hyp0f1(v, self):
         return op_special_hyp0f1_tensor_scalar(<TensorBase>v, self)
     if is_tensor(self):
         return op_special_hyp0f1_scalar_tensor(v, <TensorBase>self)
-    refuse_numbers("special.hyp0f1", "v")
+    v = number_as_tensor(v, self)
+    return op_special_hyp0f1_tensor_scalar(<TensorBase>v, self)
 
 def special_hyp0f1(v, input, *, out=None):
     """Confluent hypergeometric limit function, with a gradient in the argument.
@@ -344,9 +345,9 @@ cdef BatchRule batched_special_hyp1f1_numbers
 batched_special_hyp1f1_numbers = BatchRule(b"special.hyp1f1", elementwise, b"..c", packed_special_hyp1f1_numbers, NULL)
 
 def call_special_hyp1f1(a, b, self):
-    a = check_tensor(a, "special.hyp1f1", "a", 1)
-    b = check_tensor(b, "special.hyp1f1", "b", 2)
-    self = check_tensor(self, "special.hyp1f1", "input", 3)
+    a = as_tensor_operand(a, "special.hyp1f1", "a", 1, b)
+    b = as_tensor_operand(b, "special.hyp1f1", "b", 2, a)
+    self = as_tensor_operand(self, "special.hyp1f1", "input", 3, a)
     check_real(a, "special.hyp1f1")
     check_real(b, "special.hyp1f1")
     check_real(self, "special.hyp1f1")
@@ -355,7 +356,7 @@ def call_special_hyp1f1(a, b, self):
 def call_special_hyp1f1_numbers(a, b, self):
     a = as_number(a, "special.hyp1f1", "a", 1)
     b = as_number(b, "special.hyp1f1", "b", 2)
-    self = check_tensor(self, "special.hyp1f1", "input", 3)
+    self = as_tensor_operand(self, "special.hyp1f1", "input", 3, None)
     check_real(self, "special.hyp1f1")
     return op_special_hyp1f1_numbers(a, b, <TensorBase>self)
 
@@ -544,10 +545,10 @@ cdef BatchRule batched_special_hyp2f1_numbers
 batched_special_hyp2f1_numbers = BatchRule(b"special.hyp2f1", elementwise, b"...c", packed_special_hyp2f1_numbers, NULL)
 
 def call_special_hyp2f1(a, b, c, self):
-    a = check_tensor(a, "special.hyp2f1", "a", 1)
-    b = check_tensor(b, "special.hyp2f1", "b", 2)
-    c = check_tensor(c, "special.hyp2f1", "c", 3)
-    self = check_tensor(self, "special.hyp2f1", "input", 4)
+    a = as_tensor_operand(a, "special.hyp2f1", "a", 1, b)
+    b = as_tensor_operand(b, "special.hyp2f1", "b", 2, a)
+    c = as_tensor_operand(c, "special.hyp2f1", "c", 3, a)
+    self = as_tensor_operand(self, "special.hyp2f1", "input", 4, a)
     check_real(a, "special.hyp2f1")
     check_real(b, "special.hyp2f1")
     check_real(c, "special.hyp2f1")
@@ -558,7 +559,7 @@ def call_special_hyp2f1_numbers(a, b, c, self):
     a = as_number(a, "special.hyp2f1", "a", 1)
     b = as_number(b, "special.hyp2f1", "b", 2)
     c = as_number(c, "special.hyp2f1", "c", 3)
-    self = check_tensor(self, "special.hyp2f1", "input", 4)
+    self = as_tensor_operand(self, "special.hyp2f1", "input", 4, None)
     check_real(self, "special.hyp2f1")
     return op_special_hyp2f1_numbers(a, b, c, <TensorBase>self)
 

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, as_number, as_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace,
-    check_input, check_real, check_tensor, connect_1, connect_2, connect_3, copy_into, device_of, drop_value, dtype_of,
-    elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3, is_tensor,
-    name_within, Node, original_of, Overloads, plus, prepare_history, refuse_numbers, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number, value_of,
-    wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    array_of, as_int, as_number, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, check_inplace, check_real, connect_1, connect_2, connect_3, copy_into, device_of, drop_value,
+    dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
+    is_tensor, name_within, Node, number_as_tensor, original_of, Overloads, plus, prepare_history, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number,
+    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -119,14 +119,14 @@ cdef BatchRule batched_inplace_igamma
 batched_inplace_igamma = BatchRule(b"igamma_", elementwise, b"we", packed_inplace_igamma, NULL)
 
 def call_igamma(self, other):
-    self = check_input(self, "igamma")
-    other = check_tensor(other, "igamma", "other", 2)
+    self = as_tensor_operand(self, "igamma", "input", 1, other)
+    other = as_tensor_operand(other, "igamma", "other", 2, self)
     check_real(self, "igamma")
     check_real(other, "igamma")
     return op_igamma(<TensorBase>self, <TensorBase>other)
 
 def call_igamma_(TensorBase self not None, other):
-    other = check_tensor(other, "igamma_", "other", 2)
+    other = as_tensor_operand(other, "igamma_", "other", 2, self)
     check_real(self, "igamma_")
     check_real(other, "igamma_")
     return inplace_igamma(self, <TensorBase>other)
@@ -235,14 +235,14 @@ cdef BatchRule batched_inplace_igammac
 batched_inplace_igammac = BatchRule(b"igammac_", elementwise, b"we", packed_inplace_igammac, NULL)
 
 def call_igammac(self, other):
-    self = check_input(self, "igammac")
-    other = check_tensor(other, "igammac", "other", 2)
+    self = as_tensor_operand(self, "igammac", "input", 1, other)
+    other = as_tensor_operand(other, "igammac", "other", 2, self)
     check_real(self, "igammac")
     check_real(other, "igammac")
     return op_igammac(<TensorBase>self, <TensorBase>other)
 
 def call_igammac_(TensorBase self not None, other):
-    other = check_tensor(other, "igammac_", "other", 2)
+    other = as_tensor_operand(other, "igammac_", "other", 2, self)
     check_real(self, "igammac_")
     check_real(other, "igammac_")
     return inplace_igammac(self, <TensorBase>other)
@@ -342,8 +342,8 @@ batched_gammainc_order = BatchRule(b"gammainc_order", elementwise, b".cc", packe
 
 def call_gammainc_order(n, self, other):
     n = as_int(n, "gammainc_order", "n", 1)
-    self = check_tensor(self, "gammainc_order", "input", 2)
-    other = check_tensor(other, "gammainc_order", "other", 3)
+    self = as_tensor_operand(self, "gammainc_order", "input", 2, other)
+    other = as_tensor_operand(other, "gammainc_order", "other", 3, self)
     check_real(self, "gammainc_order")
     check_real(other, "gammainc_order")
     return op_gammainc_order(n, <TensorBase>self, <TensorBase>other)
@@ -470,8 +470,8 @@ batched_gamma_density = BatchRule(b"gamma_density", elementwise, b".cc", packed_
 
 def call_gamma_density(n, self, other):
     n = as_int(n, "gamma_density", "n", 1)
-    self = check_tensor(self, "gamma_density", "input", 2)
-    other = check_tensor(other, "gamma_density", "other", 3)
+    self = as_tensor_operand(self, "gamma_density", "input", 2, other)
+    other = as_tensor_operand(other, "gamma_density", "other", 3, self)
     check_real(self, "gamma_density")
     check_real(other, "gamma_density")
     return op_gamma_density(n, <TensorBase>self, <TensorBase>other)
@@ -580,9 +580,9 @@ cdef TensorBase op_special_betainc_numbers(object a, object b, TensorBase self):
     return ended(depth, result)
 
 def call_special_betainc(a, b, self):
-    a = check_tensor(a, "special.betainc", "a", 1)
-    b = check_tensor(b, "special.betainc", "b", 2)
-    self = check_tensor(self, "special.betainc", "input", 3)
+    a = as_tensor_operand(a, "special.betainc", "a", 1, b)
+    b = as_tensor_operand(b, "special.betainc", "b", 2, a)
+    self = as_tensor_operand(self, "special.betainc", "input", 3, a)
     check_real(a, "special.betainc")
     check_real(b, "special.betainc")
     check_real(self, "special.betainc")
@@ -591,7 +591,7 @@ def call_special_betainc(a, b, self):
 def call_special_betainc_numbers(a, b, self):
     a = as_number(a, "special.betainc", "a", 1)
     b = as_number(b, "special.betainc", "b", 2)
-    self = check_tensor(self, "special.betainc", "input", 3)
+    self = as_tensor_operand(self, "special.betainc", "input", 3, None)
     check_real(self, "special.betainc")
     return op_special_betainc_numbers(a, b, <TensorBase>self)
 
@@ -713,9 +713,9 @@ cdef TensorBase op_special_betaincc_numbers(object a, object b, TensorBase self)
     return ended(depth, result)
 
 def call_special_betaincc(a, b, self):
-    a = check_tensor(a, "special.betaincc", "a", 1)
-    b = check_tensor(b, "special.betaincc", "b", 2)
-    self = check_tensor(self, "special.betaincc", "input", 3)
+    a = as_tensor_operand(a, "special.betaincc", "a", 1, b)
+    b = as_tensor_operand(b, "special.betaincc", "b", 2, a)
+    self = as_tensor_operand(self, "special.betaincc", "input", 3, a)
     check_real(a, "special.betaincc")
     check_real(b, "special.betaincc")
     check_real(self, "special.betaincc")
@@ -724,7 +724,7 @@ def call_special_betaincc(a, b, self):
 def call_special_betaincc_numbers(a, b, self):
     a = as_number(a, "special.betaincc", "a", 1)
     b = as_number(b, "special.betaincc", "b", 2)
-    self = check_tensor(self, "special.betaincc", "input", 3)
+    self = as_tensor_operand(self, "special.betaincc", "input", 3, None)
     check_real(self, "special.betaincc")
     return op_special_betaincc_numbers(a, b, <TensorBase>self)
 
@@ -861,9 +861,9 @@ batched_betainc_order = BatchRule(b"betainc_order", elementwise, b"..ccc", packe
 def call_betainc_order(n, m, a, b, self):
     n = as_int(n, "betainc_order", "n", 1)
     m = as_int(m, "betainc_order", "m", 2)
-    a = check_tensor(a, "betainc_order", "a", 3)
-    b = check_tensor(b, "betainc_order", "b", 4)
-    self = check_tensor(self, "betainc_order", "input", 5)
+    a = as_tensor_operand(a, "betainc_order", "a", 3, b)
+    b = as_tensor_operand(b, "betainc_order", "b", 4, a)
+    self = as_tensor_operand(self, "betainc_order", "input", 5, a)
     check_real(a, "betainc_order")
     check_real(b, "betainc_order")
     check_real(self, "betainc_order")
@@ -1052,9 +1052,9 @@ batched_beta_density = BatchRule(b"beta_density", elementwise, b"..ccc", packed_
 def call_beta_density(n, m, a, b, self):
     n = as_int(n, "beta_density", "n", 1)
     m = as_int(m, "beta_density", "m", 2)
-    a = check_tensor(a, "beta_density", "a", 3)
-    b = check_tensor(b, "beta_density", "b", 4)
-    self = check_tensor(self, "beta_density", "input", 5)
+    a = as_tensor_operand(a, "beta_density", "a", 3, b)
+    b = as_tensor_operand(b, "beta_density", "b", 4, a)
+    self = as_tensor_operand(self, "beta_density", "input", 5, a)
     check_real(a, "beta_density")
     check_real(b, "beta_density")
     check_real(self, "beta_density")
@@ -1244,8 +1244,8 @@ batched_special_zeta_scalar_tensor = BatchRule(
 )
 
 def call_special_zeta(self, other):
-    self = as_operand(self, "special.zeta", "input", 1)
-    other = as_operand(other, "special.zeta", "other", 2)
+    self = as_operand(self, "special.zeta", "input", 1, other)
+    other = as_operand(other, "special.zeta", "other", 2, self)
     check_real(self, "special.zeta")
     check_real(other, "special.zeta")
     if is_tensor(self) and is_tensor(other):
@@ -1254,7 +1254,8 @@ def call_special_zeta(self, other):
         return op_special_zeta_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_zeta_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.zeta", "input")
+    self = number_as_tensor(self, other)
+    return op_special_zeta_tensor_scalar(<TensorBase>self, other)
 
 def special_zeta(input, other, *, out=None):
     """Hurwitz's zeta function of an exponent and a first term, with a gradient in the latter.

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_bool, as_dim, as_int, as_int_tuple, as_operand, as_view, BatchRule, begin_op,
-    begin_replaceable_op, by_indexing, carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_into,
-    copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, IS_VIEW, Node,
-    or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_int, as_int_tuple, as_operand, as_tensor_operand,
+    as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace, connect_1,
+    connect_2, copy_into, copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
+    IS_VIEW, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
     requires_grad_2, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
     written_batched,
@@ -63,7 +63,7 @@ cdef BatchRule batched_basic_index
 batched_basic_index = BatchRule(b"basic_index", by_indexing, b"..", packed_basic_index, NULL)
 
 cdef object call_basic_index(self, index):
-    return op_basic_index(check_input(self, "basic_index"), index)
+    return op_basic_index(as_input(self, "basic_index"), index)
 
 def basic_index(input, index):
     """View by an index of integers, slices, None and Ellipsis.
@@ -129,7 +129,7 @@ batched_basic_index_backward = BatchRule(
 
 cdef object call_basic_index_backward(self, shape, index):
     return op_basic_index_backward(
-        check_input(self, "basic_index_backward"), as_int_tuple(shape, "basic_index_backward", "shape", 2), index
+        as_input(self, "basic_index_backward"), as_int_tuple(shape, "basic_index_backward", "shape", 2), index
     )
 
 def basic_index_backward(input, shape, index):
@@ -192,7 +192,7 @@ cdef BatchRule batched_index
 batched_index = BatchRule(b"index", by_indexing, b"..", packed_index, NULL)
 
 cdef object call_index(self, index):
-    return op_index(check_input(self, "index"), index)
+    return op_index(as_input(self, "index"), index)
 
 def index(input, index):
     """Copy of the elements that arrays of integers or masks name.
@@ -251,9 +251,7 @@ cdef BatchRule batched_index_backward
 batched_index_backward = BatchRule(b"index_backward", by_indexing, b"...", packed_index_backward, NULL)
 
 cdef object call_index_backward(self, shape, index):
-    return op_index_backward(
-        check_input(self, "index_backward"), as_int_tuple(shape, "index_backward", "shape", 2), index
-    )
+    return op_index_backward(as_input(self, "index_backward"), as_int_tuple(shape, "index_backward", "shape", 2), index)
 
 def index_backward(input, shape, index):
     """Zeros to which the tensor is added at the places that an index names.
@@ -416,8 +414,8 @@ cdef BatchRule batched_inplace_index_put_scalar
 batched_inplace_index_put_scalar = BatchRule(b"index_put_", by_indexing, b"....", packed_inplace_index_put_scalar, NULL)
 
 cdef object call_index_put(self, indices, values, accumulate):
-    self = check_input(self, "index_put")
-    values = as_operand(values, "index_put", "values", 3)
+    self = as_tensor_operand(self, "index_put", "input", 1, values)
+    values = as_operand(values, "index_put", "values", 3, self)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
     values = prepare_apart("index_put", values, self)
     if is_tensor(values):
@@ -425,7 +423,7 @@ cdef object call_index_put(self, indices, values, accumulate):
     return op_index_put_scalar(<TensorBase>self, indices, values, accumulate)
 
 cdef object call_index_put_(TensorBase self, indices, values, accumulate):
-    values = as_operand(values, "index_put_", "values", 3)
+    values = as_operand(values, "index_put_", "values", 3, self)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
     values = prepare_apart("index_put_", values, self)
     if is_tensor(values):
@@ -500,13 +498,13 @@ batched_select = BatchRule(b"select", along_slices, b"bd.", packed_select, NULL)
 
 cdef object call_select(self, dim, index):
     return op_select(
-        check_input(self, "select"), as_dim(dim, "select", "dim", 2, self), as_int(index, "select", "index", 3)
+        as_input(self, "select"), as_dim(dim, "select", "dim", 2, self), as_int(index, "select", "index", 3)
     )
 
 cdef object call_select_copy(self, dim, index):
     return copy_of(
         op_select(
-            check_input(self, "select_copy"),
+            as_input(self, "select_copy"),
             as_dim(dim, "select_copy", "dim", 2, self),
             as_int(index, "select_copy", "index", 3),
         ),
@@ -604,7 +602,7 @@ batched_narrow = BatchRule(b"narrow", along_slices, b"bd..", packed_narrow, NULL
 
 cdef object call_narrow(self, dim, start, length):
     return op_narrow(
-        check_input(self, "narrow"),
+        as_input(self, "narrow"),
         as_dim(dim, "narrow", "dim", 2, self),
         as_int(start, "narrow", "start", 3),
         as_int(length, "narrow", "length", 4),
@@ -642,7 +640,7 @@ cdef TensorBase op_narrow_copy(TensorBase self, object dim, object start, object
 
 cdef object call_narrow_copy(self, dim, start, length):
     return op_narrow_copy(
-        check_input(self, "narrow_copy"),
+        as_input(self, "narrow_copy"),
         as_dim(dim, "narrow_copy", "dim", 2, self),
         as_int(start, "narrow_copy", "start", 3),
         as_int(length, "narrow_copy", "length", 4),

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_int, as_operand, BatchRule, begin_replaceable_op, by_ops, carry_tangents,
-    carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2, drop_value, elementwise, ended,
-    fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, name_within, Node, plus,
-    refuse_numbers, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack,
-    unpack_number, value_of, wants, watching, wrap, write_out_docstrings,
+    apply_fused, array_of, as_floating, as_input, as_int, as_operand, as_tensor_operand, BatchRule,
+    begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_real, connect_1, connect_2, drop_value,
+    elementwise, ended, fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
+    name_within, Node, number_as_tensor, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names,
+    TensorBase, unpack, unpack_number, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.activation cimport op_sigmoid
@@ -105,7 +105,7 @@ cdef BatchRule batched_special_entr
 batched_special_entr = BatchRule(b"special.entr", elementwise, b"e", packed_special_entr, NULL)
 
 def call_special_entr(self):
-    self = check_input(self, "special.entr")
+    self = as_input(self, "special.entr")
     check_real(self, "special.entr")
     return op_special_entr(<TensorBase>self)
 
@@ -310,8 +310,8 @@ batched_special_xlog1py_scalar_tensor = BatchRule(
 )
 
 def call_special_xlog1py(self, other):
-    self = as_operand(self, "special.xlog1py", "input", 1)
-    other = as_operand(other, "special.xlog1py", "other", 2)
+    self = as_operand(self, "special.xlog1py", "input", 1, other)
+    other = as_operand(other, "special.xlog1py", "other", 2, self)
     check_real(self, "special.xlog1py")
     check_real(other, "special.xlog1py")
     if is_tensor(self) and is_tensor(other):
@@ -320,7 +320,8 @@ def call_special_xlog1py(self, other):
         return op_special_xlog1py_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_xlog1py_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.xlog1py", "input")
+    self = number_as_tensor(self, other)
+    return op_special_xlog1py_tensor_scalar(<TensorBase>self, other)
 
 def special_xlog1py(input, other, *, out=None):
     """The first factor times the logarithm of one plus the second, zero where the first is.
@@ -509,8 +510,8 @@ batched_special_rel_entr_scalar_tensor = BatchRule(
 )
 
 def call_special_rel_entr(self, other):
-    self = as_operand(self, "special.rel_entr", "input", 1)
-    other = as_operand(other, "special.rel_entr", "other", 2)
+    self = as_operand(self, "special.rel_entr", "input", 1, other)
+    other = as_operand(other, "special.rel_entr", "other", 2, self)
     check_real(self, "special.rel_entr")
     check_real(other, "special.rel_entr")
     if is_tensor(self) and is_tensor(other):
@@ -519,7 +520,8 @@ def call_special_rel_entr(self, other):
         return op_special_rel_entr_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_rel_entr_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.rel_entr", "input")
+    self = number_as_tensor(self, other)
+    return op_special_rel_entr_tensor_scalar(<TensorBase>self, other)
 
 def special_rel_entr(input, other, *, out=None):
     """The first element times the logarithm of its quotient by the second, which sum to a relative entropy.
@@ -701,8 +703,8 @@ batched_special_kl_div_scalar_tensor = BatchRule(
 )
 
 def call_special_kl_div(self, other):
-    self = as_operand(self, "special.kl_div", "input", 1)
-    other = as_operand(other, "special.kl_div", "other", 2)
+    self = as_operand(self, "special.kl_div", "input", 1, other)
+    other = as_operand(other, "special.kl_div", "other", 2, self)
     check_real(self, "special.kl_div")
     check_real(other, "special.kl_div")
     if is_tensor(self) and is_tensor(other):
@@ -711,7 +713,8 @@ def call_special_kl_div(self, other):
         return op_special_kl_div_tensor_scalar(<TensorBase>self, other)
     if is_tensor(other):
         return op_special_kl_div_scalar_tensor(self, <TensorBase>other)
-    refuse_numbers("special.kl_div", "input")
+    self = number_as_tensor(self, other)
+    return op_special_kl_div_tensor_scalar(<TensorBase>self, other)
 
 def special_kl_div(input, other, *, out=None):
     """Terms of the Kullback-Leibler divergence of positive arrays that need not sum to one.
@@ -773,7 +776,7 @@ cdef BatchRule batched_special_log_expit
 batched_special_log_expit = BatchRule(b"special.log_expit", elementwise, b"e", packed_special_log_expit, NULL)
 
 def call_special_log_expit(self):
-    self = check_input(self, "special.log_expit")
+    self = as_input(self, "special.log_expit")
     check_real(self, "special.log_expit")
     return op_special_log_expit(<TensorBase>self)
 
@@ -839,7 +842,7 @@ cdef BatchRule batched_special_lambertw
 batched_special_lambertw = BatchRule(b"special.lambertw", elementwise, b"c.", packed_special_lambertw, NULL)
 
 def call_special_lambertw(self, k):
-    return op_special_lambertw(check_input(self, "special.lambertw"), as_int(k, "special.lambertw", "k", 2))
+    return op_special_lambertw(as_input(self, "special.lambertw"), as_int(k, "special.lambertw", "k", 2))
 
 def special_lambertw(input, k=0, *, out=None):
     """Branch `k` of the inverse of w exp(w); complex, as the result of SciPy's function is.
@@ -902,7 +905,7 @@ cdef BatchRule batched_special_wrightomega
 batched_special_wrightomega = BatchRule(b"special.wrightomega", elementwise, b"e", packed_special_wrightomega, NULL)
 
 def call_special_wrightomega(self):
-    self = check_input(self, "special.wrightomega")
+    self = as_input(self, "special.wrightomega")
     check_real(self, "special.wrightomega")
     return op_special_wrightomega(<TensorBase>self)
 
@@ -964,7 +967,7 @@ cdef BatchRule batched_special_exprel
 batched_special_exprel = BatchRule(b"special.exprel", elementwise, b"e", packed_special_exprel, NULL)
 
 def call_special_exprel(self):
-    self = check_input(self, "special.exprel")
+    self = as_input(self, "special.exprel")
     check_real(self, "special.exprel")
     return op_special_exprel(<TensorBase>self)
 
@@ -1030,7 +1033,7 @@ batched_exprel_order = BatchRule(b"exprel_order", elementwise, b".c", packed_exp
 
 def call_exprel_order(n, self):
     n = as_int(n, "exprel_order", "n", 1)
-    self = check_tensor(self, "exprel_order", "input", 2)
+    self = as_tensor_operand(self, "exprel_order", "input", 2, None)
     check_real(self, "exprel_order")
     return op_exprel_order(n, <TensorBase>self)
 
@@ -1094,7 +1097,7 @@ batched_log_ratio_order = BatchRule(b"log_ratio_order", elementwise, b".c", pack
 
 def call_log_ratio_order(n, self):
     n = as_int(n, "log_ratio_order", "n", 1)
-    self = check_tensor(self, "log_ratio_order", "input", 2)
+    self = as_tensor_operand(self, "log_ratio_order", "input", 2, None)
     check_real(self, "log_ratio_order")
     return op_log_ratio_order(n, <TensorBase>self)
 
@@ -1340,8 +1343,8 @@ batched_special_boxcox_scalar_tensor = BatchRule(
 )
 
 def call_special_boxcox(self, lmbda):
-    self = as_operand(self, "special.boxcox", "input", 1)
-    lmbda = as_operand(lmbda, "special.boxcox", "lmbda", 2)
+    self = as_operand(self, "special.boxcox", "input", 1, lmbda)
+    lmbda = as_operand(lmbda, "special.boxcox", "lmbda", 2, self)
     check_real(self, "special.boxcox")
     check_real(lmbda, "special.boxcox")
     if is_tensor(self) and is_tensor(lmbda):
@@ -1350,7 +1353,8 @@ def call_special_boxcox(self, lmbda):
         return op_special_boxcox_tensor_scalar(<TensorBase>self, lmbda)
     if is_tensor(lmbda):
         return op_special_boxcox_scalar_tensor(self, <TensorBase>lmbda)
-    refuse_numbers("special.boxcox", "input")
+    self = number_as_tensor(self, lmbda)
+    return op_special_boxcox_tensor_scalar(<TensorBase>self, lmbda)
 
 def special_boxcox(input, lmbda, *, out=None):
     """Box-Cox transformation of positive elements; the logarithm where `lmbda` is zero.
@@ -1517,8 +1521,8 @@ batched_special_boxcox1p_scalar = BatchRule(
 )
 
 def call_special_boxcox1p(self, lmbda):
-    self = check_input(self, "special.boxcox1p")
-    lmbda = as_operand(lmbda, "special.boxcox1p", "lmbda", 2)
+    self = as_tensor_operand(self, "special.boxcox1p", "input", 1, lmbda)
+    lmbda = as_operand(lmbda, "special.boxcox1p", "lmbda", 2, self)
     check_real(self, "special.boxcox1p")
     check_real(lmbda, "special.boxcox1p")
     if is_tensor(lmbda):
@@ -1759,8 +1763,8 @@ batched_special_inv_boxcox_scalar_tensor = BatchRule(
 )
 
 def call_special_inv_boxcox(self, lmbda):
-    self = as_operand(self, "special.inv_boxcox", "input", 1)
-    lmbda = as_operand(lmbda, "special.inv_boxcox", "lmbda", 2)
+    self = as_operand(self, "special.inv_boxcox", "input", 1, lmbda)
+    lmbda = as_operand(lmbda, "special.inv_boxcox", "lmbda", 2, self)
     check_real(self, "special.inv_boxcox")
     check_real(lmbda, "special.inv_boxcox")
     if is_tensor(self) and is_tensor(lmbda):
@@ -1769,7 +1773,8 @@ def call_special_inv_boxcox(self, lmbda):
         return op_special_inv_boxcox_tensor_scalar(<TensorBase>self, lmbda)
     if is_tensor(lmbda):
         return op_special_inv_boxcox_scalar_tensor(self, <TensorBase>lmbda)
-    refuse_numbers("special.inv_boxcox", "input")
+    self = number_as_tensor(self, lmbda)
+    return op_special_inv_boxcox_tensor_scalar(<TensorBase>self, lmbda)
 
 def special_inv_boxcox(input, lmbda, *, out=None):
     """Inverse of the Box-Cox transformation.
@@ -2003,8 +2008,8 @@ batched_special_inv_boxcox1p_scalar_tensor = BatchRule(
 )
 
 def call_special_inv_boxcox1p(self, lmbda):
-    self = as_operand(self, "special.inv_boxcox1p", "input", 1)
-    lmbda = as_operand(lmbda, "special.inv_boxcox1p", "lmbda", 2)
+    self = as_operand(self, "special.inv_boxcox1p", "input", 1, lmbda)
+    lmbda = as_operand(lmbda, "special.inv_boxcox1p", "lmbda", 2, self)
     check_real(self, "special.inv_boxcox1p")
     check_real(lmbda, "special.inv_boxcox1p")
     if is_tensor(self) and is_tensor(lmbda):
@@ -2013,7 +2018,8 @@ def call_special_inv_boxcox1p(self, lmbda):
         return op_special_inv_boxcox1p_tensor_scalar(<TensorBase>self, lmbda)
     if is_tensor(lmbda):
         return op_special_inv_boxcox1p_scalar_tensor(self, <TensorBase>lmbda)
-    refuse_numbers("special.inv_boxcox1p", "input")
+    self = number_as_tensor(self, lmbda)
+    return op_special_inv_boxcox1p_tensor_scalar(<TensorBase>self, lmbda)
 
 def special_inv_boxcox1p(input, lmbda, *, out=None):
     """Inverse of the Box-Cox transformation of one plus each element.
@@ -2075,7 +2081,7 @@ cdef BatchRule batched_special_exp10
 batched_special_exp10 = BatchRule(b"special.exp10", elementwise, b"e", packed_special_exp10, NULL)
 
 def call_special_exp10(self):
-    self = check_input(self, "special.exp10")
+    self = as_input(self, "special.exp10")
     check_real(self, "special.exp10")
     return op_special_exp10(<TensorBase>self)
 
@@ -2137,7 +2143,7 @@ cdef BatchRule batched_special_cosm1
 batched_special_cosm1 = BatchRule(b"special.cosm1", elementwise, b"e", packed_special_cosm1, NULL)
 
 def call_special_cosm1(self):
-    self = check_input(self, "special.cosm1")
+    self = as_input(self, "special.cosm1")
     check_real(self, "special.cosm1")
     return op_special_cosm1(<TensorBase>self)
 

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, BatchRule, begin_replaceable_op, carry_transposed, check_input, check_no_gradient, check_real,
-    check_tensor, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, Node, of_cores, replayed_tensor, replays,
+    array_of, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_transposed, check_no_gradient,
+    check_real, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, Node, of_cores, replayed_tensor, replays,
     requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -85,9 +85,9 @@ cdef BatchRule batched_sampled
 batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL)
 
 def call_sampled(self, weight, places):
-    self = check_input(self, "sampled")
-    weight = check_tensor(weight, "sampled", "weight", 2)
-    places = check_tensor(places, "sampled", "places", 3)
+    self = as_tensor_operand(self, "sampled", "input", 1, weight)
+    weight = as_tensor_operand(weight, "sampled", "weight", 2, self)
+    places = as_tensor_operand(places, "sampled", "places", 3, self)
     check_real(self, "sampled")
     check_real(weight, "sampled")
     check_real(places, "sampled")
@@ -176,9 +176,9 @@ cdef BatchRule batched_spread_samples
 batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL)
 
 def call_spread_samples(self, weight, places, size):
-    self = check_input(self, "spread_samples")
-    weight = check_tensor(weight, "spread_samples", "weight", 2)
-    places = check_tensor(places, "spread_samples", "places", 3)
+    self = as_tensor_operand(self, "spread_samples", "input", 1, weight)
+    weight = as_tensor_operand(weight, "spread_samples", "weight", 2, self)
+    places = as_tensor_operand(places, "spread_samples", "places", 3, self)
     size = as_int(size, "spread_samples", "size", 4)
     check_real(self, "spread_samples")
     check_real(weight, "spread_samples")
@@ -277,9 +277,9 @@ cdef BatchRule batched_weigh_samples
 batched_weigh_samples = BatchRule(b"weigh_samples", of_cores, b"222", packed_weigh_samples, NULL)
 
 def call_weigh_samples(self, image, places):
-    self = check_input(self, "weigh_samples")
-    image = check_tensor(image, "weigh_samples", "image", 2)
-    places = check_tensor(places, "weigh_samples", "places", 3)
+    self = as_tensor_operand(self, "weigh_samples", "input", 1, image)
+    image = as_tensor_operand(image, "weigh_samples", "image", 2, self)
+    places = as_tensor_operand(places, "weigh_samples", "places", 3, self)
     check_real(self, "weigh_samples")
     check_real(image, "weigh_samples")
     check_real(places, "weigh_samples")

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_of, as_dim, as_dim_tuple, as_int, as_int_tuple, as_tensor_list, as_view_list,
-    BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_input, collect_edge_list, connect_1, copies_of,
+    along_slices, array_of, arrays_of, as_dim, as_dim_tuple, as_input, as_int, as_int_tuple, as_tensor_list,
+    as_view_list, BatchRule, begin_op, begin_replaceable_op, carry_tangents, collect_edge_list, connect_1, copies_of,
     dtype_of, end_op, ended, give_out, gradient, has_tangent_1, has_tangent_list, Node, Overloads, replayed_arrays,
     replayed_tensor, replays, requires_grad_1, requires_grad_list, saved_value, set_grad_input, set_grad_inputs,
     set_history, set_history_list, set_value, shape_of, shapes_of, take_second_names, TensorBase, value_of, watching,
@@ -251,16 +251,14 @@ batched_split_sizes = BatchRule(b"split", along_slices, b"b.d", packed_split_siz
 cdef object call_split(self, split_size, dim):
     return tuple(
         op_split(
-            check_input(self, "split"),
-            as_int(split_size, "split", "split_size", 2),
-            as_dim(dim, "split", "dim", 3, self),
+            as_input(self, "split"), as_int(split_size, "split", "split_size", 2), as_dim(dim, "split", "dim", 3, self)
         ),
     )
 
 cdef object call_split_sizes(self, split_size, dim):
     return tuple(
         op_split_sizes(
-            check_input(self, "split"),
+            as_input(self, "split"),
             as_int_tuple(split_size, "split", "split_size", 2),
             as_dim(dim, "split", "dim", 3, self),
         ),
@@ -270,7 +268,7 @@ cdef object call_split_copy(self, split_size, dim):
     return tuple(
         copies_of(
             op_split(
-                check_input(self, "split_copy"),
+                as_input(self, "split_copy"),
                 as_int(split_size, "split_copy", "split_size", 2),
                 as_dim(dim, "split_copy", "dim", 3, self),
             ),
@@ -281,7 +279,7 @@ cdef object call_split_sizes_copy(self, split_size, dim):
     return tuple(
         copies_of(
             op_split_sizes(
-                check_input(self, "split_copy"),
+                as_input(self, "split_copy"),
                 as_int_tuple(split_size, "split_copy", "split_size", 2),
                 as_dim(dim, "split_copy", "dim", 3, self),
             ),
@@ -366,7 +364,7 @@ cdef list op_chunk(TensorBase self, object chunks, object dim):
 
 cdef object call_chunk(self, chunks, dim):
     return tuple(
-        op_chunk(check_input(self, "chunk"), as_int(chunks, "chunk", "chunks", 2), as_dim(dim, "chunk", "dim", 3, self))
+        op_chunk(as_input(self, "chunk"), as_int(chunks, "chunk", "chunks", 2), as_dim(dim, "chunk", "dim", 3, self))
     )
 
 def chunk(input, chunks, dim=0):
@@ -433,10 +431,10 @@ cdef BatchRule batched_unbind
 batched_unbind = BatchRule(b"unbind", along_slices, b"bd", packed_unbind, NULL)
 
 cdef object call_unbind(self, dim):
-    return tuple(op_unbind(check_input(self, "unbind"), as_dim(dim, "unbind", "dim", 2, self)))
+    return tuple(op_unbind(as_input(self, "unbind"), as_dim(dim, "unbind", "dim", 2, self)))
 
 cdef object call_unbind_copy(self, dim):
-    return tuple(copies_of(op_unbind(check_input(self, "unbind_copy"), as_dim(dim, "unbind_copy", "dim", 2, self))))
+    return tuple(copies_of(op_unbind(as_input(self, "unbind_copy"), as_dim(dim, "unbind_copy", "dim", 2, self))))
 
 def unbind(input, dim=0):
     """The slices along a dimension, as views.
@@ -514,7 +512,7 @@ cdef BatchRule batched_flip
 batched_flip = BatchRule(b"flip", along_slices, b"bF", packed_flip, NULL)
 
 cdef object call_flip(self, dims):
-    return op_flip(check_input(self, "flip"), as_dim_tuple(dims, "flip", "dims", 2, self))
+    return op_flip(as_input(self, "flip"), as_dim_tuple(dims, "flip", "dims", 2, self))
 
 def flip(input, dims):
     """Copy with the order along dimensions reversed.

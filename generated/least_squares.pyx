@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_str, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_input, check_tensor, connect_1, connect_2, dtype_of, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, save_output, saved_object,
-    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names,
-    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, arrays_in, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, carry_tangents, carry_transposed, connect_1, connect_2, dtype_of, end_op, ended, give_out,
+    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, save_output,
+    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
+    take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -187,8 +187,8 @@ LeastSquaresResult = return_type(
 def call_least_squares(self, other, rcond, op):
     return LeastSquaresResult._make(
         op_least_squares(
-            check_input(self, "least_squares"),
-            check_tensor(other, "least_squares", "other", 2),
+            as_tensor_operand(self, "least_squares", "input", 1, other),
+            as_tensor_operand(other, "least_squares", "other", 2, self),
             rcond,
             as_str(op, "least_squares", "op", 4),
         ),
@@ -255,8 +255,8 @@ LinalgLstsqResult = return_type(
 def call_linalg_lstsq(self, B, rcond, driver):
     return LinalgLstsqResult._make(
         op_linalg_lstsq(
-            check_input(self, "linalg.lstsq"),
-            check_tensor(B, "linalg.lstsq", "B", 2),
+            as_tensor_operand(self, "linalg.lstsq", "input", 1, B),
+            as_tensor_operand(B, "linalg.lstsq", "B", 2, self),
             rcond,
             as_str_or_none(driver, "linalg.lstsq", "driver", 4),
         ),
@@ -338,8 +338,8 @@ batched_reflection_vectors = BatchRule(b"reflection_vectors", of_cores, b"21.", 
 
 def call_reflection_vectors(self, tau, op):
     return op_reflection_vectors(
-        check_input(self, "reflection_vectors"),
-        check_tensor(tau, "reflection_vectors", "tau", 2),
+        as_input(self, "reflection_vectors"),
+        as_tensor_operand(tau, "reflection_vectors", "tau", 2, self),
         as_str(op, "reflection_vectors", "op", 3),
     )
 
@@ -398,7 +398,7 @@ cdef TensorBase op_orgqr(TensorBase self, TensorBase tau):
     return ended(depth, result)
 
 def call_orgqr(self, tau):
-    return op_orgqr(check_input(self, "orgqr"), check_tensor(tau, "orgqr", "tau", 2))
+    return op_orgqr(as_tensor_operand(self, "orgqr", "input", 1, tau), as_tensor_operand(tau, "orgqr", "tau", 2, self))
 
 def orgqr(input, tau, *, out=None):
     """First columns of a product of reflections, whose vectors are below the diagonal of a matrix and whose factors are
@@ -523,9 +523,9 @@ cdef TensorBase op_ormqr(TensorBase self, TensorBase tau, TensorBase other, bint
 
 def call_ormqr(self, tau, other, left, transpose):
     return op_ormqr(
-        check_input(self, "ormqr"),
-        check_tensor(tau, "ormqr", "tau", 2),
-        check_tensor(other, "ormqr", "other", 3),
+        as_tensor_operand(self, "ormqr", "input", 1, tau),
+        as_tensor_operand(tau, "ormqr", "tau", 2, self),
+        as_tensor_operand(other, "ormqr", "other", 3, self),
         as_bool(left, "ormqr", "left", 4),
         as_bool(transpose, "ormqr", "transpose", 5),
     )

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    by_parts, carry_tangents, check_input, check_tensor, check_tensor_or_none, connect_2, connect_3, dtype_of, ended,
-    give_out, gradient, has_tangent_2, has_tangent_3, ndim_of, Node, of_cores, plus, replayed_tensor, replays,
-    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, spread, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
+    begin_replaceable_op, by_parts, carry_tangents, connect_2, connect_3, dtype_of, ended, give_out, gradient,
+    has_tangent_2, has_tangent_3, ndim_of, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
+    requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, spread,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor
@@ -105,7 +105,9 @@ cdef BatchRule batched_matmul
 batched_matmul = BatchRule(b"matmul", of_cores, b"<>", packed_matmul, NULL)
 
 cdef object call_matmul(self, other):
-    return op_matmul(as_tensor_operand(self, "matmul", "input", 1), as_tensor_operand(other, "matmul", "other", 2))
+    return op_matmul(
+        as_tensor_operand(self, "matmul", "input", 1, other), as_tensor_operand(other, "matmul", "other", 2, self)
+    )
 
 def matmul(input, other, *, out=None):
     """Matrix product, of batches too; vectors are rows on the left and columns on the right.
@@ -188,7 +190,7 @@ cdef BatchRule batched_mm
 batched_mm = BatchRule(b"mm", by_parts, b"..", packed_mm, parts_of_mm)
 
 cdef object call_mm(self, mat2):
-    return op_mm(check_input(self, "mm"), check_tensor(mat2, "mm", "mat2", 2))
+    return op_mm(as_tensor_operand(self, "mm", "input", 1, mat2), as_tensor_operand(mat2, "mm", "mat2", 2, self))
 
 def mm(input, mat2, *, out=None):
     """Product of two matrices.
@@ -274,7 +276,8 @@ batched_matmul_of_transpose = BatchRule(
 
 cdef object call_matmul_of_transpose(self, mat2):
     return op_matmul_of_transpose(
-        check_input(self, "matmul_of_transpose"), check_tensor(mat2, "matmul_of_transpose", "mat2", 2)
+        as_tensor_operand(self, "matmul_of_transpose", "input", 1, mat2),
+        as_tensor_operand(mat2, "matmul_of_transpose", "mat2", 2, self),
     )
 
 def matmul_of_transpose(input, mat2):
@@ -355,7 +358,7 @@ cdef BatchRule batched_bmm
 batched_bmm = BatchRule(b"bmm", by_parts, b"..", packed_bmm, parts_of_bmm)
 
 cdef object call_bmm(self, mat2):
-    return op_bmm(check_input(self, "bmm"), check_tensor(mat2, "bmm", "mat2", 2))
+    return op_bmm(as_tensor_operand(self, "bmm", "input", 1, mat2), as_tensor_operand(mat2, "bmm", "mat2", 2, self))
 
 def bmm(input, mat2, *, out=None):
     """Products of the matrices of two batches.
@@ -434,7 +437,7 @@ cdef BatchRule batched_mv
 batched_mv = BatchRule(b"mv", by_parts, b"..", packed_mv, parts_of_mv)
 
 cdef object call_mv(self, vec):
-    return op_mv(check_input(self, "mv"), check_tensor(vec, "mv", "vec", 2))
+    return op_mv(as_tensor_operand(self, "mv", "input", 1, vec), as_tensor_operand(vec, "mv", "vec", 2, self))
 
 def mv(input, vec, *, out=None):
     """Product of a matrix and a vector.
@@ -515,7 +518,9 @@ cdef BatchRule batched_dot
 batched_dot = BatchRule(b"dot", by_parts, b"..", packed_dot, parts_of_dot)
 
 cdef object call_dot(self, tensor):
-    return op_dot(check_input(self, "dot"), check_tensor(tensor, "dot", "tensor", 2))
+    return op_dot(
+        as_tensor_operand(self, "dot", "input", 1, tensor), as_tensor_operand(tensor, "dot", "tensor", 2, self)
+    )
 
 def dot(input, tensor, *, out=None):
     """Sum of the products of two vectors.
@@ -596,7 +601,9 @@ cdef BatchRule batched_outer
 batched_outer = BatchRule(b"outer", by_parts, b"..", packed_outer, parts_of_outer)
 
 cdef object call_outer(self, vec2):
-    return op_outer(check_input(self, "outer"), check_tensor(vec2, "outer", "vec2", 2))
+    return op_outer(
+        as_tensor_operand(self, "outer", "input", 1, vec2), as_tensor_operand(vec2, "outer", "vec2", 2, self)
+    )
 
 def outer(input, vec2, *, out=None):
     """All products of an element of one vector with one of another.
@@ -698,9 +705,9 @@ batched_linear = BatchRule(b"linear", by_parts, b"...", packed_linear, parts_of_
 
 cdef object call_linear(self, weight, bias):
     return op_linear(
-        check_input(self, "linear"),
-        check_tensor(weight, "linear", "weight", 2),
-        check_tensor_or_none(bias, "linear", "bias", 3),
+        as_tensor_operand(self, "linear", "input", 1, weight),
+        as_tensor_operand(weight, "linear", "weight", 2, self),
+        as_tensor_operand_or_none(bias, "linear", "bias", 3, self),
     )
 
 def linear(input, weight, bias=None, *, out=None):

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_float_or_none, as_floating, as_number, as_operand, as_promoted, BatchRule, begin_op,
-    begin_replaceable_op, binary, binary_into, by_ops, carry_tangents, check_inplace, check_input, check_real,
-    check_tensor, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward,
-    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor,
-    IS_VIEW, Node, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
+    apply_fused, array_of, as_float_or_none, as_floating, as_input, as_number, as_operand, as_promoted,
+    as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary, binary_into, by_ops, carry_tangents,
+    check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace,
+    fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex,
+    is_tensor, IS_VIEW, Node, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
     requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, set_grad_input, set_history,
     set_value, take_second_names, TensorBase, unary, unary_into, unpack, unpack_number, wants, watching, wrap,
     wrap_owned, write_inplace, write_out_docstrings, written_batched,
@@ -109,7 +109,7 @@ cdef BatchRule batched_inplace_exp2
 batched_inplace_exp2 = BatchRule(b"exp2_", elementwise, b"w", packed_inplace_exp2, NULL)
 
 def call_exp2(self):
-    return op_exp2(check_input(self, "exp2"))
+    return op_exp2(as_input(self, "exp2"))
 
 def call_exp2_(TensorBase self not None):
     return inplace_exp2(self)
@@ -193,7 +193,7 @@ cdef BatchRule batched_inplace_log2
 batched_inplace_log2 = BatchRule(b"log2_", elementwise, b"w", packed_inplace_log2, NULL)
 
 def call_log2(self):
-    return op_log2(check_input(self, "log2"))
+    return op_log2(as_input(self, "log2"))
 
 def call_log2_(TensorBase self not None):
     return inplace_log2(self)
@@ -275,7 +275,7 @@ cdef BatchRule batched_inplace_log10
 batched_inplace_log10 = BatchRule(b"log10_", elementwise, b"w", packed_inplace_log10, NULL)
 
 def call_log10(self):
-    return op_log10(check_input(self, "log10"))
+    return op_log10(as_input(self, "log10"))
 
 def call_log10_(TensorBase self not None):
     return inplace_log10(self)
@@ -317,10 +317,12 @@ cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
     )
 
 def call_logaddexp(self, other):
-    return op_logaddexp(check_input(self, "logaddexp"), check_tensor(other, "logaddexp", "other", 2))
+    return op_logaddexp(
+        as_tensor_operand(self, "logaddexp", "input", 1, other), as_tensor_operand(other, "logaddexp", "other", 2, self)
+    )
 
 def call_logaddexp_(TensorBase self not None, other):
-    return inplace_logaddexp(self, check_tensor(other, "logaddexp_", "other", 2))
+    return inplace_logaddexp(self, as_tensor_operand(other, "logaddexp_", "other", 2, self))
 
 def logaddexp(input, other, *, out=None):
     """Logarithm of the sum of the exponentials of two elements; of complex ones that with the angle of the sum.
@@ -402,8 +404,8 @@ cdef BatchRule batched_logaddexp_real
 batched_logaddexp_real = BatchRule(b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL)
 
 def call_logaddexp_real(self, other):
-    self = check_input(self, "logaddexp_real")
-    other = check_tensor(other, "logaddexp_real", "other", 2)
+    self = as_tensor_operand(self, "logaddexp_real", "input", 1, other)
+    other = as_tensor_operand(other, "logaddexp_real", "other", 2, self)
     check_real(self, "logaddexp_real")
     check_real(other, "logaddexp_real")
     return op_logaddexp_real(<TensorBase>self, <TensorBase>other)
@@ -497,7 +499,8 @@ batched_logaddexp_complex = BatchRule(b"logaddexp_complex", elementwise, b"ee", 
 
 def call_logaddexp_complex(self, other):
     return op_logaddexp_complex(
-        check_input(self, "logaddexp_complex"), check_tensor(other, "logaddexp_complex", "other", 2)
+        as_tensor_operand(self, "logaddexp_complex", "input", 1, other),
+        as_tensor_operand(other, "logaddexp_complex", "other", 2, self),
     )
 
 def logaddexp_complex(input, other):
@@ -610,14 +613,14 @@ cdef BatchRule batched_inplace_logaddexp2
 batched_inplace_logaddexp2 = BatchRule(b"logaddexp2_", elementwise, b"we", packed_inplace_logaddexp2, NULL)
 
 def call_logaddexp2(self, other):
-    self = check_input(self, "logaddexp2")
-    other = check_tensor(other, "logaddexp2", "other", 2)
+    self = as_tensor_operand(self, "logaddexp2", "input", 1, other)
+    other = as_tensor_operand(other, "logaddexp2", "other", 2, self)
     check_real(self, "logaddexp2")
     check_real(other, "logaddexp2")
     return op_logaddexp2(<TensorBase>self, <TensorBase>other)
 
 def call_logaddexp2_(TensorBase self not None, other):
-    other = check_tensor(other, "logaddexp2_", "other", 2)
+    other = as_tensor_operand(other, "logaddexp2_", "other", 2, self)
     check_real(self, "logaddexp2_")
     check_real(other, "logaddexp2_")
     return inplace_logaddexp2(self, <TensorBase>other)
@@ -661,7 +664,7 @@ cdef TensorBase inplace_logit(TensorBase self, object eps):
     )
 
 def call_logit(self, eps):
-    self = check_input(self, "logit")
+    self = as_input(self, "logit")
     eps = as_float_or_none(eps, "logit", "eps", 2)
     check_real(self, "logit")
     return op_logit(<TensorBase>self, eps)
@@ -747,7 +750,7 @@ cdef BatchRule batched_logit_inside
 batched_logit_inside = BatchRule(b"logit_inside", elementwise, b"e", packed_logit_inside, NULL)
 
 def call_logit_inside(self):
-    self = check_input(self, "logit_inside")
+    self = as_input(self, "logit_inside")
     check_real(self, "logit_inside")
     return op_logit_inside(<TensorBase>self)
 
@@ -951,8 +954,8 @@ cdef TensorBase inplace_xlogy_number(TensorBase self, object other):
     )
 
 def call_xlogy(self, other):
-    self = as_operand(self, "xlogy", "input", 1)
-    other = check_tensor(other, "xlogy", "other", 2)
+    self = as_operand(self, "xlogy", "input", 1, other)
+    other = as_tensor_operand(other, "xlogy", "other", 2, self)
     check_real(self, "xlogy")
     check_real(other, "xlogy")
     if is_tensor(self):
@@ -960,13 +963,13 @@ def call_xlogy(self, other):
     return op_xlogy_scalar(self, <TensorBase>other)
 
 def call_xlogy_number(self, other):
-    self = check_input(self, "xlogy")
+    self = as_input(self, "xlogy")
     other = as_number(other, "xlogy", "other", 2)
     check_real(self, "xlogy")
     return op_xlogy_number(<TensorBase>self, other)
 
 def call_xlogy_(TensorBase self not None, other):
-    other = check_tensor(other, "xlogy_", "other", 2)
+    other = as_tensor_operand(other, "xlogy_", "other", 2, self)
     check_real(self, "xlogy_")
     check_real(other, "xlogy_")
     return inplace_xlogy_tensor(self, <TensorBase>other)

@@ -4,9 +4,9 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, array_or_none, as_float, as_int, as_number, as_promoted, as_str, BatchRule, begin_op,
-    begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_input, check_real, check_tensor,
-    check_tensor_or_none, connect_1, connect_2, connect_3, device_of, dtype_of, elementwise, end_op, ended,
+    apply_fused, array_of, array_or_none, as_float, as_input, as_int, as_number, as_promoted, as_str, as_tensor_operand,
+    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
+    carry_transposed, check_real, connect_1, connect_2, connect_3, device_of, dtype_of, elementwise, end_op, ended,
     fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
     ndim_of, Node, numel_of, plus, prepare_compared, replayed_result, replayed_tensor, replays, requires_grad_1,
     requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
@@ -121,8 +121,8 @@ cdef BatchRule batched_mse_loss
 batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss)
 
 def call_mse_loss(self, target, reduction):
-    self = check_input(self, "mse_loss")
-    target = check_tensor(target, "mse_loss", "target", 2)
+    self = as_tensor_operand(self, "mse_loss", "input", 1, target)
+    target = as_tensor_operand(target, "mse_loss", "target", 2, self)
     reduction = as_str(reduction, "mse_loss", "reduction", 3)
     check_real(self, "mse_loss")
     check_real(target, "mse_loss")
@@ -236,9 +236,9 @@ cdef BatchRule batched_mse_loss_backward
 batched_mse_loss_backward = BatchRule(b"mse_loss_backward", elementwise, b"eee.", packed_mse_loss_backward, NULL)
 
 def call_mse_loss_backward(self, one, other, scale):
-    self = check_input(self, "mse_loss_backward")
-    one = check_tensor(one, "mse_loss_backward", "one", 2)
-    other = check_tensor(other, "mse_loss_backward", "other", 3)
+    self = as_tensor_operand(self, "mse_loss_backward", "input", 1, one)
+    one = as_tensor_operand(one, "mse_loss_backward", "one", 2, self)
+    other = as_tensor_operand(other, "mse_loss_backward", "other", 3, self)
     scale = as_number(scale, "mse_loss_backward", "scale", 4)
     check_real(self, "mse_loss_backward")
     check_real(one, "mse_loss_backward")
@@ -347,9 +347,9 @@ cdef BatchRule batched_nll_loss
 batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss)
 
 def call_nll_loss(self, target, weight, ignore_index, reduction):
-    self = check_input(self, "nll_loss")
-    target = check_tensor(target, "nll_loss", "target", 2)
-    weight = check_tensor_or_none(weight, "nll_loss", "weight", 3)
+    self = as_tensor_operand(self, "nll_loss", "input", 1, weight)
+    target = as_tensor_operand(target, "nll_loss", "target", 2, self)
+    weight = as_tensor_operand_or_none(weight, "nll_loss", "weight", 3, self)
     ignore_index = as_int(ignore_index, "nll_loss", "ignore_index", 4)
     reduction = as_str(reduction, "nll_loss", "reduction", 5)
     check_real(self, "nll_loss")
@@ -499,10 +499,10 @@ batched_nll_loss_backward = BatchRule(
 )
 
 def call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
-    self = check_input(self, "nll_loss_backward")
-    log_probs = check_tensor(log_probs, "nll_loss_backward", "log_probs", 2)
-    target = check_tensor(target, "nll_loss_backward", "target", 3)
-    weight = check_tensor_or_none(weight, "nll_loss_backward", "weight", 4)
+    self = as_tensor_operand(self, "nll_loss_backward", "input", 1, log_probs)
+    log_probs = as_tensor_operand(log_probs, "nll_loss_backward", "log_probs", 2, self)
+    target = as_tensor_operand(target, "nll_loss_backward", "target", 3, self)
+    weight = as_tensor_operand_or_none(weight, "nll_loss_backward", "weight", 4, self)
     ignore_index = as_int(ignore_index, "nll_loss_backward", "ignore_index", 5)
     reduction = as_str(reduction, "nll_loss_backward", "reduction", 6)
     check_real(self, "nll_loss_backward")
@@ -558,9 +558,9 @@ cdef TensorBase op_cross_entropy(
     return ended(depth, result)
 
 def call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
-    self = check_input(self, "cross_entropy")
-    target = check_tensor(target, "cross_entropy", "target", 2)
-    weight = check_tensor_or_none(weight, "cross_entropy", "weight", 3)
+    self = as_tensor_operand(self, "cross_entropy", "input", 1, target)
+    target = as_tensor_operand(target, "cross_entropy", "target", 2, self)
+    weight = as_tensor_operand_or_none(weight, "cross_entropy", "weight", 3, self)
     ignore_index = as_int(ignore_index, "cross_entropy", "ignore_index", 4)
     reduction = as_str(reduction, "cross_entropy", "reduction", 5)
     label_smoothing = as_float(label_smoothing, "cross_entropy", "label_smoothing", 6)
@@ -679,8 +679,8 @@ batched_class_losses = BatchRule(b"class_losses", by_parts, b"...", packed_class
 ClassLossesResult = return_type("class_losses", "ClassLossesResult", ("values", "log_sum"), __name__)
 
 def call_class_losses(self, target, ignore_index):
-    self = check_input(self, "class_losses")
-    target = check_tensor(target, "class_losses", "target", 2)
+    self = as_input(self, "class_losses")
+    target = as_tensor_operand(target, "class_losses", "target", 2, self)
     ignore_index = as_int(ignore_index, "class_losses", "ignore_index", 3)
     check_real(self, "class_losses")
     check_real(target, "class_losses")
@@ -855,10 +855,10 @@ batched_class_losses_backward = BatchRule(
 )
 
 def call_class_losses_backward(self, scores, target, log_sum, ignore_index):
-    self = check_input(self, "class_losses_backward")
-    scores = check_tensor(scores, "class_losses_backward", "scores", 2)
-    target = check_tensor(target, "class_losses_backward", "target", 3)
-    log_sum = check_tensor(log_sum, "class_losses_backward", "log_sum", 4)
+    self = as_tensor_operand(self, "class_losses_backward", "input", 1, scores)
+    scores = as_tensor_operand(scores, "class_losses_backward", "scores", 2, self)
+    target = as_tensor_operand(target, "class_losses_backward", "target", 3, self)
+    log_sum = as_tensor_operand(log_sum, "class_losses_backward", "log_sum", 4, self)
     ignore_index = as_int(ignore_index, "class_losses_backward", "ignore_index", 5)
     check_real(self, "class_losses_backward")
     check_real(scores, "class_losses_backward")

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_input,
-    check_tensor, connect_1, connect_2, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
+    array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
+    carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
     has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
     set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
@@ -211,7 +211,7 @@ LuCompactResult = return_type("lu_compact", "LuCompactResult", ("LU", "pivots", 
 def call_lu_compact(self, pivot, check, op):
     return LuCompactResult._make(
         op_lu_compact(
-            check_input(self, "lu_compact"),
+            as_input(self, "lu_compact"),
             as_bool(pivot, "lu_compact", "pivot", 2),
             as_bool(check, "lu_compact", "check", 3),
             as_str(op, "lu_compact", "op", 4),
@@ -300,8 +300,8 @@ batched_permuted_rows = BatchRule(b"permuted_rows", of_cores, b"21..", packed_pe
 
 def call_permuted_rows(self, pivots, inverse, op):
     return op_permuted_rows(
-        check_input(self, "permuted_rows"),
-        check_tensor(pivots, "permuted_rows", "pivots", 2),
+        as_input(self, "permuted_rows"),
+        as_tensor_operand(pivots, "permuted_rows", "pivots", 2, self),
         as_bool(inverse, "permuted_rows", "inverse", 3),
         as_str(op, "permuted_rows", "op", 4),
     )
@@ -345,8 +345,8 @@ batched_row_permutation = BatchRule(b"row_permutation", of_cores, b"21.", packed
 
 def call_row_permutation(self, pivots, op):
     return op_row_permutation(
-        check_input(self, "row_permutation"),
-        check_tensor(pivots, "row_permutation", "pivots", 2),
+        as_tensor_operand(self, "row_permutation", "input", 1, pivots),
+        as_tensor_operand(pivots, "row_permutation", "pivots", 2, self),
         as_str(op, "row_permutation", "op", 3),
     )
 
@@ -381,7 +381,7 @@ cdef BatchRule batched_unit_columns
 batched_unit_columns = BatchRule(b"unit_columns", of_cores, b"2", packed_unit_columns, NULL)
 
 def call_unit_columns(self):
-    return op_unit_columns(check_input(self, "unit_columns"))
+    return op_unit_columns(as_input(self, "unit_columns"))
 
 def unit_columns(input):
     """First columns of the unit matrix, as many as elimination has steps.
@@ -426,7 +426,7 @@ cdef tuple op_linalg_lu(TensorBase self, bint pivot):
 LinalgLuResult = return_type("linalg_lu", "LinalgLuResult", ("P", "L", "U"), __name__)
 
 def call_linalg_lu(self, pivot):
-    return LinalgLuResult._make(op_linalg_lu(check_input(self, "linalg.lu"), as_bool(pivot, "linalg.lu", "pivot", 2)))
+    return LinalgLuResult._make(op_linalg_lu(as_input(self, "linalg.lu"), as_bool(pivot, "linalg.lu", "pivot", 2)))
 
 def linalg_lu(input, *, pivot=True, out=None):
     """Permutation, lower triangular matrix with ones on its diagonal, and upper triangular matrix, whose product is a
@@ -465,7 +465,7 @@ LinalgLuFactorExResult = return_type(
 def call_linalg_lu_factor_ex(self, pivot, check_errors):
     return LinalgLuFactorExResult._make(
         op_linalg_lu_factor_ex(
-            check_input(self, "linalg.lu_factor_ex"),
+            as_input(self, "linalg.lu_factor_ex"),
             as_bool(pivot, "linalg.lu_factor_ex", "pivot", 2),
             as_bool(check_errors, "linalg.lu_factor_ex", "check_errors", 3),
         ),
@@ -507,7 +507,7 @@ LinalgLuFactorResult = return_type("linalg_lu_factor", "LinalgLuFactorResult", (
 
 def call_linalg_lu_factor(self, pivot):
     return LinalgLuFactorResult._make(
-        op_linalg_lu_factor(check_input(self, "linalg.lu_factor"), as_bool(pivot, "linalg.lu_factor", "pivot", 2))
+        op_linalg_lu_factor(as_input(self, "linalg.lu_factor"), as_bool(pivot, "linalg.lu_factor", "pivot", 2))
     )
 
 def linalg_lu_factor(input, *, pivot=True, out=None):
@@ -560,8 +560,8 @@ LuUnpackResult = return_type("lu_unpack", "LuUnpackResult", ("P", "L", "U"), __n
 def call_lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots):
     return LuUnpackResult._make(
         op_lu_unpack(
-            check_tensor(LU_data, "lu_unpack", "LU_data", 1),
-            check_tensor(LU_pivots, "lu_unpack", "LU_pivots", 2),
+            as_tensor_operand(LU_data, "lu_unpack", "LU_data", 1, LU_pivots),
+            as_tensor_operand(LU_pivots, "lu_unpack", "LU_pivots", 2, LU_data),
             as_bool(unpack_data, "lu_unpack", "unpack_data", 3),
             as_bool(unpack_pivots, "lu_unpack", "unpack_pivots", 4),
         ),
@@ -654,9 +654,9 @@ cdef TensorBase op_linalg_lu_solve(TensorBase LU, TensorBase pivots, TensorBase 
 
 def call_linalg_lu_solve(LU, pivots, B, left, adjoint):
     return op_linalg_lu_solve(
-        check_tensor(LU, "linalg.lu_solve", "LU", 1),
-        check_tensor(pivots, "linalg.lu_solve", "pivots", 2),
-        check_tensor(B, "linalg.lu_solve", "B", 3),
+        as_tensor_operand(LU, "linalg.lu_solve", "LU", 1, pivots),
+        as_tensor_operand(pivots, "linalg.lu_solve", "pivots", 2, LU),
+        as_tensor_operand(B, "linalg.lu_solve", "B", 3, LU),
         as_bool(left, "linalg.lu_solve", "left", 4),
         as_bool(adjoint, "linalg.lu_solve", "adjoint", 5),
     )
@@ -700,9 +700,9 @@ cdef TensorBase op_lu_solve(TensorBase self, TensorBase LU_data, TensorBase LU_p
 
 def call_lu_solve(self, LU_data, LU_pivots):
     return op_lu_solve(
-        check_input(self, "lu_solve"),
-        check_tensor(LU_data, "lu_solve", "LU_data", 2),
-        check_tensor(LU_pivots, "lu_solve", "LU_pivots", 3),
+        as_tensor_operand(self, "lu_solve", "input", 1, LU_data),
+        as_tensor_operand(LU_data, "lu_solve", "LU_data", 2, self),
+        as_tensor_operand(LU_pivots, "lu_solve", "LU_pivots", 3, self),
     )
 
 def lu_solve(input, LU_data, LU_pivots, *, out=None):
@@ -767,7 +767,7 @@ LdlCompactResult = return_type("ldl_compact", "LdlCompactResult", ("LD", "pivots
 def call_ldl_compact(self, hermitian, check, op):
     return LdlCompactResult._make(
         op_ldl_compact(
-            check_input(self, "ldl_compact"),
+            as_input(self, "ldl_compact"),
             as_bool(hermitian, "ldl_compact", "hermitian", 2),
             as_bool(check, "ldl_compact", "check", 3),
             as_str(op, "ldl_compact", "op", 4),
@@ -814,7 +814,7 @@ LinalgLdlFactorExResult = return_type(
 def call_linalg_ldl_factor_ex(self, hermitian, check_errors):
     return LinalgLdlFactorExResult._make(
         op_linalg_ldl_factor_ex(
-            check_input(self, "linalg.ldl_factor_ex"),
+            as_input(self, "linalg.ldl_factor_ex"),
             as_bool(hermitian, "linalg.ldl_factor_ex", "hermitian", 2),
             as_bool(check_errors, "linalg.ldl_factor_ex", "check_errors", 3),
         ),
@@ -856,7 +856,7 @@ LinalgLdlFactorResult = return_type("linalg_ldl_factor", "LinalgLdlFactorResult"
 def call_linalg_ldl_factor(self, hermitian):
     return LinalgLdlFactorResult._make(
         op_linalg_ldl_factor(
-            check_input(self, "linalg.ldl_factor"), as_bool(hermitian, "linalg.ldl_factor", "hermitian", 2)
+            as_input(self, "linalg.ldl_factor"), as_bool(hermitian, "linalg.ldl_factor", "hermitian", 2)
         ),
     )
 
@@ -950,9 +950,9 @@ batched_linalg_ldl_solve = BatchRule(b"linalg.ldl_solve", of_cores, b"212.", pac
 
 def call_linalg_ldl_solve(LD, pivots, B, hermitian):
     return op_linalg_ldl_solve(
-        check_tensor(LD, "linalg.ldl_solve", "LD", 1),
-        check_tensor(pivots, "linalg.ldl_solve", "pivots", 2),
-        check_tensor(B, "linalg.ldl_solve", "B", 3),
+        as_tensor_operand(LD, "linalg.ldl_solve", "LD", 1, B),
+        as_tensor_operand(pivots, "linalg.ldl_solve", "pivots", 2, LD),
+        as_tensor_operand(B, "linalg.ldl_solve", "B", 3, LD),
         as_bool(hermitian, "linalg.ldl_solve", "hermitian", 4),
     )
 

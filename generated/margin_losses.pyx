@@ -3,7 +3,7 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_bool, as_float, as_number, as_str, begin_op, check_input, check_real, check_tensor, check_tensor_or_none, ended,
+    as_bool, as_float, as_number, as_str, as_tensor_operand, as_tensor_operand_or_none, begin_op, check_real, ended,
     item_of, prepare_floating, shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
@@ -56,9 +56,9 @@ cdef TensorBase op_margin_ranking_loss(
     return ended(depth, result)
 
 def call_margin_ranking_loss(input1, input2, target, margin, reduction):
-    input1 = check_tensor(input1, "margin_ranking_loss", "input1", 1)
-    input2 = check_tensor(input2, "margin_ranking_loss", "input2", 2)
-    target = check_tensor(target, "margin_ranking_loss", "target", 3)
+    input1 = as_tensor_operand(input1, "margin_ranking_loss", "input1", 1, input2)
+    input2 = as_tensor_operand(input2, "margin_ranking_loss", "input2", 2, input1)
+    target = as_tensor_operand(target, "margin_ranking_loss", "target", 3, input1)
     margin = as_float(margin, "margin_ranking_loss", "margin", 4)
     reduction = as_str(reduction, "margin_ranking_loss", "reduction", 5)
     check_real(input1, "margin_ranking_loss")
@@ -126,9 +126,9 @@ cdef TensorBase op_triplet_margin_loss(
     return ended(depth, result)
 
 def call_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
-    anchor = check_tensor(anchor, "triplet_margin_loss", "anchor", 1)
-    positive = check_tensor(positive, "triplet_margin_loss", "positive", 2)
-    negative = check_tensor(negative, "triplet_margin_loss", "negative", 3)
+    anchor = as_tensor_operand(anchor, "triplet_margin_loss", "anchor", 1, positive)
+    positive = as_tensor_operand(positive, "triplet_margin_loss", "positive", 2, anchor)
+    negative = as_tensor_operand(negative, "triplet_margin_loss", "negative", 3, anchor)
     margin = as_float(margin, "triplet_margin_loss", "margin", 4)
     p = as_float(p, "triplet_margin_loss", "p", 5)
     eps = as_float(eps, "triplet_margin_loss", "eps", 6)
@@ -196,9 +196,9 @@ cdef TensorBase op_cosine_embedding_loss(
     return ended(depth, result)
 
 def call_cosine_embedding_loss(input1, input2, target, margin, reduction):
-    input1 = check_tensor(input1, "cosine_embedding_loss", "input1", 1)
-    input2 = check_tensor(input2, "cosine_embedding_loss", "input2", 2)
-    target = check_tensor(target, "cosine_embedding_loss", "target", 3)
+    input1 = as_tensor_operand(input1, "cosine_embedding_loss", "input1", 1, input2)
+    input2 = as_tensor_operand(input2, "cosine_embedding_loss", "input2", 2, input1)
+    target = as_tensor_operand(target, "cosine_embedding_loss", "target", 3, input1)
     margin = as_float(margin, "cosine_embedding_loss", "margin", 4)
     reduction = as_str(reduction, "cosine_embedding_loss", "reduction", 5)
     check_real(input1, "cosine_embedding_loss")
@@ -334,11 +334,11 @@ cdef TensorBase op_multi_margin_loss(
     return ended(depth, result)
 
 def call_multi_margin_loss(self, target, p, margin, weight, reduction):
-    self = check_input(self, "multi_margin_loss")
-    target = check_tensor(target, "multi_margin_loss", "target", 2)
+    self = as_tensor_operand(self, "multi_margin_loss", "input", 1, target)
+    target = as_tensor_operand(target, "multi_margin_loss", "target", 2, self)
     p = as_number(p, "multi_margin_loss", "p", 3)
     margin = as_number(margin, "multi_margin_loss", "margin", 4)
-    weight = check_tensor_or_none(weight, "multi_margin_loss", "weight", 5)
+    weight = as_tensor_operand_or_none(weight, "multi_margin_loss", "weight", 5, self)
     reduction = as_str(reduction, "multi_margin_loss", "reduction", 6)
     check_real(self, "multi_margin_loss")
     check_real(target, "multi_margin_loss")
@@ -413,8 +413,8 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
     return ended(depth, result)
 
 def call_multilabel_margin_loss(self, target, reduction):
-    self = check_input(self, "multilabel_margin_loss")
-    target = check_tensor(target, "multilabel_margin_loss", "target", 2)
+    self = as_tensor_operand(self, "multilabel_margin_loss", "input", 1, target)
+    target = as_tensor_operand(target, "multilabel_margin_loss", "target", 2, self)
     reduction = as_str(reduction, "multilabel_margin_loss", "reduction", 3)
     check_real(self, "multilabel_margin_loss")
     check_real(target, "multilabel_margin_loss")
@@ -475,9 +475,9 @@ cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase targe
     return ended(depth, result)
 
 def call_multilabel_soft_margin_loss(self, target, weight, reduction):
-    self = check_input(self, "multilabel_soft_margin_loss")
-    target = check_tensor(target, "multilabel_soft_margin_loss", "target", 2)
-    weight = check_tensor_or_none(weight, "multilabel_soft_margin_loss", "weight", 3)
+    self = as_tensor_operand(self, "multilabel_soft_margin_loss", "input", 1, target)
+    target = as_tensor_operand(target, "multilabel_soft_margin_loss", "target", 2, self)
+    weight = as_tensor_operand_or_none(weight, "multilabel_soft_margin_loss", "weight", 3, self)
     reduction = as_str(reduction, "multilabel_soft_margin_loss", "reduction", 4)
     check_real(self, "multilabel_soft_margin_loss")
     check_real(target, "multilabel_soft_margin_loss")

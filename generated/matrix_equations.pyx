@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, as_tensor_list, as_tuple, BatchRule, begin_op, begin_replaceable_op, carry_transposed,
-    check_input, check_tensor, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out, gradient,
-    has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, Node, of_cores, Overloads,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    array_of, as_input, as_int, as_tensor_list, as_tensor_operand, as_tuple, BatchRule, begin_op, begin_replaceable_op,
+    carry_transposed, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out, gradient, has_tangent_1,
+    has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, Node, of_cores, Overloads, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching,
+    wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -80,7 +80,7 @@ cdef BatchRule batched_linalg_sqrtm
 batched_linalg_sqrtm = BatchRule(b"linalg.sqrtm", of_cores, b"2", packed_linalg_sqrtm, NULL)
 
 def call_linalg_sqrtm(self):
-    return op_linalg_sqrtm(check_input(self, "linalg.sqrtm"))
+    return op_linalg_sqrtm(as_input(self, "linalg.sqrtm"))
 
 def linalg_sqrtm(input, *, out=None):
     """Square root of a square matrix, the one whose eigenvalues have no negative real part; with SciPy.
@@ -186,7 +186,7 @@ cdef BatchRule batched_linalg_logm
 batched_linalg_logm = BatchRule(b"linalg.logm", of_cores, b"2", packed_linalg_logm, NULL)
 
 def call_linalg_logm(self):
-    return op_linalg_logm(check_input(self, "linalg.logm"))
+    return op_linalg_logm(as_input(self, "linalg.logm"))
 
 def linalg_logm(input, *, out=None):
     """Logarithm of a square matrix, whose eigenvalues have imaginary parts between -pi and pi; with SciPy.
@@ -280,9 +280,9 @@ batched_linalg_solve_sylvester = BatchRule(
 
 def call_linalg_solve_sylvester(a, b, q):
     return op_linalg_solve_sylvester(
-        check_tensor(a, "linalg.solve_sylvester", "a", 1),
-        check_tensor(b, "linalg.solve_sylvester", "b", 2),
-        check_tensor(q, "linalg.solve_sylvester", "q", 3),
+        as_tensor_operand(a, "linalg.solve_sylvester", "a", 1, b),
+        as_tensor_operand(b, "linalg.solve_sylvester", "b", 2, a),
+        as_tensor_operand(q, "linalg.solve_sylvester", "q", 3, a),
     )
 
 def linalg_solve_sylvester(a, b, q, *, out=None):
@@ -317,8 +317,8 @@ cdef TensorBase op_linalg_solve_continuous_lyapunov(TensorBase a, TensorBase q):
 
 def call_linalg_solve_continuous_lyapunov(a, q):
     return op_linalg_solve_continuous_lyapunov(
-        check_tensor(a, "linalg.solve_continuous_lyapunov", "a", 1),
-        check_tensor(q, "linalg.solve_continuous_lyapunov", "q", 2),
+        as_tensor_operand(a, "linalg.solve_continuous_lyapunov", "a", 1, q),
+        as_tensor_operand(q, "linalg.solve_continuous_lyapunov", "q", 2, a),
     )
 
 def linalg_solve_continuous_lyapunov(a, q, *, out=None):
@@ -352,8 +352,8 @@ cdef TensorBase op_linalg_solve_discrete_lyapunov(TensorBase a, TensorBase q):
 
 def call_linalg_solve_discrete_lyapunov(a, q):
     return op_linalg_solve_discrete_lyapunov(
-        check_tensor(a, "linalg.solve_discrete_lyapunov", "a", 1),
-        check_tensor(q, "linalg.solve_discrete_lyapunov", "q", 2),
+        as_tensor_operand(a, "linalg.solve_discrete_lyapunov", "a", 1, q),
+        as_tensor_operand(q, "linalg.solve_discrete_lyapunov", "q", 2, a),
     )
 
 def linalg_solve_discrete_lyapunov(a, q, *, out=None):
@@ -628,8 +628,8 @@ batched_banded_solve = BatchRule(b"banded_solve", of_cores, b"22..", packed_band
 
 def call_banded_solve(self, other, lower, upper):
     return op_banded_solve(
-        check_input(self, "banded_solve"),
-        check_tensor(other, "banded_solve", "other", 2),
+        as_tensor_operand(self, "banded_solve", "input", 1, other),
+        as_tensor_operand(other, "banded_solve", "other", 2, self),
         as_int(lower, "banded_solve", "lower", 3),
         as_int(upper, "banded_solve", "upper", 4),
     )
@@ -671,8 +671,8 @@ cdef TensorBase op_linalg_solve_banded(object l_and_u, TensorBase ab, TensorBase
 def call_linalg_solve_banded(l_and_u, ab, b):
     return op_linalg_solve_banded(
         as_tuple(l_and_u, "linalg.solve_banded", "l_and_u", 1, INT_ITEMS, 2),
-        check_tensor(ab, "linalg.solve_banded", "ab", 2),
-        check_tensor(b, "linalg.solve_banded", "b", 3),
+        as_tensor_operand(ab, "linalg.solve_banded", "ab", 2, b),
+        as_tensor_operand(b, "linalg.solve_banded", "b", 3, ab),
     )
 
 def linalg_solve_banded(l_and_u, ab, b, *, out=None):
@@ -888,9 +888,9 @@ batched_toeplitz_solve = BatchRule(b"toeplitz_solve", of_cores, b"112", packed_t
 
 def call_toeplitz_solve(column, row, other):
     return op_toeplitz_solve(
-        check_tensor(column, "toeplitz_solve", "column", 1),
-        check_tensor(row, "toeplitz_solve", "row", 2),
-        check_tensor(other, "toeplitz_solve", "other", 3),
+        as_tensor_operand(column, "toeplitz_solve", "column", 1, row),
+        as_tensor_operand(row, "toeplitz_solve", "row", 2, column),
+        as_tensor_operand(other, "toeplitz_solve", "other", 3, column),
     )
 
 def toeplitz_solve(column, row, other):
@@ -948,12 +948,14 @@ cdef TensorBase op_linalg_solve_toeplitz_pair(list c_or_cr, TensorBase b):
 
 def call_linalg_solve_toeplitz(c_or_cr, b):
     return op_linalg_solve_toeplitz(
-        check_tensor(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1), check_tensor(b, "linalg.solve_toeplitz", "b", 2)
+        as_tensor_operand(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1, b),
+        as_tensor_operand(b, "linalg.solve_toeplitz", "b", 2, c_or_cr),
     )
 
 def call_linalg_solve_toeplitz_pair(c_or_cr, b):
     return op_linalg_solve_toeplitz_pair(
-        as_tensor_list(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1), check_tensor(b, "linalg.solve_toeplitz", "b", 2)
+        as_tensor_list(c_or_cr, "linalg.solve_toeplitz", "c_or_cr", 1),
+        as_tensor_operand(b, "linalg.solve_toeplitz", "b", 2, None),
     )
 
 cdef Overloads LINALG_SOLVE_TOEPLITZ_OVERLOADS = Overloads("linalg.solve_toeplitz", (

@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_input, connect_1, device_of,
+    array_of, as_input, as_int, BatchRule, begin_op, begin_replaceable_op, carry_transposed, connect_1, device_of,
     dtype_of, ended, give_out, gradient, has_tangent_1, item_of, ndim_of, Node, of_cores, prepare_numeric,
     replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
     set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
@@ -111,7 +111,7 @@ cdef BatchRule batched_matrix_power
 batched_matrix_power = BatchRule(b"matrix_power", of_cores, b"2.", packed_matrix_power, NULL)
 
 def call_matrix_power(self, n):
-    self = check_input(self, "matrix_power")
+    self = as_input(self, "matrix_power")
     n = as_int(n, "matrix_power", "n", 2)
     self = prepare_numeric("matrix_power", self)
     return op_matrix_power(<TensorBase>self, n)
@@ -228,7 +228,7 @@ cdef BatchRule batched_block_exponential
 batched_block_exponential = BatchRule(b"block_exponential", of_cores, b"2.", packed_block_exponential, NULL)
 
 def call_block_exponential(self, block):
-    return op_block_exponential(check_input(self, "block_exponential"), as_int(block, "block_exponential", "block", 2))
+    return op_block_exponential(as_input(self, "block_exponential"), as_int(block, "block_exponential", "block", 2))
 
 def block_exponential(input, block):
     """Exponential of a triangular matrix of blocks of a size, of any numbers outside of the blocks on the diagonal.
@@ -259,7 +259,7 @@ cdef TensorBase op_matrix_exp(TensorBase self):
     return ended(depth, result)
 
 def call_matrix_exp(self):
-    return op_matrix_exp(check_input(self, "matrix_exp"))
+    return op_matrix_exp(as_input(self, "matrix_exp"))
 
 def matrix_exp(input):
     """Exponential of a square matrix, the sum of the power series.

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, BatchRule, begin_op, begin_replaceable_op,
-    by_parts, carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, collect_edge, connect_3,
-    end_op, ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of, Node,
-    prepare_floating, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none,
+    BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, collect_edge, connect_3, end_op,
+    ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of, Node, prepare_floating,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -44,10 +44,10 @@ cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBa
     return ended(depth, result)
 
 def call_layer_norm(self, normalized_shape, weight, bias, eps):
-    self = check_input(self, "layer_norm")
+    self = as_tensor_operand(self, "layer_norm", "input", 1, weight)
     normalized_shape = as_int_tuple(normalized_shape, "layer_norm", "normalized_shape", 2)
-    weight = check_tensor_or_none(weight, "layer_norm", "weight", 3)
-    bias = check_tensor_or_none(bias, "layer_norm", "bias", 4)
+    weight = as_tensor_operand_or_none(weight, "layer_norm", "weight", 3, self)
+    bias = as_tensor_operand_or_none(bias, "layer_norm", "bias", 4, self)
     eps = as_float(eps, "layer_norm", "eps", 5)
     check_real(self, "layer_norm")
     self = prepare_floating("layer_norm", self)
@@ -85,9 +85,9 @@ cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, Tens
     return ended(depth, result)
 
 def call_divided_by_rms(self, normalized_shape, weight, eps):
-    self = check_input(self, "divided_by_rms")
+    self = as_tensor_operand(self, "divided_by_rms", "input", 1, weight)
     normalized_shape = as_int_tuple(normalized_shape, "divided_by_rms", "normalized_shape", 2)
-    weight = check_tensor_or_none(weight, "divided_by_rms", "weight", 3)
+    weight = as_tensor_operand_or_none(weight, "divided_by_rms", "weight", 3, self)
     eps = as_float(eps, "divided_by_rms", "eps", 4)
     check_real(self, "divided_by_rms")
     self = prepare_floating("divided_by_rms", self)
@@ -130,10 +130,10 @@ cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase wei
     return ended(depth, result)
 
 def call_group_norm(self, num_groups, weight, bias, eps):
-    self = check_input(self, "group_norm")
+    self = as_tensor_operand(self, "group_norm", "input", 1, weight)
     num_groups = as_int(num_groups, "group_norm", "num_groups", 2)
-    weight = check_tensor_or_none(weight, "group_norm", "weight", 3)
-    bias = check_tensor_or_none(bias, "group_norm", "bias", 4)
+    weight = as_tensor_operand_or_none(weight, "group_norm", "weight", 3, self)
+    bias = as_tensor_operand_or_none(bias, "group_norm", "bias", 4, self)
     eps = as_float(eps, "group_norm", "eps", 5)
     check_real(self, "group_norm")
     self = prepare_floating("group_norm", self)
@@ -699,9 +699,9 @@ batched_standardized = BatchRule(b"standardized", by_parts, b"......", packed_st
 StandardizedResult = return_type("standardized", "StandardizedResult", ("values", "center", "variance"), __name__)
 
 def call_standardized(self, weight, bias, dim, eps, centered):
-    self = check_input(self, "standardized")
-    weight = check_tensor_or_none(weight, "standardized", "weight", 2)
-    bias = check_tensor_or_none(bias, "standardized", "bias", 3)
+    self = as_tensor_operand(self, "standardized", "input", 1, weight)
+    weight = as_tensor_operand_or_none(weight, "standardized", "weight", 2, self)
+    bias = as_tensor_operand_or_none(bias, "standardized", "bias", 3, self)
     dim = as_int_tuple(dim, "standardized", "dim", 4)
     eps = as_float(eps, "standardized", "eps", 5)
     centered = as_bool(centered, "standardized", "centered", 6)
@@ -1044,11 +1044,11 @@ batched_standardized_backward = BatchRule(
 )
 
 def call_standardized_backward(self, x, center, variance, weight, dim, eps, centered):
-    self = check_input(self, "standardized_backward")
-    x = check_tensor(x, "standardized_backward", "x", 2)
-    center = check_tensor(center, "standardized_backward", "center", 3)
-    variance = check_tensor(variance, "standardized_backward", "variance", 4)
-    weight = check_tensor_or_none(weight, "standardized_backward", "weight", 5)
+    self = as_tensor_operand(self, "standardized_backward", "input", 1, x)
+    x = as_tensor_operand(x, "standardized_backward", "x", 2, self)
+    center = as_tensor_operand(center, "standardized_backward", "center", 3, self)
+    variance = as_tensor_operand(variance, "standardized_backward", "variance", 4, self)
+    weight = as_tensor_operand_or_none(weight, "standardized_backward", "weight", 5, self)
     dim = as_int_tuple(dim, "standardized_backward", "dim", 6)
     eps = as_float(eps, "standardized_backward", "eps", 7)
     centered = as_bool(centered, "standardized_backward", "centered", 8)
@@ -1224,10 +1224,10 @@ batched_standardized_sums = BatchRule(
 )
 
 def call_standardized_sums(self, x, center, variance, size, dim, eps):
-    self = check_input(self, "standardized_sums")
-    x = check_tensor(x, "standardized_sums", "x", 2)
-    center = check_tensor(center, "standardized_sums", "center", 3)
-    variance = check_tensor(variance, "standardized_sums", "variance", 4)
+    self = as_tensor_operand(self, "standardized_sums", "input", 1, x)
+    x = as_tensor_operand(x, "standardized_sums", "x", 2, self)
+    center = as_tensor_operand(center, "standardized_sums", "center", 3, self)
+    variance = as_tensor_operand(variance, "standardized_sums", "variance", 4, self)
     size = as_int_tuple(size, "standardized_sums", "size", 5)
     dim = as_int_tuple(dim, "standardized_sums", "dim", 6)
     eps = as_float(eps, "standardized_sums", "eps", 7)

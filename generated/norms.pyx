@@ -3,9 +3,9 @@
 
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_tuple, BatchRule, begin_op,
-    begin_replaceable_op, check_input, dtype_of_out, ended, give_out, INT_ITEMS, item_of, name_within, ndim_of,
-    of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
+    array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input, as_tuple, BatchRule,
+    begin_op, begin_replaceable_op, dtype_of_out, ended, give_out, INT_ITEMS, item_of, name_within, ndim_of, of_cores,
+    replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -36,7 +36,7 @@ cdef TensorBase op_linalg_vector_norm(TensorBase self, object ord, object dim, b
 
 def call_linalg_vector_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_vector_norm(
-        check_input(self, "linalg.vector_norm"),
+        as_input(self, "linalg.vector_norm"),
         as_float(ord, "linalg.vector_norm", "ord", 2),
         as_dim_tuple_or_none(dim, "linalg.vector_norm", "dim", 3, self),
         as_bool(keepdim, "linalg.vector_norm", "keepdim", 4),
@@ -121,7 +121,7 @@ cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, b
 
 def call_linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_matrix_norm(
-        check_input(self, "linalg.matrix_norm"),
+        as_input(self, "linalg.matrix_norm"),
         ord,
         as_tuple(dim, "linalg.matrix_norm", "dim", 3, INT_ITEMS, 2),
         as_bool(keepdim, "linalg.matrix_norm", "keepdim", 4),
@@ -162,7 +162,7 @@ cdef TensorBase op_linalg_norm(TensorBase self, object ord, object dim, bint kee
 
 def call_linalg_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_norm(
-        check_input(self, "linalg.norm"),
+        as_input(self, "linalg.norm"),
         ord,
         as_dim_tuple_or_none(dim, "linalg.norm", "dim", 3, self),
         as_bool(keepdim, "linalg.norm", "keepdim", 4),
@@ -210,7 +210,7 @@ cdef TensorBase op_linalg_cond(TensorBase self, object p):
     return ended(depth, result)
 
 def call_linalg_cond(self, p):
-    return op_linalg_cond(check_input(self, "linalg.cond"), p)
+    return op_linalg_cond(as_input(self, "linalg.cond"), p)
 
 def linalg_cond(input, p=None, *, out=None):
     """Condition number of a matrix, infinite where it is singular.
@@ -251,11 +251,7 @@ batched_linalg_matrix_rank = BatchRule(b"linalg.matrix_rank", of_cores, b"2...."
 
 def call_linalg_matrix_rank(self, tol, hermitian, atol, rtol):
     return op_linalg_matrix_rank(
-        check_input(self, "linalg.matrix_rank"),
-        tol,
-        as_bool(hermitian, "linalg.matrix_rank", "hermitian", 3),
-        atol,
-        rtol,
+        as_input(self, "linalg.matrix_rank"), tol, as_bool(hermitian, "linalg.matrix_rank", "hermitian", 3), atol, rtol
     )
 
 def linalg_matrix_rank(input, tol=None, hermitian=False, *, atol=None, rtol=None, out=None):
@@ -285,9 +281,7 @@ cdef TensorBase op_linalg_pinv(TensorBase self, object atol, object rtol, bint h
     return ended(depth, result)
 
 def call_linalg_pinv(self, atol, rtol, hermitian):
-    return op_linalg_pinv(
-        check_input(self, "linalg.pinv"), atol, rtol, as_bool(hermitian, "linalg.pinv", "hermitian", 4)
-    )
+    return op_linalg_pinv(as_input(self, "linalg.pinv"), atol, rtol, as_bool(hermitian, "linalg.pinv", "hermitian", 4))
 
 def linalg_pinv(input, *, atol=None, rtol=None, hermitian=False, out=None):
     """Pseudo-inverse of a matrix; singular values not above `max(atol, rtol * the greatest)` count as zero.

@@ -4,9 +4,9 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, as_number_or_none,
-    as_operand, as_str, as_str_or_none, as_tensor_list, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    check_inplace, check_input, check_real, check_tensor, check_tensor_or_none, connect_1, copy_into, elementwise,
+    apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, as_input, as_number_or_none,
+    as_operand, as_str, as_str_or_none, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
+    begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise,
     end_op, ended, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, ndim_of, Node, original_of,
     replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input, set_history,
     take_second_names, TensorBase, unary, unpack, watching, wrap_owned, write_out_docstrings,
@@ -50,7 +50,7 @@ cdef TensorBase op_matrix_transpose(TensorBase self):
     return ended(depth, result)
 
 def call_matrix_transpose(self):
-    return op_matrix_transpose(check_input(self, "matrix_transpose"))
+    return op_matrix_transpose(as_input(self, "matrix_transpose"))
 
 def matrix_transpose(input):
     """View with the last two dimensions exchanged.
@@ -75,7 +75,7 @@ cdef TensorBase op_matvec(TensorBase x1, TensorBase x2):
     return ended(depth, result)
 
 def call_matvec(x1, x2):
-    return op_matvec(check_tensor(x1, "matvec", "x1", 1), check_tensor(x2, "matvec", "x2", 2))
+    return op_matvec(as_tensor_operand(x1, "matvec", "x1", 1, x2), as_tensor_operand(x2, "matvec", "x2", 2, x1))
 
 def matvec(x1, x2):
     """Products of matrices and vectors, which stand along the last dimension.
@@ -99,7 +99,7 @@ cdef TensorBase op_vecmat(TensorBase x1, TensorBase x2):
     return ended(depth, result)
 
 def call_vecmat(x1, x2):
-    return op_vecmat(check_tensor(x1, "vecmat", "x1", 1), check_tensor(x2, "vecmat", "x2", 2))
+    return op_vecmat(as_tensor_operand(x1, "vecmat", "x1", 1, x2), as_tensor_operand(x2, "vecmat", "x2", 2, x1))
 
 def vecmat(x1, x2):
     """Products of conjugated vectors, which stand along the last dimension, and matrices.
@@ -123,7 +123,7 @@ cdef TensorBase op_ptp(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 def call_ptp(self, dim, keepdim):
-    self = check_input(self, "ptp")
+    self = as_input(self, "ptp")
     dim = as_dim_tuple(dim, "ptp", "dim", 2, self)
     keepdim = as_bool(keepdim, "ptp", "keepdim", 3)
     check_real(self, "ptp")
@@ -184,7 +184,7 @@ cdef BatchRule batched_cbrt
 batched_cbrt = BatchRule(b"cbrt", elementwise, b"e", packed_cbrt, NULL)
 
 def call_cbrt(self):
-    self = check_input(self, "cbrt")
+    self = as_input(self, "cbrt")
     check_real(self, "cbrt")
     return op_cbrt(<TensorBase>self)
 
@@ -212,9 +212,9 @@ cdef TensorBase op_ediff1d(TensorBase self, TensorBase to_end, TensorBase to_beg
 
 def call_ediff1d(self, to_end, to_begin):
     return op_ediff1d(
-        check_input(self, "ediff1d"),
-        check_tensor_or_none(to_end, "ediff1d", "to_end", 2),
-        check_tensor_or_none(to_begin, "ediff1d", "to_begin", 3),
+        as_tensor_operand(self, "ediff1d", "input", 1, to_end),
+        as_tensor_operand_or_none(to_end, "ediff1d", "to_end", 2, self),
+        as_tensor_operand_or_none(to_begin, "ediff1d", "to_begin", 3, self),
     )
 
 def ediff1d(input, to_end=None, to_begin=None):
@@ -241,7 +241,7 @@ cdef TensorBase op_cumulative_sum(TensorBase self, object dim, bint include_init
 
 def call_cumulative_sum(self, dim, include_initial):
     return op_cumulative_sum(
-        check_input(self, "cumulative_sum"),
+        as_input(self, "cumulative_sum"),
         as_dim_or_none(dim, "cumulative_sum", "dim", 2, self),
         as_bool(include_initial, "cumulative_sum", "include_initial", 3),
     )
@@ -269,7 +269,7 @@ cdef TensorBase op_cumulative_prod(TensorBase self, object dim, bint include_ini
 
 def call_cumulative_prod(self, dim, include_initial):
     return op_cumulative_prod(
-        check_input(self, "cumulative_prod"),
+        as_input(self, "cumulative_prod"),
         as_dim_or_none(dim, "cumulative_prod", "dim", 2, self),
         as_bool(include_initial, "cumulative_prod", "include_initial", 3),
     )
@@ -297,8 +297,8 @@ cdef TensorBase op_take_along_axis(TensorBase self, TensorBase indices, object d
 
 def call_take_along_axis(self, indices, dim):
     return op_take_along_axis(
-        check_input(self, "take_along_axis"),
-        check_tensor(indices, "take_along_axis", "indices", 2),
+        as_tensor_operand(self, "take_along_axis", "input", 1, indices),
+        as_tensor_operand(indices, "take_along_axis", "indices", 2, self),
         as_dim_or_none(dim, "take_along_axis", "dim", 3, self),
     )
 
@@ -341,17 +341,17 @@ cdef TensorBase inplace_put_along_dim_scalar(TensorBase self, TensorBase indices
     return copy_into("put_along_dim_", self, with_elements_along(original, indices, values, dim))
 
 def call_put_along_dim(self, indices, values, dim):
-    self = check_input(self, "put_along_dim")
-    indices = check_tensor(indices, "put_along_dim", "indices", 2)
-    values = as_operand(values, "put_along_dim", "values", 3)
+    self = as_tensor_operand(self, "put_along_dim", "input", 1, indices)
+    indices = as_tensor_operand(indices, "put_along_dim", "indices", 2, self)
+    values = as_operand(values, "put_along_dim", "values", 3, self)
     dim = as_dim_or_none(dim, "put_along_dim", "dim", 4, self)
     if is_tensor(values):
         return op_put_along_dim_tensor(<TensorBase>self, <TensorBase>indices, <TensorBase>values, dim)
     return op_put_along_dim_scalar(<TensorBase>self, <TensorBase>indices, values, dim)
 
 def call_put_along_dim_(TensorBase self not None, indices, values, dim):
-    indices = check_tensor(indices, "put_along_dim_", "indices", 2)
-    values = as_operand(values, "put_along_dim_", "values", 3)
+    indices = as_tensor_operand(indices, "put_along_dim_", "indices", 2, self)
+    values = as_operand(values, "put_along_dim_", "values", 3, self)
     dim = as_dim_or_none(dim, "put_along_dim_", "dim", 4, self)
     if is_tensor(values):
         return inplace_put_along_dim_tensor(self, <TensorBase>indices, <TensorBase>values, dim)
@@ -382,9 +382,9 @@ cdef TensorBase op_interp(TensorBase x, TensorBase xp, TensorBase fp, object lef
     return ended(depth, result)
 
 def call_interp(x, xp, fp, left, right, period):
-    x = check_tensor(x, "interp", "x", 1)
-    xp = check_tensor(xp, "interp", "xp", 2)
-    fp = check_tensor(fp, "interp", "fp", 3)
+    x = as_tensor_operand(x, "interp", "x", 1, xp)
+    xp = as_tensor_operand(xp, "interp", "xp", 2, x)
+    fp = as_tensor_operand(fp, "interp", "fp", 3, x)
     left = as_number_or_none(left, "interp", "left", 4)
     right = as_number_or_none(right, "interp", "right", 5)
     period = as_float_or_none(period, "interp", "period", 6)
@@ -434,7 +434,7 @@ cdef TensorBase op_pad(
 
 def call_pad(self, pad_width, mode, stat_length, constant_values, end_values, reflect_type):
     return op_pad(
-        check_input(self, "pad"),
+        as_input(self, "pad"),
         pad_width,
         as_str(mode, "pad", "mode", 3),
         stat_length,
@@ -473,7 +473,7 @@ cdef TensorBase op_padding_value(TensorBase self, object dim, object mode):
     return ended(depth, result)
 
 def call_padding_value(self, dim, mode):
-    self = check_input(self, "padding_value")
+    self = as_input(self, "padding_value")
     dim = as_dim(dim, "padding_value", "dim", 2, self)
     mode = as_str(mode, "padding_value", "mode", 3)
     check_real(self, "padding_value")
@@ -502,7 +502,7 @@ cdef TensorBase op_choose(TensorBase self, list choices, object mode):
 
 def call_choose(self, choices, mode):
     return op_choose(
-        check_input(self, "choose"), as_tensor_list(choices, "choose", "choices", 2), as_str(mode, "choose", "mode", 3)
+        as_input(self, "choose"), as_tensor_list(choices, "choose", "choices", 2), as_str(mode, "choose", "mode", 3)
     )
 
 def choose(input, choices, *, mode="raise"):
@@ -531,7 +531,7 @@ cdef tuple op_modf(TensorBase self):
 ModfResult = return_type("modf", "ModfResult", ("fractional", "integral"), __name__)
 
 def call_modf(self):
-    self = check_input(self, "modf")
+    self = as_input(self, "modf")
     check_real(self, "modf")
     return ModfResult._make(op_modf(<TensorBase>self))
 
@@ -569,8 +569,8 @@ cdef tuple op_divmod_scalar(TensorBase self, object other):
 DivmodResult = return_type("divmod", "DivmodResult", ("quotient", "remainder"), __name__)
 
 def call_divmod(self, other):
-    self = check_input(self, "divmod")
-    other = as_operand(other, "divmod", "other", 2)
+    self = as_tensor_operand(self, "divmod", "input", 1, other)
+    other = as_operand(other, "divmod", "other", 2, self)
     check_real(self, "divmod")
     check_real(other, "divmod")
     if is_tensor(other):
@@ -603,7 +603,7 @@ cdef TensorBase op_unwrap(TensorBase self, object discont, object dim, object pe
     return ended(depth, result)
 
 def call_unwrap(self, discont, dim, period):
-    self = check_input(self, "unwrap")
+    self = as_input(self, "unwrap")
     discont = as_float_or_none(discont, "unwrap", "discont", 2)
     dim = as_dim(dim, "unwrap", "dim", 3, self)
     period = as_float(period, "unwrap", "period", 4)

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, array_or_none, as_bool, as_bool_or_none, as_dim, as_dim_or_none, as_int, as_operand, as_str,
-    as_str_or_none, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_input,
-    check_real, check_tensor, check_tensor_or_none, connect_1, end_op, ended, give_out, gradient, gradient_or_zeros,
-    has_tangent_1, is_tensor, item_of, ndim_of, Node, Overloads, replayed_result, replayed_tensor, replays,
-    requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_out_docstrings,
+    along_slices, array_of, array_or_none, as_bool, as_bool_or_none, as_dim, as_dim_or_none, as_input, as_int,
+    as_operand, as_str, as_str_or_none, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
+    begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_real, connect_1, end_op, ended, give_out,
+    gradient, gradient_or_zeros, has_tangent_1, is_tensor, item_of, ndim_of, Node, Overloads, replayed_result,
+    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport amax_backward, gather_backward, selection_backward, zeros_like
@@ -76,7 +76,7 @@ batched_sort = BatchRule(b"sort", along_slices, b"bd..", packed_sort, NULL)
 SortResult = return_type("sort", "SortResult", ("values", "indices"), __name__)
 
 def call_sort(self, dim, descending, stable):
-    self = check_input(self, "sort")
+    self = as_input(self, "sort")
     dim = as_dim(dim, "sort", "dim", 2, self)
     descending = as_bool(descending, "sort", "descending", 3)
     stable = as_bool_or_none(stable, "sort", "stable", 4)
@@ -126,7 +126,7 @@ cdef BatchRule batched_argsort
 batched_argsort = BatchRule(b"argsort", along_slices, b"bd..", packed_argsort, NULL)
 
 def call_argsort(self, dim, descending, stable):
-    self = check_input(self, "argsort")
+    self = as_input(self, "argsort")
     dim = as_dim(dim, "argsort", "dim", 2, self)
     descending = as_bool(descending, "argsort", "descending", 3)
     stable = as_bool(stable, "argsort", "stable", 4)
@@ -156,7 +156,7 @@ cdef TensorBase op_msort(TensorBase self):
     return ended(depth, result)
 
 def call_msort(self):
-    self = check_input(self, "msort")
+    self = as_input(self, "msort")
     check_real(self, "msort")
     return op_msort(<TensorBase>self)
 
@@ -226,7 +226,7 @@ batched_topk = BatchRule(b"topk", along_slices, b"b.d..", packed_topk, NULL)
 TopkResult = return_type("topk", "TopkResult", ("values", "indices"), __name__)
 
 def call_topk(self, k, dim, largest, sorted):
-    self = check_input(self, "topk")
+    self = as_input(self, "topk")
     k = as_int(k, "topk", "k", 2)
     dim = as_dim(dim, "topk", "dim", 3, self)
     largest = as_bool(largest, "topk", "largest", 4)
@@ -317,7 +317,7 @@ batched_kthvalue = BatchRule(b"kthvalue", along_slices, b"b.d.", packed_kthvalue
 KthvalueResult = return_type("kthvalue", "KthvalueResult", ("values", "indices"), __name__)
 
 def call_kthvalue(self, k, dim, keepdim):
-    self = check_input(self, "kthvalue")
+    self = as_input(self, "kthvalue")
     k = as_int(k, "kthvalue", "k", 2)
     dim = as_dim(dim, "kthvalue", "dim", 3, self)
     keepdim = as_bool(keepdim, "kthvalue", "keepdim", 4)
@@ -452,12 +452,12 @@ batched_median_dim = BatchRule(b"median", along_slices, b"bd.", packed_median_di
 MedianDimResult = return_type("median", "MedianDimResult", ("values", "indices"), __name__)
 
 def call_median(self):
-    self = check_input(self, "median")
+    self = as_input(self, "median")
     check_real(self, "median")
     return op_median(<TensorBase>self)
 
 def call_median_dim(self, dim, keepdim):
-    self = check_input(self, "median")
+    self = as_input(self, "median")
     dim = as_dim(dim, "median", "dim", 2, self)
     keepdim = as_bool(keepdim, "median", "keepdim", 3)
     check_real(self, "median")
@@ -623,12 +623,12 @@ batched_nanmedian_dim = BatchRule(b"nanmedian", along_slices, b"bd.", packed_nan
 NanmedianDimResult = return_type("nanmedian", "NanmedianDimResult", ("values", "indices"), __name__)
 
 def call_nanmedian(self):
-    self = check_input(self, "nanmedian")
+    self = as_input(self, "nanmedian")
     check_real(self, "nanmedian")
     return op_nanmedian(<TensorBase>self)
 
 def call_nanmedian_dim(self, dim, keepdim):
-    self = check_input(self, "nanmedian")
+    self = as_input(self, "nanmedian")
     dim = as_dim(dim, "nanmedian", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmedian", "keepdim", 3)
     check_real(self, "nanmedian")
@@ -749,7 +749,7 @@ batched_mode = BatchRule(b"mode", along_slices, b"bd.", packed_mode, NULL)
 ModeResult = return_type("mode", "ModeResult", ("values", "indices"), __name__)
 
 def call_mode(self, dim, keepdim):
-    self = check_input(self, "mode")
+    self = as_input(self, "mode")
     dim = as_dim(dim, "mode", "dim", 2, self)
     keepdim = as_bool(keepdim, "mode", "keepdim", 3)
     check_real(self, "mode")
@@ -788,7 +788,7 @@ cdef TensorBase op_quantile(TensorBase self, object q, object dim, bint keepdim,
     return ended(depth, result)
 
 def call_quantile(self, q, dim, keepdim, interpolation):
-    self = check_input(self, "quantile")
+    self = as_input(self, "quantile")
     dim = as_dim_or_none(dim, "quantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "quantile", "keepdim", 4)
     interpolation = as_str(interpolation, "quantile", "interpolation", 5)
@@ -821,7 +821,7 @@ cdef TensorBase op_nanquantile(TensorBase self, object q, object dim, bint keepd
     return ended(depth, result)
 
 def call_nanquantile(self, q, dim, keepdim, interpolation):
-    self = check_input(self, "nanquantile")
+    self = as_input(self, "nanquantile")
     dim = as_dim_or_none(dim, "nanquantile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanquantile", "keepdim", 4)
     interpolation = as_str(interpolation, "nanquantile", "interpolation", 5)
@@ -890,12 +890,12 @@ cdef BatchRule batched_searchsorted_scalar
 batched_searchsorted_scalar = BatchRule(b"searchsorted", slice_by_slice, b"......", packed_searchsorted_scalar, NULL)
 
 def call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
-    sorted_sequence = check_tensor(sorted_sequence, "searchsorted", "sorted_sequence", 1)
-    self = as_operand(self, "searchsorted", "input", 2)
+    sorted_sequence = as_tensor_operand(sorted_sequence, "searchsorted", "sorted_sequence", 1, self)
+    self = as_operand(self, "searchsorted", "input", 2, sorted_sequence)
     out_int32 = as_bool(out_int32, "searchsorted", "out_int32", 3)
     right = as_bool(right, "searchsorted", "right", 4)
     side = as_str_or_none(side, "searchsorted", "side", 5)
-    sorter = check_tensor_or_none(sorter, "searchsorted", "sorter", 6)
+    sorter = as_tensor_operand_or_none(sorter, "searchsorted", "sorter", 6, sorted_sequence)
     check_real(sorted_sequence, "searchsorted")
     check_real(self, "searchsorted")
     if is_tensor(self):
@@ -965,8 +965,8 @@ cdef BatchRule batched_bucketize_scalar
 batched_bucketize_scalar = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_scalar, NULL)
 
 def call_bucketize(self, boundaries, out_int32, right):
-    self = as_operand(self, "bucketize", "input", 1)
-    boundaries = check_tensor(boundaries, "bucketize", "boundaries", 2)
+    self = as_operand(self, "bucketize", "input", 1, boundaries)
+    boundaries = as_tensor_operand(boundaries, "bucketize", "boundaries", 2, self)
     out_int32 = as_bool(out_int32, "bucketize", "out_int32", 3)
     right = as_bool(right, "bucketize", "right", 4)
     check_real(self, "bucketize")

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_number, as_operand, as_promoted, BatchRule, begin_op, begin_replaceable_op,
-    binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace, check_input,
-    check_real, check_tensor, connect_1, connect_2, connect_3, copy_into, device_of, drop_value, dtype_of, elementwise,
-    ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
+    apply_fused, array_of, as_floating, as_number, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
+    check_real, connect_1, connect_2, connect_3, copy_into, device_of, drop_value, dtype_of, elementwise, ended,
+    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
     has_tangent_3, is_tensor, IS_VIEW, Node, original_of, plus, prepare_history, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_mode, save_output, saved_number, saved_tensor,
     saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number,
@@ -149,14 +149,14 @@ cdef BatchRule batched_inplace_hypot
 batched_inplace_hypot = BatchRule(b"hypot_", elementwise, b"we", packed_inplace_hypot, NULL)
 
 def call_hypot(self, other):
-    self = check_input(self, "hypot")
-    other = check_tensor(other, "hypot", "other", 2)
+    self = as_tensor_operand(self, "hypot", "input", 1, other)
+    other = as_tensor_operand(other, "hypot", "other", 2, self)
     check_real(self, "hypot")
     check_real(other, "hypot")
     return op_hypot(<TensorBase>self, <TensorBase>other)
 
 def call_hypot_(TensorBase self not None, other):
-    other = check_tensor(other, "hypot_", "other", 2)
+    other = as_tensor_operand(other, "hypot_", "other", 2, self)
     check_real(self, "hypot_")
     check_real(other, "hypot_")
     return inplace_hypot(self, <TensorBase>other)
@@ -260,14 +260,14 @@ cdef BatchRule batched_inplace_fmax
 batched_inplace_fmax = BatchRule(b"fmax_", elementwise, b"we", packed_inplace_fmax, NULL)
 
 def call_fmax(self, other):
-    self = check_input(self, "fmax")
-    other = check_tensor(other, "fmax", "other", 2)
+    self = as_tensor_operand(self, "fmax", "input", 1, other)
+    other = as_tensor_operand(other, "fmax", "other", 2, self)
     check_real(self, "fmax")
     check_real(other, "fmax")
     return op_fmax(<TensorBase>self, <TensorBase>other)
 
 def call_fmax_(TensorBase self not None, other):
-    other = check_tensor(other, "fmax_", "other", 2)
+    other = as_tensor_operand(other, "fmax_", "other", 2, self)
     check_real(self, "fmax_")
     check_real(other, "fmax_")
     return inplace_fmax(self, <TensorBase>other)
@@ -371,14 +371,14 @@ cdef BatchRule batched_inplace_fmin
 batched_inplace_fmin = BatchRule(b"fmin_", elementwise, b"we", packed_inplace_fmin, NULL)
 
 def call_fmin(self, other):
-    self = check_input(self, "fmin")
-    other = check_tensor(other, "fmin", "other", 2)
+    self = as_tensor_operand(self, "fmin", "input", 1, other)
+    other = as_tensor_operand(other, "fmin", "other", 2, self)
     check_real(self, "fmin")
     check_real(other, "fmin")
     return op_fmin(<TensorBase>self, <TensorBase>other)
 
 def call_fmin_(TensorBase self not None, other):
-    other = check_tensor(other, "fmin_", "other", 2)
+    other = as_tensor_operand(other, "fmin_", "other", 2, self)
     check_real(self, "fmin_")
     check_real(other, "fmin_")
     return inplace_fmin(self, <TensorBase>other)
@@ -548,8 +548,8 @@ cdef BatchRule batched_inplace_fmod_scalar
 batched_inplace_fmod_scalar = BatchRule(b"fmod_", elementwise, b"w.", packed_inplace_fmod_scalar, NULL)
 
 def call_fmod(self, other):
-    self = check_input(self, "fmod")
-    other = as_operand(other, "fmod", "other", 2)
+    self = as_tensor_operand(self, "fmod", "input", 1, other)
+    other = as_operand(other, "fmod", "other", 2, self)
     check_real(self, "fmod")
     check_real(other, "fmod")
     if is_tensor(other):
@@ -557,7 +557,7 @@ def call_fmod(self, other):
     return op_fmod_scalar(<TensorBase>self, other)
 
 def call_fmod_(TensorBase self not None, other):
-    other = as_operand(other, "fmod_", "other", 2)
+    other = as_operand(other, "fmod_", "other", 2, self)
     check_real(self, "fmod_")
     check_real(other, "fmod_")
     if is_tensor(other):
@@ -752,8 +752,8 @@ cdef BatchRule batched_inplace_copysign_scalar
 batched_inplace_copysign_scalar = BatchRule(b"copysign_", elementwise, b"w.", packed_inplace_copysign_scalar, NULL)
 
 def call_copysign(self, other):
-    self = check_input(self, "copysign")
-    other = as_operand(other, "copysign", "other", 2)
+    self = as_tensor_operand(self, "copysign", "input", 1, other)
+    other = as_operand(other, "copysign", "other", 2, self)
     check_real(self, "copysign")
     check_real(other, "copysign")
     if is_tensor(other):
@@ -761,7 +761,7 @@ def call_copysign(self, other):
     return op_copysign_scalar(<TensorBase>self, other)
 
 def call_copysign_(TensorBase self not None, other):
-    other = as_operand(other, "copysign_", "other", 2)
+    other = as_operand(other, "copysign_", "other", 2, self)
     check_real(self, "copysign_")
     check_real(other, "copysign_")
     if is_tensor(other):
@@ -865,14 +865,14 @@ cdef BatchRule batched_inplace_heaviside
 batched_inplace_heaviside = BatchRule(b"heaviside_", elementwise, b"we", packed_inplace_heaviside, NULL)
 
 def call_heaviside(self, values):
-    self = check_input(self, "heaviside")
-    values = check_tensor(values, "heaviside", "values", 2)
+    self = as_tensor_operand(self, "heaviside", "input", 1, values)
+    values = as_tensor_operand(values, "heaviside", "values", 2, self)
     check_real(self, "heaviside")
     check_real(values, "heaviside")
     return op_heaviside(<TensorBase>self, <TensorBase>values)
 
 def call_heaviside_(TensorBase self not None, values):
-    values = check_tensor(values, "heaviside_", "values", 2)
+    values = as_tensor_operand(values, "heaviside_", "values", 2, self)
     check_real(self, "heaviside_")
     check_real(values, "heaviside_")
     return inplace_heaviside(self, <TensorBase>values)
@@ -1101,16 +1101,16 @@ cdef BatchRule batched_inplace_lerp_scalar
 batched_inplace_lerp_scalar = BatchRule(b"lerp_", elementwise, b"we.", packed_inplace_lerp_scalar, NULL)
 
 def call_lerp(self, end, weight):
-    self = check_input(self, "lerp")
-    end = check_tensor(end, "lerp", "end", 2)
-    weight = as_operand(weight, "lerp", "weight", 3)
+    self = as_tensor_operand(self, "lerp", "input", 1, end)
+    end = as_tensor_operand(end, "lerp", "end", 2, self)
+    weight = as_operand(weight, "lerp", "weight", 3, self)
     if is_tensor(weight):
         return op_lerp_tensor(<TensorBase>self, <TensorBase>end, <TensorBase>weight)
     return op_lerp_scalar(<TensorBase>self, <TensorBase>end, weight)
 
 def call_lerp_(TensorBase self not None, end, weight):
-    end = check_tensor(end, "lerp_", "end", 2)
-    weight = as_operand(weight, "lerp_", "weight", 3)
+    end = as_tensor_operand(end, "lerp_", "end", 2, self)
+    weight = as_operand(weight, "lerp_", "weight", 3, self)
     if is_tensor(weight):
         return inplace_lerp_tensor(self, <TensorBase>end, <TensorBase>weight)
     return inplace_lerp_scalar(self, <TensorBase>end, weight)
@@ -1249,17 +1249,17 @@ batched_inplace_addcmul = BatchRule(b"addcmul_", elementwise, b"wee.", packed_in
 
 def call_addcmul(self, tensor1, tensor2, value):
     return op_addcmul(
-        check_input(self, "addcmul"),
-        check_tensor(tensor1, "addcmul", "tensor1", 2),
-        check_tensor(tensor2, "addcmul", "tensor2", 3),
+        as_tensor_operand(self, "addcmul", "input", 1, tensor1),
+        as_tensor_operand(tensor1, "addcmul", "tensor1", 2, self),
+        as_tensor_operand(tensor2, "addcmul", "tensor2", 3, self),
         as_number(value, "addcmul", "value", 4),
     )
 
 def call_addcmul_(TensorBase self not None, tensor1, tensor2, value):
     return inplace_addcmul(
         self,
-        check_tensor(tensor1, "addcmul_", "tensor1", 2),
-        check_tensor(tensor2, "addcmul_", "tensor2", 3),
+        as_tensor_operand(tensor1, "addcmul_", "tensor1", 2, self),
+        as_tensor_operand(tensor2, "addcmul_", "tensor2", 3, self),
         as_number(value, "addcmul_", "value", 4),
     )
 
@@ -1417,17 +1417,17 @@ batched_inplace_addcdiv = BatchRule(b"addcdiv_", elementwise, b"wee.", packed_in
 
 def call_addcdiv(self, tensor1, tensor2, value):
     return op_addcdiv(
-        check_input(self, "addcdiv"),
-        check_tensor(tensor1, "addcdiv", "tensor1", 2),
-        check_tensor(tensor2, "addcdiv", "tensor2", 3),
+        as_tensor_operand(self, "addcdiv", "input", 1, tensor1),
+        as_tensor_operand(tensor1, "addcdiv", "tensor1", 2, self),
+        as_tensor_operand(tensor2, "addcdiv", "tensor2", 3, self),
         as_number(value, "addcdiv", "value", 4),
     )
 
 def call_addcdiv_(TensorBase self not None, tensor1, tensor2, value):
     return inplace_addcdiv(
         self,
-        check_tensor(tensor1, "addcdiv_", "tensor1", 2),
-        check_tensor(tensor2, "addcdiv_", "tensor2", 3),
+        as_tensor_operand(tensor1, "addcdiv_", "tensor1", 2, self),
+        as_tensor_operand(tensor2, "addcdiv_", "tensor2", 3, self),
         as_number(value, "addcdiv_", "value", 4),
     )
 

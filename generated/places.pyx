@@ -3,8 +3,8 @@
 
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_dim, as_dim_or_none, as_operand, BatchRule, begin_op, begin_replaceable_op, by_values,
-    check_inplace, check_input, check_tensor, copy_into, ended, give_out, grad_enabled, is_tensor, original_of,
+    array_of, as_bool, as_dim, as_dim_or_none, as_input, as_operand, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, by_values, check_inplace, copy_into, ended, give_out, grad_enabled, is_tensor, original_of,
     own_memory, replayed_tensor, replays, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
 )
 
@@ -23,7 +23,9 @@ cdef TensorBase op_take(TensorBase self, TensorBase index):
     return ended(depth, result)
 
 def call_take(self, index):
-    return op_take(check_input(self, "take"), check_tensor(index, "take", "index", 2))
+    return op_take(
+        as_tensor_operand(self, "take", "input", 1, index), as_tensor_operand(index, "take", "index", 2, self)
+    )
 
 def take(input, index, *, out=None):
     """Elements at places of the flattened tensor, in the shape of the index.
@@ -49,8 +51,8 @@ cdef TensorBase op_take_along_dim(TensorBase self, TensorBase indices, object di
 
 def call_take_along_dim(self, indices, dim):
     return op_take_along_dim(
-        check_input(self, "take_along_dim"),
-        check_tensor(indices, "take_along_dim", "indices", 2),
+        as_tensor_operand(self, "take_along_dim", "input", 1, indices),
+        as_tensor_operand(indices, "take_along_dim", "indices", 2, self),
         as_dim_or_none(dim, "take_along_dim", "dim", 3, self),
     )
 
@@ -85,17 +87,17 @@ cdef TensorBase inplace_put(TensorBase self, TensorBase index, TensorBase source
 
 def call_put(self, index, source, accumulate):
     return op_put(
-        check_input(self, "put"),
-        check_tensor(index, "put", "index", 2),
-        check_tensor(source, "put", "source", 3),
+        as_tensor_operand(self, "put", "input", 1, index),
+        as_tensor_operand(index, "put", "index", 2, self),
+        as_tensor_operand(source, "put", "source", 3, self),
         as_bool(accumulate, "put", "accumulate", 4),
     )
 
 def call_put_(TensorBase self not None, index, source, accumulate):
     return inplace_put(
         self,
-        check_tensor(index, "put_", "index", 2),
-        check_tensor(source, "put_", "source", 3),
+        as_tensor_operand(index, "put_", "index", 2, self),
+        as_tensor_operand(source, "put_", "source", 3, self),
         as_bool(accumulate, "put_", "accumulate", 4),
     )
 
@@ -138,18 +140,18 @@ cdef TensorBase inplace_index_fill_scalar(TensorBase self, object dim, TensorBas
     return copy_into("index_fill_", self, filled_along(original, dim, index, value))
 
 def call_index_fill(self, dim, index, value):
-    self = check_input(self, "index_fill")
+    self = as_tensor_operand(self, "index_fill", "input", 1, index)
     dim = as_dim(dim, "index_fill", "dim", 2, self)
-    index = check_tensor(index, "index_fill", "index", 3)
-    value = as_operand(value, "index_fill", "value", 4)
+    index = as_tensor_operand(index, "index_fill", "index", 3, self)
+    value = as_operand(value, "index_fill", "value", 4, self)
     if is_tensor(value):
         return op_index_fill_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>value)
     return op_index_fill_scalar(<TensorBase>self, dim, <TensorBase>index, value)
 
 def call_index_fill_(TensorBase self not None, dim, index, value):
     dim = as_dim(dim, "index_fill_", "dim", 2, self)
-    index = check_tensor(index, "index_fill_", "index", 3)
-    value = as_operand(value, "index_fill_", "value", 4)
+    index = as_tensor_operand(index, "index_fill_", "index", 3, self)
+    value = as_operand(value, "index_fill_", "value", 4, self)
     if is_tensor(value):
         return inplace_index_fill_tensor(self, dim, <TensorBase>index, <TensorBase>value)
     return inplace_index_fill_scalar(self, dim, <TensorBase>index, value)
@@ -185,18 +187,18 @@ cdef TensorBase inplace_index_copy(TensorBase self, object dim, TensorBase index
 
 def call_index_copy(self, dim, index, source):
     return op_index_copy(
-        check_input(self, "index_copy"),
+        as_tensor_operand(self, "index_copy", "input", 1, index),
         as_dim(dim, "index_copy", "dim", 2, self),
-        check_tensor(index, "index_copy", "index", 3),
-        check_tensor(source, "index_copy", "source", 4),
+        as_tensor_operand(index, "index_copy", "index", 3, self),
+        as_tensor_operand(source, "index_copy", "source", 4, self),
     )
 
 def call_index_copy_(TensorBase self not None, dim, index, source):
     return inplace_index_copy(
         self,
         as_dim(dim, "index_copy_", "dim", 2, self),
-        check_tensor(index, "index_copy_", "index", 3),
-        check_tensor(source, "index_copy_", "source", 4),
+        as_tensor_operand(index, "index_copy_", "index", 3, self),
+        as_tensor_operand(source, "index_copy_", "source", 4, self),
     )
 
 def index_copy(input, dim, index, source, *, out=None):
@@ -231,7 +233,7 @@ cdef BatchRule batched_nonzero_rows
 batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzero_rows, NULL)
 
 def call_nonzero_rows(self):
-    return op_nonzero_rows(check_input(self, "nonzero_rows"))
+    return op_nonzero_rows(as_input(self, "nonzero_rows"))
 
 def nonzero_rows(input, *, out=None):
     """The places of the elements that are not zero, as rows.
@@ -259,7 +261,7 @@ cdef BatchRule batched_argwhere
 batched_argwhere = BatchRule(b"argwhere", by_values, b".", packed_argwhere, NULL)
 
 def call_argwhere(self):
-    return op_argwhere(check_input(self, "argwhere"))
+    return op_argwhere(as_input(self, "argwhere"))
 
 def argwhere(input):
     """The places of the elements that are not zero, as rows.

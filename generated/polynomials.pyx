@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_int, as_operand, as_str, BatchRule, begin_replaceable_op, carry_tangents, check_real, connect_1,
-    drop_value, elementwise, ended, give_out, gradient, has_tangent_1, is_tensor, name_within, Node, refuse_numbers,
+    drop_value, elementwise, ended, give_out, gradient, has_tangent_1, is_tensor, name_within, Node, number_as_tensor,
     replayed_tensor, replays, requires_grad_1, save_input, saved_number, saved_tensor, saved_value, set_grad_input,
     set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, watching, wrap,
     write_out_docstrings,
@@ -139,8 +139,8 @@ batched_special_chebyshev_polynomial_t_scalar_tensor = BatchRule(
 )
 
 def call_special_chebyshev_polynomial_t(self, n):
-    self = as_operand(self, "special.chebyshev_polynomial_t", "input", 1)
-    n = as_operand(n, "special.chebyshev_polynomial_t", "n", 2)
+    self = as_operand(self, "special.chebyshev_polynomial_t", "input", 1, None)
+    n = as_operand(n, "special.chebyshev_polynomial_t", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_t")
     check_real(n, "special.chebyshev_polynomial_t")
     if is_tensor(self) and is_tensor(n):
@@ -149,7 +149,8 @@ def call_special_chebyshev_polynomial_t(self, n):
         return op_special_chebyshev_polynomial_t_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_chebyshev_polynomial_t_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.chebyshev_polynomial_t", "input")
+    self = number_as_tensor(self, n)
+    return op_special_chebyshev_polynomial_t_tensor_scalar(<TensorBase>self, n)
 
 def special_chebyshev_polynomial_t(input, n, *, out=None):
     """Chebyshev polynomial of the first kind of degree `n`; zero where that is negative.
@@ -291,8 +292,8 @@ batched_special_chebyshev_polynomial_u_scalar_tensor = BatchRule(
 )
 
 def call_special_chebyshev_polynomial_u(self, n):
-    self = as_operand(self, "special.chebyshev_polynomial_u", "input", 1)
-    n = as_operand(n, "special.chebyshev_polynomial_u", "n", 2)
+    self = as_operand(self, "special.chebyshev_polynomial_u", "input", 1, None)
+    n = as_operand(n, "special.chebyshev_polynomial_u", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_u")
     check_real(n, "special.chebyshev_polynomial_u")
     if is_tensor(self) and is_tensor(n):
@@ -301,7 +302,8 @@ def call_special_chebyshev_polynomial_u(self, n):
         return op_special_chebyshev_polynomial_u_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_chebyshev_polynomial_u_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.chebyshev_polynomial_u", "input")
+    self = number_as_tensor(self, n)
+    return op_special_chebyshev_polynomial_u_tensor_scalar(<TensorBase>self, n)
 
 def special_chebyshev_polynomial_u(input, n, *, out=None):
     """Chebyshev polynomial of the second kind of degree `n`; zero where that is negative.
@@ -443,8 +445,8 @@ batched_special_chebyshev_polynomial_v_scalar_tensor = BatchRule(
 )
 
 def call_special_chebyshev_polynomial_v(self, n):
-    self = as_operand(self, "special.chebyshev_polynomial_v", "input", 1)
-    n = as_operand(n, "special.chebyshev_polynomial_v", "n", 2)
+    self = as_operand(self, "special.chebyshev_polynomial_v", "input", 1, None)
+    n = as_operand(n, "special.chebyshev_polynomial_v", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_v")
     check_real(n, "special.chebyshev_polynomial_v")
     if is_tensor(self) and is_tensor(n):
@@ -453,7 +455,8 @@ def call_special_chebyshev_polynomial_v(self, n):
         return op_special_chebyshev_polynomial_v_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_chebyshev_polynomial_v_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.chebyshev_polynomial_v", "input")
+    self = number_as_tensor(self, n)
+    return op_special_chebyshev_polynomial_v_tensor_scalar(<TensorBase>self, n)
 
 def special_chebyshev_polynomial_v(input, n, *, out=None):
     """Chebyshev polynomial of the third kind of degree `n`; zero where that is negative.
@@ -595,8 +598,8 @@ batched_special_chebyshev_polynomial_w_scalar_tensor = BatchRule(
 )
 
 def call_special_chebyshev_polynomial_w(self, n):
-    self = as_operand(self, "special.chebyshev_polynomial_w", "input", 1)
-    n = as_operand(n, "special.chebyshev_polynomial_w", "n", 2)
+    self = as_operand(self, "special.chebyshev_polynomial_w", "input", 1, None)
+    n = as_operand(n, "special.chebyshev_polynomial_w", "n", 2, self)
     check_real(self, "special.chebyshev_polynomial_w")
     check_real(n, "special.chebyshev_polynomial_w")
     if is_tensor(self) and is_tensor(n):
@@ -605,7 +608,8 @@ def call_special_chebyshev_polynomial_w(self, n):
         return op_special_chebyshev_polynomial_w_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_chebyshev_polynomial_w_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.chebyshev_polynomial_w", "input")
+    self = number_as_tensor(self, n)
+    return op_special_chebyshev_polynomial_w_tensor_scalar(<TensorBase>self, n)
 
 def special_chebyshev_polynomial_w(input, n, *, out=None):
     """Chebyshev polynomial of the fourth kind of degree `n`; zero where that is negative.
@@ -771,8 +775,8 @@ batched_special_shifted_chebyshev_polynomial_t_scalar_tensor = BatchRule(
 )
 
 def call_special_shifted_chebyshev_polynomial_t(self, n):
-    self = as_operand(self, "special.shifted_chebyshev_polynomial_t", "input", 1)
-    n = as_operand(n, "special.shifted_chebyshev_polynomial_t", "n", 2)
+    self = as_operand(self, "special.shifted_chebyshev_polynomial_t", "input", 1, None)
+    n = as_operand(n, "special.shifted_chebyshev_polynomial_t", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_t")
     check_real(n, "special.shifted_chebyshev_polynomial_t")
     if is_tensor(self) and is_tensor(n):
@@ -781,7 +785,8 @@ def call_special_shifted_chebyshev_polynomial_t(self, n):
         return op_special_shifted_chebyshev_polynomial_t_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_shifted_chebyshev_polynomial_t_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.shifted_chebyshev_polynomial_t", "input")
+    self = number_as_tensor(self, n)
+    return op_special_shifted_chebyshev_polynomial_t_tensor_scalar(<TensorBase>self, n)
 
 def special_shifted_chebyshev_polynomial_t(input, n, *, out=None):
     """Chebyshev polynomial of the first kind, moved to the interval from 0 to 1 of degree `n`; zero where that is
@@ -950,8 +955,8 @@ batched_special_shifted_chebyshev_polynomial_u_scalar_tensor = BatchRule(
 )
 
 def call_special_shifted_chebyshev_polynomial_u(self, n):
-    self = as_operand(self, "special.shifted_chebyshev_polynomial_u", "input", 1)
-    n = as_operand(n, "special.shifted_chebyshev_polynomial_u", "n", 2)
+    self = as_operand(self, "special.shifted_chebyshev_polynomial_u", "input", 1, None)
+    n = as_operand(n, "special.shifted_chebyshev_polynomial_u", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_u")
     check_real(n, "special.shifted_chebyshev_polynomial_u")
     if is_tensor(self) and is_tensor(n):
@@ -960,7 +965,8 @@ def call_special_shifted_chebyshev_polynomial_u(self, n):
         return op_special_shifted_chebyshev_polynomial_u_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_shifted_chebyshev_polynomial_u_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.shifted_chebyshev_polynomial_u", "input")
+    self = number_as_tensor(self, n)
+    return op_special_shifted_chebyshev_polynomial_u_tensor_scalar(<TensorBase>self, n)
 
 def special_shifted_chebyshev_polynomial_u(input, n, *, out=None):
     """Chebyshev polynomial of the second kind, moved to the interval from 0 to 1 of degree `n`; zero where that is
@@ -1129,8 +1135,8 @@ batched_special_shifted_chebyshev_polynomial_v_scalar_tensor = BatchRule(
 )
 
 def call_special_shifted_chebyshev_polynomial_v(self, n):
-    self = as_operand(self, "special.shifted_chebyshev_polynomial_v", "input", 1)
-    n = as_operand(n, "special.shifted_chebyshev_polynomial_v", "n", 2)
+    self = as_operand(self, "special.shifted_chebyshev_polynomial_v", "input", 1, None)
+    n = as_operand(n, "special.shifted_chebyshev_polynomial_v", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_v")
     check_real(n, "special.shifted_chebyshev_polynomial_v")
     if is_tensor(self) and is_tensor(n):
@@ -1139,7 +1145,8 @@ def call_special_shifted_chebyshev_polynomial_v(self, n):
         return op_special_shifted_chebyshev_polynomial_v_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_shifted_chebyshev_polynomial_v_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.shifted_chebyshev_polynomial_v", "input")
+    self = number_as_tensor(self, n)
+    return op_special_shifted_chebyshev_polynomial_v_tensor_scalar(<TensorBase>self, n)
 
 def special_shifted_chebyshev_polynomial_v(input, n, *, out=None):
     """Chebyshev polynomial of the third kind, moved to the interval from 0 to 1 of degree `n`; zero where that is
@@ -1308,8 +1315,8 @@ batched_special_shifted_chebyshev_polynomial_w_scalar_tensor = BatchRule(
 )
 
 def call_special_shifted_chebyshev_polynomial_w(self, n):
-    self = as_operand(self, "special.shifted_chebyshev_polynomial_w", "input", 1)
-    n = as_operand(n, "special.shifted_chebyshev_polynomial_w", "n", 2)
+    self = as_operand(self, "special.shifted_chebyshev_polynomial_w", "input", 1, None)
+    n = as_operand(n, "special.shifted_chebyshev_polynomial_w", "n", 2, self)
     check_real(self, "special.shifted_chebyshev_polynomial_w")
     check_real(n, "special.shifted_chebyshev_polynomial_w")
     if is_tensor(self) and is_tensor(n):
@@ -1318,7 +1325,8 @@ def call_special_shifted_chebyshev_polynomial_w(self, n):
         return op_special_shifted_chebyshev_polynomial_w_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_shifted_chebyshev_polynomial_w_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.shifted_chebyshev_polynomial_w", "input")
+    self = number_as_tensor(self, n)
+    return op_special_shifted_chebyshev_polynomial_w_tensor_scalar(<TensorBase>self, n)
 
 def special_shifted_chebyshev_polynomial_w(input, n, *, out=None):
     """Chebyshev polynomial of the fourth kind, moved to the interval from 0 to 1 of degree `n`; zero where that is
@@ -1463,8 +1471,8 @@ batched_special_hermite_polynomial_h_scalar_tensor = BatchRule(
 )
 
 def call_special_hermite_polynomial_h(self, n):
-    self = as_operand(self, "special.hermite_polynomial_h", "input", 1)
-    n = as_operand(n, "special.hermite_polynomial_h", "n", 2)
+    self = as_operand(self, "special.hermite_polynomial_h", "input", 1, None)
+    n = as_operand(n, "special.hermite_polynomial_h", "n", 2, self)
     check_real(self, "special.hermite_polynomial_h")
     check_real(n, "special.hermite_polynomial_h")
     if is_tensor(self) and is_tensor(n):
@@ -1473,7 +1481,8 @@ def call_special_hermite_polynomial_h(self, n):
         return op_special_hermite_polynomial_h_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_hermite_polynomial_h_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.hermite_polynomial_h", "input")
+    self = number_as_tensor(self, n)
+    return op_special_hermite_polynomial_h_tensor_scalar(<TensorBase>self, n)
 
 def special_hermite_polynomial_h(input, n, *, out=None):
     """Physicist's Hermite polynomial of degree `n`; zero where that is negative.
@@ -1615,8 +1624,8 @@ batched_special_hermite_polynomial_he_scalar_tensor = BatchRule(
 )
 
 def call_special_hermite_polynomial_he(self, n):
-    self = as_operand(self, "special.hermite_polynomial_he", "input", 1)
-    n = as_operand(n, "special.hermite_polynomial_he", "n", 2)
+    self = as_operand(self, "special.hermite_polynomial_he", "input", 1, None)
+    n = as_operand(n, "special.hermite_polynomial_he", "n", 2, self)
     check_real(self, "special.hermite_polynomial_he")
     check_real(n, "special.hermite_polynomial_he")
     if is_tensor(self) and is_tensor(n):
@@ -1625,7 +1634,8 @@ def call_special_hermite_polynomial_he(self, n):
         return op_special_hermite_polynomial_he_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_hermite_polynomial_he_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.hermite_polynomial_he", "input")
+    self = number_as_tensor(self, n)
+    return op_special_hermite_polynomial_he_tensor_scalar(<TensorBase>self, n)
 
 def special_hermite_polynomial_he(input, n, *, out=None):
     """Probabilist's Hermite polynomial of degree `n`; zero where that is negative.
@@ -1767,8 +1777,8 @@ batched_special_laguerre_polynomial_l_scalar_tensor = BatchRule(
 )
 
 def call_special_laguerre_polynomial_l(self, n):
-    self = as_operand(self, "special.laguerre_polynomial_l", "input", 1)
-    n = as_operand(n, "special.laguerre_polynomial_l", "n", 2)
+    self = as_operand(self, "special.laguerre_polynomial_l", "input", 1, None)
+    n = as_operand(n, "special.laguerre_polynomial_l", "n", 2, self)
     check_real(self, "special.laguerre_polynomial_l")
     check_real(n, "special.laguerre_polynomial_l")
     if is_tensor(self) and is_tensor(n):
@@ -1777,7 +1787,8 @@ def call_special_laguerre_polynomial_l(self, n):
         return op_special_laguerre_polynomial_l_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_laguerre_polynomial_l_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.laguerre_polynomial_l", "input")
+    self = number_as_tensor(self, n)
+    return op_special_laguerre_polynomial_l_tensor_scalar(<TensorBase>self, n)
 
 def special_laguerre_polynomial_l(input, n, *, out=None):
     """Laguerre polynomial of degree `n`; zero where that is negative.
@@ -1919,8 +1930,8 @@ batched_special_legendre_polynomial_p_scalar_tensor = BatchRule(
 )
 
 def call_special_legendre_polynomial_p(self, n):
-    self = as_operand(self, "special.legendre_polynomial_p", "input", 1)
-    n = as_operand(n, "special.legendre_polynomial_p", "n", 2)
+    self = as_operand(self, "special.legendre_polynomial_p", "input", 1, None)
+    n = as_operand(n, "special.legendre_polynomial_p", "n", 2, self)
     check_real(self, "special.legendre_polynomial_p")
     check_real(n, "special.legendre_polynomial_p")
     if is_tensor(self) and is_tensor(n):
@@ -1929,7 +1940,8 @@ def call_special_legendre_polynomial_p(self, n):
         return op_special_legendre_polynomial_p_tensor_scalar(<TensorBase>self, n)
     if is_tensor(n):
         return op_special_legendre_polynomial_p_scalar_tensor(self, <TensorBase>n)
-    refuse_numbers("special.legendre_polynomial_p", "input")
+    self = number_as_tensor(self, n)
+    return op_special_legendre_polynomial_p_tensor_scalar(<TensorBase>self, n)
 
 def special_legendre_polynomial_p(input, n, *, out=None):
     """Legendre polynomial of degree `n`; zero where that is negative.
@@ -2079,8 +2091,8 @@ batched_polynomial_scalar_tensor = BatchRule(b"polynomial", elementwise, b"...c"
 def call_polynomial(kind, order, self, n):
     kind = as_str(kind, "polynomial", "kind", 1)
     order = as_int(order, "polynomial", "order", 2)
-    self = as_operand(self, "polynomial", "input", 3)
-    n = as_operand(n, "polynomial", "n", 4)
+    self = as_operand(self, "polynomial", "input", 3, None)
+    n = as_operand(n, "polynomial", "n", 4, self)
     check_real(self, "polynomial")
     check_real(n, "polynomial")
     if is_tensor(self) and is_tensor(n):
@@ -2089,7 +2101,8 @@ def call_polynomial(kind, order, self, n):
         return op_polynomial_tensor_scalar(kind, order, <TensorBase>self, n)
     if is_tensor(n):
         return op_polynomial_scalar_tensor(kind, order, self, <TensorBase>n)
-    refuse_numbers("polynomial", "input")
+    self = number_as_tensor(self, n)
+    return op_polynomial_tensor_scalar(kind, order, <TensorBase>self, n)
 
 def polynomial(kind, order, input, n):
     """Derivative of some order of an orthogonal polynomial.

@@ -4,9 +4,9 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_int_or_none, as_int_tuple, as_tuple, as_tuple_or_none, BatchRule, begin_op,
-    begin_replaceable_op, carry_tangents, check_input, check_no_gradient, check_real, check_tensor, connect_1, end_op,
-    ended, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, Node, of_cores, replayed_result,
+    array_of, arrays_in, as_bool, as_input, as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_tuple_or_none,
+    BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, end_op, ended,
+    gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, Node, of_cores, replayed_result,
     replayed_tensor, replays, requires_grad_1, save_input, save_object, save_output, saved_object, saved_tensor,
     saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
     unpack, unpack_object, value_of, watching, wrap, write_out_docstrings,
@@ -48,7 +48,7 @@ MaxPool1dWithIndicesResult = return_type(
 )
 
 def call_max_pool1d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool1d_with_indices")
+    self = as_input(self, "max_pool1d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool1d_with_indices", "kernel_size", 2, INT_ITEMS, 1)
     stride = as_tuple_or_none(stride, "max_pool1d_with_indices", "stride", 3, INT_ITEMS, 1)
     padding = as_tuple(padding, "max_pool1d_with_indices", "padding", 4, INT_ITEMS, 1)
@@ -104,7 +104,7 @@ cdef TensorBase op_max_pool1d(
     return ended(depth, result)
 
 def call_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool1d")
+    self = as_input(self, "max_pool1d")
     kernel_size = as_tuple(kernel_size, "max_pool1d", "kernel_size", 2, INT_ITEMS, 1)
     stride = as_tuple_or_none(stride, "max_pool1d", "stride", 3, INT_ITEMS, 1)
     padding = as_tuple(padding, "max_pool1d", "padding", 4, INT_ITEMS, 1)
@@ -157,7 +157,7 @@ MaxPool2dWithIndicesResult = return_type(
 )
 
 def call_max_pool2d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool2d_with_indices")
+    self = as_input(self, "max_pool2d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool2d_with_indices", "kernel_size", 2, INT_ITEMS, 2)
     stride = as_tuple_or_none(stride, "max_pool2d_with_indices", "stride", 3, INT_ITEMS, 2)
     padding = as_tuple(padding, "max_pool2d_with_indices", "padding", 4, INT_ITEMS, 2)
@@ -213,7 +213,7 @@ cdef TensorBase op_max_pool2d(
     return ended(depth, result)
 
 def call_max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool2d")
+    self = as_input(self, "max_pool2d")
     kernel_size = as_tuple(kernel_size, "max_pool2d", "kernel_size", 2, INT_ITEMS, 2)
     stride = as_tuple_or_none(stride, "max_pool2d", "stride", 3, INT_ITEMS, 2)
     padding = as_tuple(padding, "max_pool2d", "padding", 4, INT_ITEMS, 2)
@@ -266,7 +266,7 @@ MaxPool3dWithIndicesResult = return_type(
 )
 
 def call_max_pool3d_with_indices(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool3d_with_indices")
+    self = as_input(self, "max_pool3d_with_indices")
     kernel_size = as_tuple(kernel_size, "max_pool3d_with_indices", "kernel_size", 2, INT_ITEMS, 3)
     stride = as_tuple_or_none(stride, "max_pool3d_with_indices", "stride", 3, INT_ITEMS, 3)
     padding = as_tuple(padding, "max_pool3d_with_indices", "padding", 4, INT_ITEMS, 3)
@@ -322,7 +322,7 @@ cdef TensorBase op_max_pool3d(
     return ended(depth, result)
 
 def call_max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
-    self = check_input(self, "max_pool3d")
+    self = as_input(self, "max_pool3d")
     kernel_size = as_tuple(kernel_size, "max_pool3d", "kernel_size", 2, INT_ITEMS, 3)
     stride = as_tuple_or_none(stride, "max_pool3d", "stride", 3, INT_ITEMS, 3)
     padding = as_tuple(padding, "max_pool3d", "padding", 4, INT_ITEMS, 3)
@@ -372,7 +372,7 @@ cdef TensorBase op_avg_pool1d(
 
 def call_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
     return op_avg_pool1d(
-        check_input(self, "avg_pool1d"),
+        as_input(self, "avg_pool1d"),
         as_tuple(kernel_size, "avg_pool1d", "kernel_size", 2, INT_ITEMS, 1),
         as_tuple_or_none(stride, "avg_pool1d", "stride", 3, INT_ITEMS, 1),
         as_tuple(padding, "avg_pool1d", "padding", 4, INT_ITEMS, 1),
@@ -434,7 +434,7 @@ cdef TensorBase op_avg_pool2d(
 
 def call_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool2d(
-        check_input(self, "avg_pool2d"),
+        as_input(self, "avg_pool2d"),
         as_tuple(kernel_size, "avg_pool2d", "kernel_size", 2, INT_ITEMS, 2),
         as_tuple_or_none(stride, "avg_pool2d", "stride", 3, INT_ITEMS, 2),
         as_tuple(padding, "avg_pool2d", "padding", 4, INT_ITEMS, 2),
@@ -500,7 +500,7 @@ cdef TensorBase op_avg_pool3d(
 
 def call_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool3d(
-        check_input(self, "avg_pool3d"),
+        as_input(self, "avg_pool3d"),
         as_tuple(kernel_size, "avg_pool3d", "kernel_size", 2, INT_ITEMS, 3),
         as_tuple_or_none(stride, "avg_pool3d", "stride", 3, INT_ITEMS, 3),
         as_tuple(padding, "avg_pool3d", "padding", 4, INT_ITEMS, 3),
@@ -546,7 +546,7 @@ cdef TensorBase op_adaptive_avg_pool1d(TensorBase self, object output_size):
 
 def call_adaptive_avg_pool1d(self, output_size):
     return op_adaptive_avg_pool1d(
-        check_input(self, "adaptive_avg_pool1d"),
+        as_input(self, "adaptive_avg_pool1d"),
         as_tuple(output_size, "adaptive_avg_pool1d", "output_size", 2, INT_ITEMS, 1),
     )
 
@@ -582,7 +582,7 @@ cdef tuple op_adaptive_max_pool1d(TensorBase self, object output_size):
 AdaptiveMaxPool1dResult = return_type("adaptive_max_pool1d", "AdaptiveMaxPool1dResult", ("values", "indices"), __name__)
 
 def call_adaptive_max_pool1d(self, output_size):
-    self = check_input(self, "adaptive_max_pool1d")
+    self = as_input(self, "adaptive_max_pool1d")
     output_size = as_tuple(output_size, "adaptive_max_pool1d", "output_size", 2, INT_ITEMS, 1)
     check_real(self, "adaptive_max_pool1d")
     return AdaptiveMaxPool1dResult._make(op_adaptive_max_pool1d(<TensorBase>self, output_size))
@@ -621,7 +621,7 @@ cdef TensorBase op_adaptive_avg_pool2d(TensorBase self, object output_size):
     return ended(depth, result)
 
 def call_adaptive_avg_pool2d(self, output_size):
-    return op_adaptive_avg_pool2d(check_input(self, "adaptive_avg_pool2d"), output_size)
+    return op_adaptive_avg_pool2d(as_input(self, "adaptive_avg_pool2d"), output_size)
 
 def adaptive_avg_pool2d(input, output_size):
     """Means of windows that share images out, of the size that is given.
@@ -657,7 +657,7 @@ AdaptiveMaxPool2dWithIndicesResult = return_type(
 )
 
 def call_adaptive_max_pool2d_with_indices(self, output_size):
-    self = check_input(self, "adaptive_max_pool2d_with_indices")
+    self = as_input(self, "adaptive_max_pool2d_with_indices")
     check_real(self, "adaptive_max_pool2d_with_indices")
     return AdaptiveMaxPool2dWithIndicesResult._make(op_adaptive_max_pool2d_with_indices(<TensorBase>self, output_size))
 
@@ -693,7 +693,7 @@ cdef TensorBase op_adaptive_avg_pool3d(TensorBase self, object output_size):
     return ended(depth, result)
 
 def call_adaptive_avg_pool3d(self, output_size):
-    return op_adaptive_avg_pool3d(check_input(self, "adaptive_avg_pool3d"), output_size)
+    return op_adaptive_avg_pool3d(as_input(self, "adaptive_avg_pool3d"), output_size)
 
 def adaptive_avg_pool3d(input, output_size):
     """Means of windows that share volumes out, of the size that is given.
@@ -729,7 +729,7 @@ AdaptiveMaxPool3dWithIndicesResult = return_type(
 )
 
 def call_adaptive_max_pool3d_with_indices(self, output_size):
-    self = check_input(self, "adaptive_max_pool3d_with_indices")
+    self = as_input(self, "adaptive_max_pool3d_with_indices")
     check_real(self, "adaptive_max_pool3d_with_indices")
     return AdaptiveMaxPool3dWithIndicesResult._make(op_adaptive_max_pool3d_with_indices(<TensorBase>self, output_size))
 
@@ -805,7 +805,7 @@ batched_window_maxima = BatchRule(b"window_maxima", of_cores, b"3..", packed_win
 WindowMaximaResult = return_type("window_maxima", "WindowMaximaResult", ("values", "places"), __name__)
 
 def call_window_maxima(self, spans, dilation):
-    self = check_input(self, "window_maxima")
+    self = as_input(self, "window_maxima")
     dilation = as_int_tuple(dilation, "window_maxima", "dilation", 3)
     check_real(self, "window_maxima")
     return WindowMaximaResult._make(op_window_maxima(<TensorBase>self, spans, dilation))
@@ -882,7 +882,7 @@ cdef BatchRule batched_window_means
 batched_window_means = BatchRule(b"window_means", of_cores, b"3..", packed_window_means, NULL)
 
 def call_window_means(self, spans, divisors):
-    return op_window_means(check_input(self, "window_means"), spans, divisors)
+    return op_window_means(as_input(self, "window_means"), spans, divisors)
 
 def window_means(input, spans, divisors):
     """Sums of windows of volumes, each divided by a product of three numbers.
@@ -946,7 +946,7 @@ batched_spread_means = BatchRule(b"spread_means", of_cores, b"3...", packed_spre
 
 def call_spread_means(self, spans, divisors, size):
     return op_spread_means(
-        check_input(self, "spread_means"), spans, divisors, as_int_tuple(size, "spread_means", "size", 4)
+        as_input(self, "spread_means"), spans, divisors, as_int_tuple(size, "spread_means", "size", 4)
     )
 
 def spread_means(input, spans, divisors, size):
@@ -1014,7 +1014,7 @@ cdef BatchRule batched_at_places
 batched_at_places = BatchRule(b"at_places", of_cores, b"33", packed_at_places, NULL)
 
 def call_at_places(self, places):
-    return op_at_places(check_input(self, "at_places"), check_tensor(places, "at_places", "places", 2))
+    return op_at_places(as_input(self, "at_places"), as_tensor_operand(places, "at_places", "places", 2, self))
 
 def at_places(input, places):
     """Elements of volumes at places, which count elements row by row.
@@ -1076,8 +1076,8 @@ batched_to_places = BatchRule(b"to_places", of_cores, b"33.", packed_to_places, 
 
 def call_to_places(self, places, size):
     return op_to_places(
-        check_input(self, "to_places"),
-        check_tensor(places, "to_places", "places", 2),
+        as_input(self, "to_places"),
+        as_tensor_operand(places, "to_places", "places", 2, self),
         as_int_tuple(size, "to_places", "size", 3),
     )
 

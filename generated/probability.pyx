@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dtype_or_none, BatchRule, begin_replaceable_op,
-    carry_tangents, carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2, dtype_of,
-    dtype_of_out, ended, give_out, gradient, has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dtype_or_none, as_input, as_tensor_operand, BatchRule,
+    begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2, dtype_of, dtype_of_out,
+    ended, give_out, gradient, has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
@@ -72,7 +72,7 @@ batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsume
 
 def call_logsumexp(self, dim, keepdim):
     return op_logsumexp(
-        check_input(self, "logsumexp"),
+        as_input(self, "logsumexp"),
         as_dim_tuple(dim, "logsumexp", "dim", 2, self),
         as_bool(keepdim, "logsumexp", "keepdim", 3),
     )
@@ -143,7 +143,7 @@ cdef BatchRule batched_softmax
 batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NULL)
 
 def call_softmax(self, dim, dtype):
-    self = check_input(self, "softmax")
+    self = as_input(self, "softmax")
     dim = as_dim(dim, "softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "softmax", "dtype", 3)
     if dtype is None:
@@ -256,8 +256,8 @@ cdef BatchRule batched_softmax_backward
 batched_softmax_backward = BatchRule(b"softmax_backward", along_slices, b"bbd", packed_softmax_backward, NULL)
 
 def call_softmax_backward(self, output, dim):
-    self = check_input(self, "softmax_backward")
-    output = check_tensor(output, "softmax_backward", "output", 2)
+    self = as_tensor_operand(self, "softmax_backward", "input", 1, output)
+    output = as_tensor_operand(output, "softmax_backward", "output", 2, self)
     dim = as_dim(dim, "softmax_backward", "dim", 3, self)
     check_real(self, "softmax_backward")
     check_real(output, "softmax_backward")
@@ -344,7 +344,7 @@ cdef BatchRule batched_log_softmax
 batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log_softmax, NULL)
 
 def call_log_softmax(self, dim, dtype):
-    self = check_input(self, "log_softmax")
+    self = as_input(self, "log_softmax")
     dim = as_dim(dim, "log_softmax", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "log_softmax", "dtype", 3)
     if dtype is None:
@@ -450,8 +450,8 @@ batched_log_softmax_backward = BatchRule(
 )
 
 def call_log_softmax_backward(self, output, dim):
-    self = check_input(self, "log_softmax_backward")
-    output = check_tensor(output, "log_softmax_backward", "output", 2)
+    self = as_tensor_operand(self, "log_softmax_backward", "input", 1, output)
+    output = as_tensor_operand(output, "log_softmax_backward", "output", 2, self)
     dim = as_dim(dim, "log_softmax_backward", "dim", 3, self)
     check_real(self, "log_softmax_backward")
     check_real(output, "log_softmax_backward")

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_float, as_int, as_int_tuple, as_str, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, connect_1, connect_2,
+    array_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_operand, as_tensor_operand_or_none,
+    BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2,
     connect_3, device_of, dtype_of, elementwise, ended, gradient, has_tangent_1, has_tangent_2, has_tangent_3, Node,
     of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
     save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
@@ -43,9 +43,9 @@ cdef TensorBase op_binary_cross_entropy(TensorBase self, TensorBase target, Tens
     return ended(depth, result)
 
 def call_binary_cross_entropy(self, target, weight, reduction):
-    self = check_input(self, "binary_cross_entropy")
-    target = check_tensor(target, "binary_cross_entropy", "target", 2)
-    weight = check_tensor_or_none(weight, "binary_cross_entropy", "weight", 3)
+    self = as_tensor_operand(self, "binary_cross_entropy", "input", 1, target)
+    target = as_tensor_operand(target, "binary_cross_entropy", "target", 2, self)
+    weight = as_tensor_operand_or_none(weight, "binary_cross_entropy", "weight", 3, self)
     reduction = as_str(reduction, "binary_cross_entropy", "reduction", 4)
     check_real(self, "binary_cross_entropy")
     check_real(target, "binary_cross_entropy")
@@ -153,8 +153,8 @@ cdef BatchRule batched_binary_entropies
 batched_binary_entropies = BatchRule(b"binary_entropies", elementwise, b"cc", packed_binary_entropies, NULL)
 
 def call_binary_entropies(self, target):
-    self = check_input(self, "binary_entropies")
-    target = check_tensor(target, "binary_entropies", "target", 2)
+    self = as_tensor_operand(self, "binary_entropies", "input", 1, target)
+    target = as_tensor_operand(target, "binary_entropies", "target", 2, self)
     check_real(self, "binary_entropies")
     check_real(target, "binary_entropies")
     return op_binary_entropies(<TensorBase>self, <TensorBase>target)
@@ -195,8 +195,8 @@ cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, 
     return ended(depth, result)
 
 def call_kl_div(self, target, reduction, log_target):
-    self = check_input(self, "kl_div")
-    target = check_tensor(target, "kl_div", "target", 2)
+    self = as_tensor_operand(self, "kl_div", "input", 1, target)
+    target = as_tensor_operand(target, "kl_div", "target", 2, self)
     reduction = as_str(reduction, "kl_div", "reduction", 3)
     log_target = as_bool(log_target, "kl_div", "log_target", 4)
     check_real(self, "kl_div")
@@ -283,8 +283,8 @@ cdef TensorBase op_poisson_nll_loss(
     return ended(depth, result)
 
 def call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
-    self = check_input(self, "poisson_nll_loss")
-    target = check_tensor(target, "poisson_nll_loss", "target", 2)
+    self = as_tensor_operand(self, "poisson_nll_loss", "input", 1, target)
+    target = as_tensor_operand(target, "poisson_nll_loss", "target", 2, self)
     log_input = as_bool(log_input, "poisson_nll_loss", "log_input", 3)
     full = as_bool(full, "poisson_nll_loss", "full", 4)
     eps = as_float(eps, "poisson_nll_loss", "eps", 5)
@@ -349,7 +349,7 @@ cdef BatchRule batched_variances_at_least
 batched_variances_at_least = BatchRule(b"variances_at_least", elementwise, b"c.", packed_variances_at_least, NULL)
 
 def call_variances_at_least(self, eps):
-    self = check_input(self, "variances_at_least")
+    self = as_input(self, "variances_at_least")
     eps = as_float(eps, "variances_at_least", "eps", 2)
     check_real(self, "variances_at_least")
     return op_variances_at_least(<TensorBase>self, eps)
@@ -434,8 +434,8 @@ cdef BatchRule batched_ctc_losses
 batched_ctc_losses = BatchRule(b"ctc_losses", of_cores, b"31...", packed_ctc_losses, NULL)
 
 def call_ctc_losses(self, labels, label_counts, step_counts, blank):
-    self = check_input(self, "ctc_losses")
-    labels = check_tensor(labels, "ctc_losses", "labels", 2)
+    self = as_input(self, "ctc_losses")
+    labels = as_tensor_operand(labels, "ctc_losses", "labels", 2, self)
     label_counts = as_int_tuple(label_counts, "ctc_losses", "label_counts", 3)
     step_counts = as_int_tuple(step_counts, "ctc_losses", "step_counts", 4)
     blank = as_int(blank, "ctc_losses", "blank", 5)
@@ -580,9 +580,9 @@ batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_sl
 
 def call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
     return op_ctc_slopes(
-        check_input(self, "ctc_slopes"),
-        check_tensor(scale, "ctc_slopes", "scale", 2),
-        check_tensor(labels, "ctc_slopes", "labels", 3),
+        as_tensor_operand(self, "ctc_slopes", "input", 1, scale),
+        as_tensor_operand(scale, "ctc_slopes", "scale", 2, self),
+        as_tensor_operand(labels, "ctc_slopes", "labels", 3, self),
         as_int_tuple(label_counts, "ctc_slopes", "label_counts", 4),
         as_int_tuple(step_counts, "ctc_slopes", "step_counts", 5),
         as_int(blank, "ctc_slopes", "blank", 6),
@@ -770,10 +770,10 @@ batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed
 
 def call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
     return op_ctc_curvature(
-        check_input(self, "ctc_curvature"),
-        check_tensor(direction, "ctc_curvature", "direction", 2),
-        check_tensor(scale, "ctc_curvature", "scale", 3),
-        check_tensor(labels, "ctc_curvature", "labels", 4),
+        as_tensor_operand(self, "ctc_curvature", "input", 1, direction),
+        as_tensor_operand(direction, "ctc_curvature", "direction", 2, self),
+        as_tensor_operand(scale, "ctc_curvature", "scale", 3, self),
+        as_tensor_operand(labels, "ctc_curvature", "labels", 4, self),
         as_int_tuple(label_counts, "ctc_curvature", "label_counts", 5),
         as_int_tuple(step_counts, "ctc_curvature", "step_counts", 6),
         as_int(blank, "ctc_curvature", "blank", 7),

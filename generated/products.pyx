@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, BatchRule, begin_op,
-    begin_replaceable_op, carry_transposed, check_inplace, check_input, check_tensor, collect_edge_list, connect_2,
-    copy_into, ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of,
-    Node, of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input,
-    save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of,
-    spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
+    along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, as_tensor_operand, BatchRule,
+    begin_op, begin_replaceable_op, carry_transposed, check_inplace, collect_edge_list, connect_2, copy_into, ended,
+    give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, Node, of_cores,
+    original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input, save_list,
+    saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of, spread,
+    take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
@@ -39,7 +39,9 @@ cdef TensorBase op_vdot(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 def call_vdot(self, other):
-    return op_vdot(check_input(self, "vdot"), check_tensor(other, "vdot", "other", 2))
+    return op_vdot(
+        as_tensor_operand(self, "vdot", "input", 1, other), as_tensor_operand(other, "vdot", "other", 2, self)
+    )
 
 def vdot(input, other, *, out=None):
     """Sum of the products of two vectors, the first of which is conjugated.
@@ -70,7 +72,9 @@ cdef TensorBase op_inner(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 def call_inner(self, other):
-    return op_inner(check_input(self, "inner"), check_tensor(other, "inner", "other", 2))
+    return op_inner(
+        as_tensor_operand(self, "inner", "input", 1, other), as_tensor_operand(other, "inner", "other", 2, self)
+    )
 
 def inner(input, other, *, out=None):
     """Sums of products over the last dimensions.
@@ -171,7 +175,11 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
     return ended(depth, result)
 
 def call_tensordot(self, other, dims):
-    return op_tensordot(check_input(self, "tensordot"), check_tensor(other, "tensordot", "other", 2), dims)
+    return op_tensordot(
+        as_tensor_operand(self, "tensordot", "input", 1, other),
+        as_tensor_operand(other, "tensordot", "other", 2, self),
+        dims,
+    )
 
 def tensordot(input, other, dims=2, *, out=None):
     """Sums of products over several dimensions of each operand, as many or those named.
@@ -203,7 +211,9 @@ cdef TensorBase op_kron(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 def call_kron(self, other):
-    return op_kron(check_input(self, "kron"), check_tensor(other, "kron", "other", 2))
+    return op_kron(
+        as_tensor_operand(self, "kron", "input", 1, other), as_tensor_operand(other, "kron", "other", 2, self)
+    )
 
 def kron(input, other, *, out=None):
     """Kronecker product, whose blocks are multiples of the second tensor.
@@ -254,9 +264,9 @@ cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2,
 
 def call_addmm(self, mat1, mat2, beta, alpha):
     return op_addmm(
-        check_input(self, "addmm"),
-        check_tensor(mat1, "addmm", "mat1", 2),
-        check_tensor(mat2, "addmm", "mat2", 3),
+        as_tensor_operand(self, "addmm", "input", 1, mat1),
+        as_tensor_operand(mat1, "addmm", "mat1", 2, self),
+        as_tensor_operand(mat2, "addmm", "mat2", 3, self),
         as_number(beta, "addmm", "beta", 4),
         as_number(alpha, "addmm", "alpha", 5),
     )
@@ -264,8 +274,8 @@ def call_addmm(self, mat1, mat2, beta, alpha):
 def call_addmm_(TensorBase self not None, mat1, mat2, beta, alpha):
     return inplace_addmm(
         self,
-        check_tensor(mat1, "addmm_", "mat1", 2),
-        check_tensor(mat2, "addmm_", "mat2", 3),
+        as_tensor_operand(mat1, "addmm_", "mat1", 2, self),
+        as_tensor_operand(mat2, "addmm_", "mat2", 3, self),
         as_number(beta, "addmm_", "beta", 4),
         as_number(alpha, "addmm_", "alpha", 5),
     )
@@ -322,9 +332,9 @@ cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, o
 
 def call_addmv(self, mat, vec, beta, alpha):
     return op_addmv(
-        check_input(self, "addmv"),
-        check_tensor(mat, "addmv", "mat", 2),
-        check_tensor(vec, "addmv", "vec", 3),
+        as_tensor_operand(self, "addmv", "input", 1, mat),
+        as_tensor_operand(mat, "addmv", "mat", 2, self),
+        as_tensor_operand(vec, "addmv", "vec", 3, self),
         as_number(beta, "addmv", "beta", 4),
         as_number(alpha, "addmv", "alpha", 5),
     )
@@ -332,8 +342,8 @@ def call_addmv(self, mat, vec, beta, alpha):
 def call_addmv_(TensorBase self not None, mat, vec, beta, alpha):
     return inplace_addmv(
         self,
-        check_tensor(mat, "addmv_", "mat", 2),
-        check_tensor(vec, "addmv_", "vec", 3),
+        as_tensor_operand(mat, "addmv_", "mat", 2, self),
+        as_tensor_operand(vec, "addmv_", "vec", 3, self),
         as_number(beta, "addmv_", "beta", 4),
         as_number(alpha, "addmv_", "alpha", 5),
     )
@@ -390,9 +400,9 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
 
 def call_addbmm(self, batch1, batch2, beta, alpha):
     return op_addbmm(
-        check_input(self, "addbmm"),
-        check_tensor(batch1, "addbmm", "batch1", 2),
-        check_tensor(batch2, "addbmm", "batch2", 3),
+        as_tensor_operand(self, "addbmm", "input", 1, batch1),
+        as_tensor_operand(batch1, "addbmm", "batch1", 2, self),
+        as_tensor_operand(batch2, "addbmm", "batch2", 3, self),
         as_number(beta, "addbmm", "beta", 4),
         as_number(alpha, "addbmm", "alpha", 5),
     )
@@ -400,8 +410,8 @@ def call_addbmm(self, batch1, batch2, beta, alpha):
 def call_addbmm_(TensorBase self not None, batch1, batch2, beta, alpha):
     return inplace_addbmm(
         self,
-        check_tensor(batch1, "addbmm_", "batch1", 2),
-        check_tensor(batch2, "addbmm_", "batch2", 3),
+        as_tensor_operand(batch1, "addbmm_", "batch1", 2, self),
+        as_tensor_operand(batch2, "addbmm_", "batch2", 3, self),
         as_number(beta, "addbmm_", "beta", 4),
         as_number(alpha, "addbmm_", "alpha", 5),
     )
@@ -458,9 +468,9 @@ cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase b
 
 def call_baddbmm(self, batch1, batch2, beta, alpha):
     return op_baddbmm(
-        check_input(self, "baddbmm"),
-        check_tensor(batch1, "baddbmm", "batch1", 2),
-        check_tensor(batch2, "baddbmm", "batch2", 3),
+        as_tensor_operand(self, "baddbmm", "input", 1, batch1),
+        as_tensor_operand(batch1, "baddbmm", "batch1", 2, self),
+        as_tensor_operand(batch2, "baddbmm", "batch2", 3, self),
         as_number(beta, "baddbmm", "beta", 4),
         as_number(alpha, "baddbmm", "alpha", 5),
     )
@@ -468,8 +478,8 @@ def call_baddbmm(self, batch1, batch2, beta, alpha):
 def call_baddbmm_(TensorBase self not None, batch1, batch2, beta, alpha):
     return inplace_baddbmm(
         self,
-        check_tensor(batch1, "baddbmm_", "batch1", 2),
-        check_tensor(batch2, "baddbmm_", "batch2", 3),
+        as_tensor_operand(batch1, "baddbmm_", "batch1", 2, self),
+        as_tensor_operand(batch2, "baddbmm_", "batch2", 3, self),
         as_number(beta, "baddbmm_", "beta", 4),
         as_number(alpha, "baddbmm_", "alpha", 5),
     )
@@ -526,9 +536,9 @@ cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, 
 
 def call_addr(self, vec1, vec2, beta, alpha):
     return op_addr(
-        check_input(self, "addr"),
-        check_tensor(vec1, "addr", "vec1", 2),
-        check_tensor(vec2, "addr", "vec2", 3),
+        as_tensor_operand(self, "addr", "input", 1, vec1),
+        as_tensor_operand(vec1, "addr", "vec1", 2, self),
+        as_tensor_operand(vec2, "addr", "vec2", 3, self),
         as_number(beta, "addr", "beta", 4),
         as_number(alpha, "addr", "alpha", 5),
     )
@@ -536,8 +546,8 @@ def call_addr(self, vec1, vec2, beta, alpha):
 def call_addr_(TensorBase self not None, vec1, vec2, beta, alpha):
     return inplace_addr(
         self,
-        check_tensor(vec1, "addr_", "vec1", 2),
-        check_tensor(vec2, "addr_", "vec2", 3),
+        as_tensor_operand(vec1, "addr_", "vec1", 2, self),
+        as_tensor_operand(vec2, "addr_", "vec2", 3, self),
         as_number(beta, "addr_", "beta", 4),
         as_number(alpha, "addr_", "alpha", 5),
     )
@@ -569,8 +579,8 @@ cdef TensorBase op_linalg_vecdot(TensorBase self, TensorBase y, object dim):
 
 def call_linalg_vecdot(self, y, dim):
     return op_linalg_vecdot(
-        check_input(self, "linalg.vecdot"),
-        check_tensor(y, "linalg.vecdot", "y", 2),
+        as_tensor_operand(self, "linalg.vecdot", "input", 1, y),
+        as_tensor_operand(y, "linalg.vecdot", "y", 2, self),
         as_int(dim, "linalg.vecdot", "dim", 3),
     )
 
@@ -636,8 +646,8 @@ cdef TensorBase op_linalg_cross(TensorBase self, TensorBase other, object dim):
 
 def call_linalg_cross(self, other, dim):
     return op_linalg_cross(
-        check_input(self, "linalg.cross"),
-        check_tensor(other, "linalg.cross", "other", 2),
+        as_tensor_operand(self, "linalg.cross", "input", 1, other),
+        as_tensor_operand(other, "linalg.cross", "other", 2, self),
         as_int(dim, "linalg.cross", "dim", 3),
     )
 
@@ -712,7 +722,10 @@ cdef BatchRule batched_cross_product
 batched_cross_product = BatchRule(b"cross_product", of_cores, b"11", packed_cross_product, NULL)
 
 def call_cross_product(self, other):
-    return op_cross_product(check_input(self, "cross_product"), check_tensor(other, "cross_product", "other", 2))
+    return op_cross_product(
+        as_tensor_operand(self, "cross_product", "input", 1, other),
+        as_tensor_operand(other, "cross_product", "other", 2, self),
+    )
 
 def cross_product(input, other):
     """Cross product of vectors of three elements.
@@ -742,7 +755,9 @@ cdef TensorBase op_cross(TensorBase self, TensorBase other, object dim):
 
 def call_cross(self, other, dim):
     return op_cross(
-        check_input(self, "cross"), check_tensor(other, "cross", "other", 2), as_int_or_none(dim, "cross", "dim", 3)
+        as_tensor_operand(self, "cross", "input", 1, other),
+        as_tensor_operand(other, "cross", "other", 2, self),
+        as_int_or_none(dim, "cross", "dim", 3),
     )
 
 def cross(input, other, dim=None, *, out=None):

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_int, as_int_or_none, as_int_tuple, as_tuple,
-    as_view, BatchRule, begin_op, begin_replaceable_op, by_values, carry_tangents, check_input, check_tensor, connect_1,
-    copy_of, ended, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, Node, numel_of, Overloads,
-    replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
+    along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_input, as_int, as_int_or_none, as_int_tuple,
+    as_tensor_operand, as_tuple, as_view, BatchRule, begin_op, begin_replaceable_op, by_values, carry_tangents,
+    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, Node, numel_of,
+    Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
     write_out_docstrings,
 )
 
@@ -36,9 +36,7 @@ cdef TensorBase op_roll(TensorBase self, object shifts, object dims):
 
 def call_roll(self, shifts, dims):
     return op_roll(
-        check_input(self, "roll"),
-        as_int_tuple(shifts, "roll", "shifts", 2),
-        as_dim_tuple(dims, "roll", "dims", 3, self),
+        as_input(self, "roll"), as_int_tuple(shifts, "roll", "shifts", 2), as_dim_tuple(dims, "roll", "dims", 3, self)
     )
 
 def roll(input, shifts, dims=()):
@@ -97,7 +95,7 @@ batched_roll_along = BatchRule(b"roll_along", along_slices, b"b.F", packed_roll_
 
 def call_roll_along(self, shifts, dims):
     return op_roll_along(
-        check_input(self, "roll_along"),
+        as_input(self, "roll_along"),
         as_int_tuple(shifts, "roll_along", "shifts", 2),
         as_dim_tuple(dims, "roll_along", "dims", 3, self),
     )
@@ -128,7 +126,7 @@ cdef TensorBase op_rot90(TensorBase self, object k, object dims):
 
 def call_rot90(self, k, dims):
     return op_rot90(
-        check_input(self, "rot90"), as_int(k, "rot90", "k", 2), as_tuple(dims, "rot90", "dims", 3, INT_ITEMS, 2)
+        as_input(self, "rot90"), as_int(k, "rot90", "k", 2), as_tuple(dims, "rot90", "dims", 3, INT_ITEMS, 2)
     )
 
 def rot90(input, k=1, dims=(0, 1)):
@@ -156,7 +154,7 @@ cdef TensorBase op_fliplr(TensorBase self):
     return ended(depth, result)
 
 def call_fliplr(self):
-    return op_fliplr(check_input(self, "fliplr"))
+    return op_fliplr(as_input(self, "fliplr"))
 
 def fliplr(input):
     """Copy with the order along the second dimension reversed.
@@ -181,7 +179,7 @@ cdef TensorBase op_flipud(TensorBase self):
     return ended(depth, result)
 
 def call_flipud(self):
-    return op_flipud(check_input(self, "flipud"))
+    return op_flipud(as_input(self, "flipud"))
 
 def flipud(input):
     """Copy with the order along the first dimension reversed.
@@ -202,7 +200,7 @@ cdef TensorBase op_repeat(TensorBase self, object repeats):
     return ended(depth, result)
 
 def call_repeat(self, repeats):
-    return op_repeat(check_input(self, "repeat"), as_int_tuple(repeats, "repeat", "repeats", 2))
+    return op_repeat(as_input(self, "repeat"), as_int_tuple(repeats, "repeat", "repeats", 2))
 
 
 # ---- tile(Tensor self, int[] dims) -> Tensor
@@ -213,7 +211,7 @@ cdef TensorBase op_tile(TensorBase self, object dims):
     return ended(depth, result)
 
 def call_tile(self, dims):
-    return op_tile(check_input(self, "tile"), as_int_tuple(dims, "tile", "dims", 2))
+    return op_tile(as_input(self, "tile"), as_int_tuple(dims, "tile", "dims", 2))
 
 def tile(input, dims):
     """Copy in which the tensor stands side by side with itself; dimensions of which nothing is said are not repeated.
@@ -324,7 +322,7 @@ batched_repeat_interleave_places = BatchRule(
 
 def call_repeat_interleave(self, repeats, dim, output_size):
     return op_repeat_interleave(
-        check_input(self, "repeat_interleave"),
+        as_input(self, "repeat_interleave"),
         as_int(repeats, "repeat_interleave", "repeats", 2),
         as_dim_or_none(dim, "repeat_interleave", "dim", 3, self),
         as_int_or_none(output_size, "repeat_interleave", "output_size", 4),
@@ -332,15 +330,15 @@ def call_repeat_interleave(self, repeats, dim, output_size):
 
 def call_repeat_interleave_tensor(self, repeats, dim, output_size):
     return op_repeat_interleave_tensor(
-        check_input(self, "repeat_interleave"),
-        check_tensor(repeats, "repeat_interleave", "repeats", 2),
+        as_input(self, "repeat_interleave"),
+        as_tensor_operand(repeats, "repeat_interleave", "repeats", 2, self),
         as_dim_or_none(dim, "repeat_interleave", "dim", 3, self),
         as_int_or_none(output_size, "repeat_interleave", "output_size", 4),
     )
 
 def call_repeat_interleave_places(repeats, output_size):
     return op_repeat_interleave_places(
-        check_tensor(repeats, "repeat_interleave", "repeats", 1),
+        as_tensor_operand(repeats, "repeat_interleave", "repeats", 1, None),
         as_int_or_none(output_size, "repeat_interleave", "output_size", 2),
     )
 
@@ -396,7 +394,7 @@ cdef BatchRule batched_repeated_places
 batched_repeated_places = BatchRule(b"repeated_places", by_values, b".", packed_repeated_places, NULL)
 
 def call_repeated_places(repeats):
-    return op_repeated_places(check_tensor(repeats, "repeated_places", "repeats", 1))
+    return op_repeated_places(as_tensor_operand(repeats, "repeated_places", "repeats", 1, None))
 
 def repeated_places(repeats):
     """The number of each element, as often as the element says.
@@ -418,7 +416,7 @@ cdef TensorBase op_unflatten(TensorBase self, object dim, object sizes):
 
 def call_unflatten(self, dim, sizes):
     return op_unflatten(
-        check_input(self, "unflatten"),
+        as_input(self, "unflatten"),
         as_dim(dim, "unflatten", "dim", 2, self),
         as_int_tuple(sizes, "unflatten", "sizes", 3),
     )
@@ -495,7 +493,7 @@ batched_unfold = BatchRule(b"unfold", along_slices, b"bd..", packed_unfold, NULL
 
 def call_unfold(self, dimension, size, step):
     return op_unfold(
-        check_input(self, "unfold"),
+        as_input(self, "unfold"),
         as_dim(dimension, "unfold", "dimension", 2, self),
         as_int(size, "unfold", "size", 3),
         as_int(step, "unfold", "step", 4),
@@ -504,7 +502,7 @@ def call_unfold(self, dimension, size, step):
 def call_unfold_copy(self, dimension, size, step):
     return copy_of(
         op_unfold(
-            check_input(self, "unfold_copy"),
+            as_input(self, "unfold_copy"),
             as_dim(dimension, "unfold_copy", "dimension", 2, self),
             as_int(size, "unfold_copy", "size", 3),
             as_int(step, "unfold_copy", "step", 4),
@@ -583,7 +581,7 @@ batched_unfold_backward = BatchRule(b"unfold_backward", along_slices, b"br...", 
 
 def call_unfold_backward(self, input_sizes, dim, size, step):
     return op_unfold_backward(
-        check_input(self, "unfold_backward"),
+        as_input(self, "unfold_backward"),
         as_int_tuple(input_sizes, "unfold_backward", "input_sizes", 2),
         as_int(dim, "unfold_backward", "dim", 3),
         as_int(size, "unfold_backward", "size", 4),

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_number, as_promoted, BatchRule, begin_op, begin_replaceable_op, by_ops,
-    carry_tangents, check_inplace, check_input, check_real, check_tensor, connect_1, connect_2, copy_into, dtype_of,
-    elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
-    has_tangent_2, ndim_of, Node, numel_of, original_of, plus, prepare_floating, prepare_history, prepare_numeric,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching,
-    write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2,
+    copy_into, dtype_of, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
+    has_tangent_1, has_tangent_2, ndim_of, Node, numel_of, original_of, plus, prepare_floating, prepare_history,
+    prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
@@ -125,7 +125,7 @@ cdef BatchRule batched_inplace_relu6
 batched_inplace_relu6 = BatchRule(b"relu6_", elementwise, b"w", packed_inplace_relu6, NULL)
 
 def call_relu6(self):
-    self = check_input(self, "relu6")
+    self = as_input(self, "relu6")
     check_real(self, "relu6")
     self = prepare_numeric("relu6", self)
     return op_relu6(<TensorBase>self)
@@ -257,7 +257,7 @@ cdef BatchRule batched_inplace_hardtanh
 batched_inplace_hardtanh = BatchRule(b"hardtanh_", slice_by_slice, b"...", packed_inplace_hardtanh, NULL)
 
 def call_hardtanh(self, min_val, max_val):
-    self = check_input(self, "hardtanh")
+    self = as_input(self, "hardtanh")
     min_val = as_number(min_val, "hardtanh", "min_val", 2)
     max_val = as_number(max_val, "hardtanh", "max_val", 3)
     check_real(self, "hardtanh")
@@ -375,7 +375,7 @@ cdef BatchRule batched_inplace_hardsigmoid
 batched_inplace_hardsigmoid = BatchRule(b"hardsigmoid_", elementwise, b"w", packed_inplace_hardsigmoid, NULL)
 
 def call_hardsigmoid(self):
-    self = check_input(self, "hardsigmoid")
+    self = as_input(self, "hardsigmoid")
     check_real(self, "hardsigmoid")
     self = prepare_floating("hardsigmoid", self)
     return op_hardsigmoid(<TensorBase>self)
@@ -499,7 +499,7 @@ cdef BatchRule batched_inplace_hardswish
 batched_inplace_hardswish = BatchRule(b"hardswish_", elementwise, b"w", packed_inplace_hardswish, NULL)
 
 def call_hardswish(self):
-    self = check_input(self, "hardswish")
+    self = as_input(self, "hardswish")
     check_real(self, "hardswish")
     self = prepare_floating("hardswish", self)
     return op_hardswish(<TensorBase>self)
@@ -617,7 +617,7 @@ cdef BatchRule batched_inplace_elu
 batched_inplace_elu = BatchRule(b"elu_", elementwise, b"w.", packed_inplace_elu, NULL)
 
 def call_elu(self, alpha):
-    self = check_input(self, "elu")
+    self = as_input(self, "elu")
     alpha = as_number(alpha, "elu", "alpha", 2)
     check_real(self, "elu")
     self = prepare_floating("elu", self)
@@ -746,7 +746,7 @@ cdef BatchRule batched_inplace_celu
 batched_inplace_celu = BatchRule(b"celu_", slice_by_slice, b"..", packed_inplace_celu, NULL)
 
 def call_celu(self, alpha):
-    self = check_input(self, "celu")
+    self = as_input(self, "celu")
     alpha = as_number(alpha, "celu", "alpha", 2)
     check_real(self, "celu")
     self = prepare_floating("celu", self)
@@ -874,7 +874,7 @@ cdef BatchRule batched_inplace_selu
 batched_inplace_selu = BatchRule(b"selu_", elementwise, b"w", packed_inplace_selu, NULL)
 
 def call_selu(self):
-    self = check_input(self, "selu")
+    self = as_input(self, "selu")
     check_real(self, "selu")
     self = prepare_floating("selu", self)
     return op_selu(<TensorBase>self)
@@ -984,7 +984,7 @@ cdef BatchRule batched_inplace_leaky_relu
 batched_inplace_leaky_relu = BatchRule(b"leaky_relu_", elementwise, b"w.", packed_inplace_leaky_relu, NULL)
 
 def call_leaky_relu(self, negative_slope):
-    self = check_input(self, "leaky_relu")
+    self = as_input(self, "leaky_relu")
     negative_slope = as_number(negative_slope, "leaky_relu", "negative_slope", 2)
     check_real(self, "leaky_relu")
     self = prepare_floating("leaky_relu", self)
@@ -1050,8 +1050,8 @@ cdef TensorBase op_prelu(TensorBase self, TensorBase weight):
     return ended(depth, result)
 
 def call_prelu(self, weight):
-    self = check_input(self, "prelu")
-    weight = check_tensor(weight, "prelu", "weight", 2)
+    self = as_tensor_operand(self, "prelu", "input", 1, weight)
+    weight = as_tensor_operand(weight, "prelu", "weight", 2, self)
     check_real(self, "prelu")
     check_real(weight, "prelu")
     self = prepare_floating("prelu", self)
@@ -1136,8 +1136,8 @@ cdef BatchRule batched_prelu_kernel
 batched_prelu_kernel = BatchRule(b"prelu_kernel", elementwise, b"ee", packed_prelu_kernel, NULL)
 
 def call_prelu_kernel(self, weight):
-    self = check_input(self, "prelu_kernel")
-    weight = check_tensor(weight, "prelu_kernel", "weight", 2)
+    self = as_tensor_operand(self, "prelu_kernel", "input", 1, weight)
+    weight = as_tensor_operand(weight, "prelu_kernel", "weight", 2, self)
     check_real(self, "prelu_kernel")
     check_real(weight, "prelu_kernel")
     return op_prelu_kernel(<TensorBase>self, <TensorBase>weight)
@@ -1240,7 +1240,7 @@ cdef BatchRule batched_inplace_threshold
 batched_inplace_threshold = BatchRule(b"threshold_", elementwise, b"w..", packed_inplace_threshold, NULL)
 
 def call_threshold(self, threshold, value):
-    self = check_input(self, "threshold")
+    self = as_input(self, "threshold")
     threshold = as_number(threshold, "threshold", "threshold", 2)
     value = as_number(value, "threshold", "value", 3)
     check_real(self, "threshold")

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_bool, as_int_tuple, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, collect_edge, connect_1, connect_2,
+    array_of, array_or_none, as_bool, as_input, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
+    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, collect_edge, connect_1, connect_2,
     connect_3, device_of, dtype_of, end_op, ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
     has_tangent_3, item_of, Node, of_cores, or_zeros, replayed_result, replayed_tensor, replays, requires_grad_1,
     requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
@@ -327,11 +327,11 @@ batched_lstm_steps = BatchRule(b"lstm_steps", of_cores, b"22222..", packed_lstm_
 LstmStepsResult = return_type("lstm_steps", "LstmStepsResult", ("output", "gates", "cells"), __name__)
 
 def call_lstm_steps(self, weight, projection, initial_output, initial_cells, batch_sizes, reverse):
-    self = check_input(self, "lstm_steps")
-    weight = check_tensor(weight, "lstm_steps", "weight", 2)
-    projection = check_tensor_or_none(projection, "lstm_steps", "projection", 3)
-    initial_output = check_tensor(initial_output, "lstm_steps", "initial_output", 4)
-    initial_cells = check_tensor(initial_cells, "lstm_steps", "initial_cells", 5)
+    self = as_tensor_operand(self, "lstm_steps", "input", 1, weight)
+    weight = as_tensor_operand(weight, "lstm_steps", "weight", 2, self)
+    projection = as_tensor_operand_or_none(projection, "lstm_steps", "projection", 3, self)
+    initial_output = as_tensor_operand(initial_output, "lstm_steps", "initial_output", 4, self)
+    initial_cells = as_tensor_operand(initial_cells, "lstm_steps", "initial_cells", 5, self)
     batch_sizes = as_int_tuple(batch_sizes, "lstm_steps", "batch_sizes", 6)
     reverse = as_bool(reverse, "lstm_steps", "reverse", 7)
     check_real(self, "lstm_steps")
@@ -1028,14 +1028,14 @@ LstmPullbackResult = return_type("lstm_pullback", "LstmPullbackResult", ("to_gat
 def call_lstm_pullback(
     self, cells, weight, projection, initial_cells, from_output, from_gates, from_cells, batch_sizes, reverse
 ):
-    self = check_input(self, "lstm_pullback")
-    cells = check_tensor(cells, "lstm_pullback", "cells", 2)
-    weight = check_tensor(weight, "lstm_pullback", "weight", 3)
-    projection = check_tensor_or_none(projection, "lstm_pullback", "projection", 4)
-    initial_cells = check_tensor(initial_cells, "lstm_pullback", "initial_cells", 5)
-    from_output = check_tensor_or_none(from_output, "lstm_pullback", "from_output", 6)
-    from_gates = check_tensor_or_none(from_gates, "lstm_pullback", "from_gates", 7)
-    from_cells = check_tensor_or_none(from_cells, "lstm_pullback", "from_cells", 8)
+    self = as_tensor_operand(self, "lstm_pullback", "input", 1, cells)
+    cells = as_tensor_operand(cells, "lstm_pullback", "cells", 2, self)
+    weight = as_tensor_operand(weight, "lstm_pullback", "weight", 3, self)
+    projection = as_tensor_operand_or_none(projection, "lstm_pullback", "projection", 4, self)
+    initial_cells = as_tensor_operand(initial_cells, "lstm_pullback", "initial_cells", 5, self)
+    from_output = as_tensor_operand_or_none(from_output, "lstm_pullback", "from_output", 6, self)
+    from_gates = as_tensor_operand_or_none(from_gates, "lstm_pullback", "from_gates", 7, self)
+    from_cells = as_tensor_operand_or_none(from_cells, "lstm_pullback", "from_cells", 8, self)
     batch_sizes = as_int_tuple(batch_sizes, "lstm_pullback", "batch_sizes", 9)
     reverse = as_bool(reverse, "lstm_pullback", "reverse", 10)
     check_real(self, "lstm_pullback")
@@ -1634,14 +1634,14 @@ LstmPushforwardResult = return_type(
 def call_lstm_pushforward(
     self, cells, weight, projection, initial_cells, from_output, from_gates, from_cells, batch_sizes, reverse
 ):
-    self = check_input(self, "lstm_pushforward")
-    cells = check_tensor(cells, "lstm_pushforward", "cells", 2)
-    weight = check_tensor(weight, "lstm_pushforward", "weight", 3)
-    projection = check_tensor_or_none(projection, "lstm_pushforward", "projection", 4)
-    initial_cells = check_tensor(initial_cells, "lstm_pushforward", "initial_cells", 5)
-    from_output = check_tensor_or_none(from_output, "lstm_pushforward", "from_output", 6)
-    from_gates = check_tensor_or_none(from_gates, "lstm_pushforward", "from_gates", 7)
-    from_cells = check_tensor_or_none(from_cells, "lstm_pushforward", "from_cells", 8)
+    self = as_tensor_operand(self, "lstm_pushforward", "input", 1, cells)
+    cells = as_tensor_operand(cells, "lstm_pushforward", "cells", 2, self)
+    weight = as_tensor_operand(weight, "lstm_pushforward", "weight", 3, self)
+    projection = as_tensor_operand_or_none(projection, "lstm_pushforward", "projection", 4, self)
+    initial_cells = as_tensor_operand(initial_cells, "lstm_pushforward", "initial_cells", 5, self)
+    from_output = as_tensor_operand_or_none(from_output, "lstm_pushforward", "from_output", 6, self)
+    from_gates = as_tensor_operand_or_none(from_gates, "lstm_pushforward", "from_gates", 7, self)
+    from_cells = as_tensor_operand_or_none(from_cells, "lstm_pushforward", "from_cells", 8, self)
     batch_sizes = as_int_tuple(batch_sizes, "lstm_pushforward", "batch_sizes", 9)
     reverse = as_bool(reverse, "lstm_pushforward", "reverse", 10)
     check_real(self, "lstm_pushforward")
@@ -1908,17 +1908,17 @@ cdef TensorBase op_lstm_gates_bent(
 def call_lstm_gates_bent(
     self, cells, before, products, source, more, inward, unprojected, gate_tangents, cell_tangents, tangents_before
 ):
-    self = check_input(self, "lstm_gates_bent")
-    cells = check_tensor(cells, "lstm_gates_bent", "cells", 2)
-    before = check_tensor(before, "lstm_gates_bent", "before", 3)
-    products = check_tensor(products, "lstm_gates_bent", "products", 4)
-    source = check_tensor_or_none(source, "lstm_gates_bent", "source", 5)
-    more = check_tensor_or_none(more, "lstm_gates_bent", "more", 6)
-    inward = check_tensor(inward, "lstm_gates_bent", "inward", 7)
-    unprojected = check_tensor(unprojected, "lstm_gates_bent", "unprojected", 8)
-    gate_tangents = check_tensor(gate_tangents, "lstm_gates_bent", "gate_tangents", 9)
-    cell_tangents = check_tensor(cell_tangents, "lstm_gates_bent", "cell_tangents", 10)
-    tangents_before = check_tensor(tangents_before, "lstm_gates_bent", "tangents_before", 11)
+    self = as_tensor_operand(self, "lstm_gates_bent", "input", 1, cells)
+    cells = as_tensor_operand(cells, "lstm_gates_bent", "cells", 2, self)
+    before = as_tensor_operand(before, "lstm_gates_bent", "before", 3, self)
+    products = as_tensor_operand(products, "lstm_gates_bent", "products", 4, self)
+    source = as_tensor_operand_or_none(source, "lstm_gates_bent", "source", 5, self)
+    more = as_tensor_operand_or_none(more, "lstm_gates_bent", "more", 6, self)
+    inward = as_tensor_operand(inward, "lstm_gates_bent", "inward", 7, self)
+    unprojected = as_tensor_operand(unprojected, "lstm_gates_bent", "unprojected", 8, self)
+    gate_tangents = as_tensor_operand(gate_tangents, "lstm_gates_bent", "gate_tangents", 9, self)
+    cell_tangents = as_tensor_operand(cell_tangents, "lstm_gates_bent", "cell_tangents", 10, self)
+    tangents_before = as_tensor_operand(tangents_before, "lstm_gates_bent", "tangents_before", 11, self)
     check_real(self, "lstm_gates_bent")
     check_real(cells, "lstm_gates_bent")
     check_real(before, "lstm_gates_bent")
@@ -2012,11 +2012,11 @@ cdef TensorBase op_lstm_cells_bent(
     return ended(depth, result)
 
 def call_lstm_cells_bent(self, cells, unprojected, gate_tangents, cell_tangents):
-    self = check_input(self, "lstm_cells_bent")
-    cells = check_tensor(cells, "lstm_cells_bent", "cells", 2)
-    unprojected = check_tensor(unprojected, "lstm_cells_bent", "unprojected", 3)
-    gate_tangents = check_tensor(gate_tangents, "lstm_cells_bent", "gate_tangents", 4)
-    cell_tangents = check_tensor(cell_tangents, "lstm_cells_bent", "cell_tangents", 5)
+    self = as_tensor_operand(self, "lstm_cells_bent", "input", 1, cells)
+    cells = as_tensor_operand(cells, "lstm_cells_bent", "cells", 2, self)
+    unprojected = as_tensor_operand(unprojected, "lstm_cells_bent", "unprojected", 3, self)
+    gate_tangents = as_tensor_operand(gate_tangents, "lstm_cells_bent", "gate_tangents", 4, self)
+    cell_tangents = as_tensor_operand(cell_tangents, "lstm_cells_bent", "cell_tangents", 5, self)
     check_real(self, "lstm_cells_bent")
     check_real(cells, "lstm_cells_bent")
     check_real(unprojected, "lstm_cells_bent")
@@ -2086,10 +2086,10 @@ cdef TensorBase op_lstm_output_tangents(
     return ended(depth, result)
 
 def call_lstm_output_tangents(self, cells, gate_tangents, cell_tangents):
-    self = check_input(self, "lstm_output_tangents")
-    cells = check_tensor(cells, "lstm_output_tangents", "cells", 2)
-    gate_tangents = check_tensor(gate_tangents, "lstm_output_tangents", "gate_tangents", 3)
-    cell_tangents = check_tensor(cell_tangents, "lstm_output_tangents", "cell_tangents", 4)
+    self = as_tensor_operand(self, "lstm_output_tangents", "input", 1, cells)
+    cells = as_tensor_operand(cells, "lstm_output_tangents", "cells", 2, self)
+    gate_tangents = as_tensor_operand(gate_tangents, "lstm_output_tangents", "gate_tangents", 3, self)
+    cell_tangents = as_tensor_operand(cell_tangents, "lstm_output_tangents", "cell_tangents", 4, self)
     check_real(self, "lstm_output_tangents")
     check_real(cells, "lstm_output_tangents")
     check_real(gate_tangents, "lstm_output_tangents")
@@ -2732,10 +2732,10 @@ batched_gru_steps = BatchRule(b"gru_steps", of_cores, b"2212..", packed_gru_step
 GruStepsResult = return_type("gru_steps", "GruStepsResult", ("output", "gates"), __name__)
 
 def call_gru_steps(self, weight, bias, initial_output, batch_sizes, reverse):
-    self = check_input(self, "gru_steps")
-    weight = check_tensor(weight, "gru_steps", "weight", 2)
-    bias = check_tensor_or_none(bias, "gru_steps", "bias", 3)
-    initial_output = check_tensor(initial_output, "gru_steps", "initial_output", 4)
+    self = as_tensor_operand(self, "gru_steps", "input", 1, weight)
+    weight = as_tensor_operand(weight, "gru_steps", "weight", 2, self)
+    bias = as_tensor_operand_or_none(bias, "gru_steps", "bias", 3, self)
+    initial_output = as_tensor_operand(initial_output, "gru_steps", "initial_output", 4, self)
     batch_sizes = as_int_tuple(batch_sizes, "gru_steps", "batch_sizes", 5)
     reverse = as_bool(reverse, "gru_steps", "reverse", 6)
     check_real(self, "gru_steps")
@@ -3238,12 +3238,12 @@ batched_gru_pullback = BatchRule(b"gru_pullback", of_cores, b"222222..", packed_
 GruPullbackResult = return_type("gru_pullback", "GruPullbackResult", ("to_gates", "to_output"), __name__)
 
 def call_gru_pullback(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
-    self = check_input(self, "gru_pullback")
-    output = check_tensor(output, "gru_pullback", "output", 2)
-    weight = check_tensor(weight, "gru_pullback", "weight", 3)
-    initial_output = check_tensor(initial_output, "gru_pullback", "initial_output", 4)
-    from_output = check_tensor_or_none(from_output, "gru_pullback", "from_output", 5)
-    from_gates = check_tensor_or_none(from_gates, "gru_pullback", "from_gates", 6)
+    self = as_tensor_operand(self, "gru_pullback", "input", 1, output)
+    output = as_tensor_operand(output, "gru_pullback", "output", 2, self)
+    weight = as_tensor_operand(weight, "gru_pullback", "weight", 3, self)
+    initial_output = as_tensor_operand(initial_output, "gru_pullback", "initial_output", 4, self)
+    from_output = as_tensor_operand_or_none(from_output, "gru_pullback", "from_output", 5, self)
+    from_gates = as_tensor_operand_or_none(from_gates, "gru_pullback", "from_gates", 6, self)
     batch_sizes = as_int_tuple(batch_sizes, "gru_pullback", "batch_sizes", 7)
     reverse = as_bool(reverse, "gru_pullback", "reverse", 8)
     check_real(self, "gru_pullback")
@@ -3784,12 +3784,12 @@ batched_gru_pushforward = BatchRule(b"gru_pushforward", of_cores, b"222222..", p
 GruPushforwardResult = return_type("gru_pushforward", "GruPushforwardResult", ("to_gates", "to_output"), __name__)
 
 def call_gru_pushforward(self, output, weight, initial_output, from_output, from_gates, batch_sizes, reverse):
-    self = check_input(self, "gru_pushforward")
-    output = check_tensor(output, "gru_pushforward", "output", 2)
-    weight = check_tensor(weight, "gru_pushforward", "weight", 3)
-    initial_output = check_tensor(initial_output, "gru_pushforward", "initial_output", 4)
-    from_output = check_tensor_or_none(from_output, "gru_pushforward", "from_output", 5)
-    from_gates = check_tensor_or_none(from_gates, "gru_pushforward", "from_gates", 6)
+    self = as_tensor_operand(self, "gru_pushforward", "input", 1, output)
+    output = as_tensor_operand(output, "gru_pushforward", "output", 2, self)
+    weight = as_tensor_operand(weight, "gru_pushforward", "weight", 3, self)
+    initial_output = as_tensor_operand(initial_output, "gru_pushforward", "initial_output", 4, self)
+    from_output = as_tensor_operand_or_none(from_output, "gru_pushforward", "from_output", 5, self)
+    from_gates = as_tensor_operand_or_none(from_gates, "gru_pushforward", "from_gates", 6, self)
     batch_sizes = as_int_tuple(batch_sizes, "gru_pushforward", "batch_sizes", 7)
     reverse = as_bool(reverse, "gru_pushforward", "reverse", 8)
     check_real(self, "gru_pushforward")
@@ -4207,15 +4207,15 @@ cdef TensorBase op_gru_gates_bent(
     return ended(depth, result)
 
 def call_gru_gates_bent(self, before, products, source, more, inward, outward, gate_tangents, tangents_before):
-    self = check_input(self, "gru_gates_bent")
-    before = check_tensor(before, "gru_gates_bent", "before", 2)
-    products = check_tensor(products, "gru_gates_bent", "products", 3)
-    source = check_tensor_or_none(source, "gru_gates_bent", "source", 4)
-    more = check_tensor_or_none(more, "gru_gates_bent", "more", 5)
-    inward = check_tensor(inward, "gru_gates_bent", "inward", 6)
-    outward = check_tensor(outward, "gru_gates_bent", "outward", 7)
-    gate_tangents = check_tensor(gate_tangents, "gru_gates_bent", "gate_tangents", 8)
-    tangents_before = check_tensor(tangents_before, "gru_gates_bent", "tangents_before", 9)
+    self = as_tensor_operand(self, "gru_gates_bent", "input", 1, before)
+    before = as_tensor_operand(before, "gru_gates_bent", "before", 2, self)
+    products = as_tensor_operand(products, "gru_gates_bent", "products", 3, self)
+    source = as_tensor_operand_or_none(source, "gru_gates_bent", "source", 4, self)
+    more = as_tensor_operand_or_none(more, "gru_gates_bent", "more", 5, self)
+    inward = as_tensor_operand(inward, "gru_gates_bent", "inward", 6, self)
+    outward = as_tensor_operand(outward, "gru_gates_bent", "outward", 7, self)
+    gate_tangents = as_tensor_operand(gate_tangents, "gru_gates_bent", "gate_tangents", 8, self)
+    tangents_before = as_tensor_operand(tangents_before, "gru_gates_bent", "tangents_before", 9, self)
     check_real(self, "gru_gates_bent")
     check_real(before, "gru_gates_bent")
     check_real(products, "gru_gates_bent")
@@ -4347,9 +4347,9 @@ cdef BatchRule batched_rnn_steps
 batched_rnn_steps = BatchRule(b"rnn_steps", of_cores, b"222...", packed_rnn_steps, NULL)
 
 def call_rnn_steps(self, weight, initial_output, relu, batch_sizes, reverse):
-    self = check_input(self, "rnn_steps")
-    weight = check_tensor(weight, "rnn_steps", "weight", 2)
-    initial_output = check_tensor(initial_output, "rnn_steps", "initial_output", 3)
+    self = as_tensor_operand(self, "rnn_steps", "input", 1, weight)
+    weight = as_tensor_operand(weight, "rnn_steps", "weight", 2, self)
+    initial_output = as_tensor_operand(initial_output, "rnn_steps", "initial_output", 3, self)
     relu = as_bool(relu, "rnn_steps", "relu", 4)
     batch_sizes = as_int_tuple(batch_sizes, "rnn_steps", "batch_sizes", 5)
     reverse = as_bool(reverse, "rnn_steps", "reverse", 6)
@@ -4517,9 +4517,9 @@ cdef BatchRule batched_rnn_pullback
 batched_rnn_pullback = BatchRule(b"rnn_pullback", of_cores, b"222...", packed_rnn_pullback, NULL)
 
 def call_rnn_pullback(self, output, weight, relu, batch_sizes, reverse):
-    self = check_input(self, "rnn_pullback")
-    output = check_tensor(output, "rnn_pullback", "output", 2)
-    weight = check_tensor(weight, "rnn_pullback", "weight", 3)
+    self = as_tensor_operand(self, "rnn_pullback", "input", 1, output)
+    output = as_tensor_operand(output, "rnn_pullback", "output", 2, self)
+    weight = as_tensor_operand(weight, "rnn_pullback", "weight", 3, self)
     relu = as_bool(relu, "rnn_pullback", "relu", 4)
     batch_sizes = as_int_tuple(batch_sizes, "rnn_pullback", "batch_sizes", 5)
     reverse = as_bool(reverse, "rnn_pullback", "reverse", 6)
@@ -4688,9 +4688,9 @@ cdef BatchRule batched_rnn_pushforward
 batched_rnn_pushforward = BatchRule(b"rnn_pushforward", of_cores, b"222...", packed_rnn_pushforward, NULL)
 
 def call_rnn_pushforward(self, output, weight, relu, batch_sizes, reverse):
-    self = check_input(self, "rnn_pushforward")
-    output = check_tensor(output, "rnn_pushforward", "output", 2)
-    weight = check_tensor(weight, "rnn_pushforward", "weight", 3)
+    self = as_tensor_operand(self, "rnn_pushforward", "input", 1, output)
+    output = as_tensor_operand(output, "rnn_pushforward", "output", 2, self)
+    weight = as_tensor_operand(weight, "rnn_pushforward", "weight", 3, self)
     relu = as_bool(relu, "rnn_pushforward", "relu", 4)
     batch_sizes = as_int_tuple(batch_sizes, "rnn_pushforward", "batch_sizes", 5)
     reverse = as_bool(reverse, "rnn_pushforward", "reverse", 6)
@@ -4779,8 +4779,8 @@ cdef BatchRule batched_earlier_rows
 batched_earlier_rows = BatchRule(b"earlier_rows", of_cores, b"22..", packed_earlier_rows, NULL)
 
 def call_earlier_rows(self, initial, batch_sizes, reverse):
-    self = check_input(self, "earlier_rows")
-    initial = check_tensor_or_none(initial, "earlier_rows", "initial", 2)
+    self = as_tensor_operand(self, "earlier_rows", "input", 1, initial)
+    initial = as_tensor_operand_or_none(initial, "earlier_rows", "initial", 2, self)
     batch_sizes = as_int_tuple(batch_sizes, "earlier_rows", "batch_sizes", 3)
     reverse = as_bool(reverse, "earlier_rows", "reverse", 4)
     check_real(self, "earlier_rows")
@@ -4865,7 +4865,7 @@ cdef BatchRule batched_first_rows
 batched_first_rows = BatchRule(b"first_rows", of_cores, b"2..", packed_first_rows, NULL)
 
 def call_first_rows(self, batch_sizes, reverse):
-    self = check_input(self, "first_rows")
+    self = as_input(self, "first_rows")
     batch_sizes = as_int_tuple(batch_sizes, "first_rows", "batch_sizes", 2)
     reverse = as_bool(reverse, "first_rows", "reverse", 3)
     check_real(self, "first_rows")

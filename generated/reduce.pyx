@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_int, as_int_tuple,
+    along_slices, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_input, as_int, as_int_tuple,
     as_int_tuple_or_none, as_number_or_none, as_view, BatchRule, begin_op, begin_replaceable_op, by_parts,
-    carry_tangents, carry_transposed, check_inplace, check_input, connect_1, copy_into, dtype_of_out, ended,
-    finish_inplace, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads, prepare_history,
-    prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    value_of, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    carry_tangents, carry_transposed, check_inplace, connect_1, copy_into, dtype_of_out, ended, finish_inplace,
+    give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads, prepare_history, prepare_own_dtype,
+    replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
+    write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.division cimport op_div_tensor_scalar
@@ -120,11 +120,11 @@ cdef BatchRule batched_sum_dim
 batched_sum_dim = BatchRule(b"sum", along_slices, b"bD..", packed_sum_dim, NULL)
 
 cdef object call_sum(self, dtype):
-    return op_sum(check_input(self, "sum"), as_dtype_or_none(dtype, "sum", "dtype", 2))
+    return op_sum(as_input(self, "sum"), as_dtype_or_none(dtype, "sum", "dtype", 2))
 
 cdef object call_sum_dim(self, dim, keepdim, dtype):
     return op_sum_dim(
-        check_input(self, "sum"),
+        as_input(self, "sum"),
         as_dim_tuple_or_none(dim, "sum", "dim", 2, self),
         as_bool(keepdim, "sum", "keepdim", 3),
         as_dtype_or_none(dtype, "sum", "dtype", 4),
@@ -265,11 +265,11 @@ cdef BatchRule batched_mean_dim
 batched_mean_dim = BatchRule(b"mean", along_slices, b"bD..", packed_mean_dim, NULL)
 
 cdef object call_mean(self, dtype):
-    return op_mean(check_input(self, "mean"), as_dtype_or_none(dtype, "mean", "dtype", 2))
+    return op_mean(as_input(self, "mean"), as_dtype_or_none(dtype, "mean", "dtype", 2))
 
 cdef object call_mean_dim(self, dim, keepdim, dtype):
     return op_mean_dim(
-        check_input(self, "mean"),
+        as_input(self, "mean"),
         as_dim_tuple_or_none(dim, "mean", "dim", 2, self),
         as_bool(keepdim, "mean", "keepdim", 3),
         as_dtype_or_none(dtype, "mean", "dtype", 4),
@@ -403,11 +403,11 @@ cdef BatchRule batched_prod_dim
 batched_prod_dim = BatchRule(b"prod", along_slices, b"bd..", packed_prod_dim, NULL)
 
 cdef object call_prod(self, dtype):
-    return op_prod(check_input(self, "prod"), as_dtype_or_none(dtype, "prod", "dtype", 2))
+    return op_prod(as_input(self, "prod"), as_dtype_or_none(dtype, "prod", "dtype", 2))
 
 cdef object call_prod_dim(self, dim, keepdim, dtype):
     return op_prod_dim(
-        check_input(self, "prod"),
+        as_input(self, "prod"),
         as_dim(dim, "prod", "dim", 2, self),
         as_bool(keepdim, "prod", "keepdim", 3),
         as_dtype_or_none(dtype, "prod", "dtype", 4),
@@ -511,18 +511,18 @@ cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keep
 
 cdef object call_var(self, dim, correction, keepdim):
     return op_var(
-        check_input(self, "var"),
+        as_input(self, "var"),
         as_dim_tuple_or_none(dim, "var", "dim", 2, self),
         as_number_or_none(correction, "var", "correction", 3),
         as_bool(keepdim, "var", "keepdim", 4),
     )
 
 cdef object call_var_all(self, unbiased):
-    return op_var_all(check_input(self, "var"), as_bool(unbiased, "var", "unbiased", 2))
+    return op_var_all(as_input(self, "var"), as_bool(unbiased, "var", "unbiased", 2))
 
 cdef object call_var_dim(self, dim, unbiased, keepdim):
     return op_var_dim(
-        check_input(self, "var"),
+        as_input(self, "var"),
         as_dim_tuple_or_none(dim, "var", "dim", 2, self),
         as_bool(unbiased, "var", "unbiased", 3),
         as_bool(keepdim, "var", "keepdim", 4),
@@ -655,18 +655,18 @@ cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keep
 
 cdef object call_std(self, dim, correction, keepdim):
     return op_std(
-        check_input(self, "std"),
+        as_input(self, "std"),
         as_dim_tuple_or_none(dim, "std", "dim", 2, self),
         as_number_or_none(correction, "std", "correction", 3),
         as_bool(keepdim, "std", "keepdim", 4),
     )
 
 cdef object call_std_all(self, unbiased):
-    return op_std_all(check_input(self, "std"), as_bool(unbiased, "std", "unbiased", 2))
+    return op_std_all(as_input(self, "std"), as_bool(unbiased, "std", "unbiased", 2))
 
 cdef object call_std_dim(self, dim, unbiased, keepdim):
     return op_std_dim(
-        check_input(self, "std"),
+        as_input(self, "std"),
         as_dim_tuple_or_none(dim, "std", "dim", 2, self),
         as_bool(unbiased, "std", "unbiased", 3),
         as_bool(keepdim, "std", "keepdim", 4),
@@ -790,7 +790,7 @@ cdef BatchRule batched_inplace_cumsum
 batched_inplace_cumsum = BatchRule(b"cumsum_", along_slices, b"bd.", packed_inplace_cumsum, NULL)
 
 cdef object call_cumsum(self, dim, dtype):
-    self = check_input(self, "cumsum")
+    self = as_input(self, "cumsum")
     dim = as_dim(dim, "cumsum", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumsum", "dtype", 3)
     dtype = prepare_own_dtype("cumsum", dtype, self)
@@ -865,7 +865,7 @@ cdef BatchRule batched_sum_to
 batched_sum_to = BatchRule(b"sum_to", by_parts, b"..", packed_sum_to, parts_of_sum_to)
 
 cdef object call_sum_to(self, size):
-    return op_sum_to(check_input(self, "sum_to"), as_int_tuple(size, "sum_to", "size", 2))
+    return op_sum_to(as_input(self, "sum_to"), as_int_tuple(size, "sum_to", "size", 2))
 
 def sum_to(input, size):
     """Sum over the dimensions that broadcasting to the tensor's shape would have added or stretched.
@@ -891,7 +891,7 @@ cdef TensorBase op_sum_to_size(TensorBase self, object size):
     return ended(depth, result)
 
 cdef object call_sum_to_size(self, size):
-    return op_sum_to_size(check_input(self, "sum_to_size"), as_int_tuple(size, "sum_to_size", "size", 2))
+    return op_sum_to_size(as_input(self, "sum_to_size"), as_int_tuple(size, "sum_to_size", "size", 2))
 
 
 # ---- restore_dims(Tensor(a) self, int ndim, int[]? dim, bool keepdim) -> Tensor(a)
@@ -939,7 +939,7 @@ batched_restore_dims = BatchRule(b"restore_dims", by_parts, b"....", packed_rest
 
 cdef object call_restore_dims(self, ndim, dim, keepdim):
     return op_restore_dims(
-        check_input(self, "restore_dims"),
+        as_input(self, "restore_dims"),
         as_int(ndim, "restore_dims", "ndim", 2),
         as_int_tuple_or_none(dim, "restore_dims", "dim", 3),
         as_bool(keepdim, "restore_dims", "keepdim", 4),

@@ -3,7 +3,7 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_dim, as_int, as_int_or_none, as_int_tuple, as_number, begin_op, check_inplace, check_input, check_tensor,
+    as_dim, as_input, as_int, as_int_or_none, as_int_tuple, as_number, as_tensor_operand, begin_op, check_inplace,
     copy_into, ended, give_out, grad_enabled, original_of, take_second_names, TensorBase, watching,
     write_out_docstrings,
 )
@@ -22,8 +22,8 @@ cdef TensorBase op_select_scatter(TensorBase self, TensorBase src, object dim, o
 
 def call_select_scatter(self, src, dim, index):
     return op_select_scatter(
-        check_input(self, "select_scatter"),
-        check_tensor(src, "select_scatter", "src", 2),
+        as_tensor_operand(self, "select_scatter", "input", 1, src),
+        as_tensor_operand(src, "select_scatter", "src", 2, self),
         as_dim(dim, "select_scatter", "dim", 3, self),
         as_int(index, "select_scatter", "index", 4),
     )
@@ -54,8 +54,8 @@ cdef TensorBase op_slice_scatter(TensorBase self, TensorBase src, object dim, ob
 
 def call_slice_scatter(self, src, dim, start, end, step):
     return op_slice_scatter(
-        check_input(self, "slice_scatter"),
-        check_tensor(src, "slice_scatter", "src", 2),
+        as_tensor_operand(self, "slice_scatter", "input", 1, src),
+        as_tensor_operand(src, "slice_scatter", "src", 2, self),
         as_dim(dim, "slice_scatter", "dim", 3, self),
         as_int_or_none(start, "slice_scatter", "start", 4),
         as_int_or_none(end, "slice_scatter", "end", 5),
@@ -92,8 +92,8 @@ cdef TensorBase op_as_strided_scatter(
 
 def call_as_strided_scatter(self, src, size, stride, storage_offset):
     return op_as_strided_scatter(
-        check_input(self, "as_strided_scatter"),
-        check_tensor(src, "as_strided_scatter", "src", 2),
+        as_tensor_operand(self, "as_strided_scatter", "input", 1, src),
+        as_tensor_operand(src, "as_strided_scatter", "src", 2, self),
         as_int_tuple(size, "as_strided_scatter", "size", 3),
         as_int_tuple(stride, "as_strided_scatter", "stride", 4),
         as_int_or_none(storage_offset, "as_strided_scatter", "storage_offset", 5),
@@ -132,14 +132,16 @@ cdef TensorBase inplace_masked_scatter(TensorBase self, TensorBase mask, TensorB
 
 def call_masked_scatter(self, mask, source):
     return op_masked_scatter(
-        check_input(self, "masked_scatter"),
-        check_tensor(mask, "masked_scatter", "mask", 2),
-        check_tensor(source, "masked_scatter", "source", 3),
+        as_tensor_operand(self, "masked_scatter", "input", 1, mask),
+        as_tensor_operand(mask, "masked_scatter", "mask", 2, self),
+        as_tensor_operand(source, "masked_scatter", "source", 3, self),
     )
 
 def call_masked_scatter_(TensorBase self not None, mask, source):
     return inplace_masked_scatter(
-        self, check_tensor(mask, "masked_scatter_", "mask", 2), check_tensor(source, "masked_scatter_", "source", 3)
+        self,
+        as_tensor_operand(mask, "masked_scatter_", "mask", 2, self),
+        as_tensor_operand(source, "masked_scatter_", "source", 3, self),
     )
 
 def masked_scatter(input, mask, source):
@@ -166,7 +168,7 @@ cdef TensorBase op_constant_pad_nd(TensorBase self, object pad, object value):
 
 def call_constant_pad_nd(self, pad, value):
     return op_constant_pad_nd(
-        check_input(self, "constant_pad_nd"),
+        as_input(self, "constant_pad_nd"),
         as_int_tuple(pad, "constant_pad_nd", "pad", 2),
         as_number(value, "constant_pad_nd", "value", 3),
     )

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_floating, as_int, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
-    check_inplace, check_input, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward,
+    apply_fused, array_of, as_floating, as_input, as_int, BatchRule, begin_op, begin_replaceable_op, by_ops,
+    carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward,
     fused_into, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
     replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
     set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
@@ -82,7 +82,7 @@ cdef BatchRule batched_inplace_floor
 batched_inplace_floor = BatchRule(b"floor_", elementwise, b"w", packed_inplace_floor, NULL)
 
 def call_floor(self):
-    self = check_input(self, "floor")
+    self = as_input(self, "floor")
     check_real(self, "floor")
     return op_floor(<TensorBase>self)
 
@@ -158,7 +158,7 @@ cdef BatchRule batched_inplace_ceil
 batched_inplace_ceil = BatchRule(b"ceil_", elementwise, b"w", packed_inplace_ceil, NULL)
 
 def call_ceil(self):
-    self = check_input(self, "ceil")
+    self = as_input(self, "ceil")
     check_real(self, "ceil")
     return op_ceil(<TensorBase>self)
 
@@ -234,7 +234,7 @@ cdef BatchRule batched_inplace_trunc
 batched_inplace_trunc = BatchRule(b"trunc_", elementwise, b"w", packed_inplace_trunc, NULL)
 
 def call_trunc(self):
-    self = check_input(self, "trunc")
+    self = as_input(self, "trunc")
     check_real(self, "trunc")
     return op_trunc(<TensorBase>self)
 
@@ -323,7 +323,7 @@ cdef BatchRule batched_inplace_frac
 batched_inplace_frac = BatchRule(b"frac_", elementwise, b"w", packed_inplace_frac, NULL)
 
 def call_frac(self):
-    self = check_input(self, "frac")
+    self = as_input(self, "frac")
     check_real(self, "frac")
     return op_frac(<TensorBase>self)
 
@@ -453,12 +453,12 @@ cdef BatchRule batched_inplace_round_decimals
 batched_inplace_round_decimals = BatchRule(b"round_", elementwise, b"w.", packed_inplace_round_decimals, NULL)
 
 def call_round(self):
-    self = check_input(self, "round")
+    self = as_input(self, "round")
     check_real(self, "round")
     return op_round(<TensorBase>self)
 
 def call_round_decimals(self, decimals):
-    self = check_input(self, "round")
+    self = as_input(self, "round")
     decimals = as_int(decimals, "round", "decimals", 2)
     check_real(self, "round")
     return op_round_decimals(<TensorBase>self, decimals)
@@ -698,7 +698,7 @@ cdef BatchRule batched_inplace_sinc
 batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL)
 
 def call_sinc(self):
-    return op_sinc(check_input(self, "sinc"))
+    return op_sinc(as_input(self, "sinc"))
 
 def call_sinc_(TensorBase self not None):
     return inplace_sinc(self)

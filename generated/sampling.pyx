@@ -4,13 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_of, as_bool, as_float, as_int, as_int_tuple, as_str, as_tensor_list, BatchRule,
-    begin_replaceable_op, carry_tangents, carry_transposed, check_input, check_real, check_tensor, connect_1, connect_2,
-    connect_3, device_of, dtype_of, elementwise, ended, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
-    item_of, ndim_of, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    array_of, arrays_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_list, as_tensor_operand,
+    BatchRule, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2, connect_3,
+    device_of, dtype_of, elementwise, ended, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
+    ndim_of, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -75,8 +74,8 @@ batched_kept_part = BatchRule(b"kept_part", elementwise, b"cc...", packed_kept_p
 
 def call_kept_part(self, mask, scale, above, below):
     return op_kept_part(
-        check_input(self, "kept_part"),
-        check_tensor(mask, "kept_part", "mask", 2),
+        as_input(self, "kept_part"),
+        as_tensor_operand(mask, "kept_part", "mask", 2, self),
         as_float(scale, "kept_part", "scale", 3),
         as_float(above, "kept_part", "above", 4),
         as_float(below, "kept_part", "below", 5),
@@ -218,9 +217,9 @@ cdef BatchRule batched_log_gamma_quantile
 batched_log_gamma_quantile = BatchRule(b"log_gamma_quantile", elementwise, b"ccc", packed_log_gamma_quantile, NULL)
 
 def call_log_gamma_quantile(self, drawn, base):
-    self = check_input(self, "log_gamma_quantile")
-    drawn = check_tensor(drawn, "log_gamma_quantile", "drawn", 2)
-    base = check_tensor(base, "log_gamma_quantile", "base", 3)
+    self = as_tensor_operand(self, "log_gamma_quantile", "input", 1, drawn)
+    drawn = as_tensor_operand(drawn, "log_gamma_quantile", "drawn", 2, self)
+    base = as_tensor_operand(base, "log_gamma_quantile", "base", 3, self)
     check_real(self, "log_gamma_quantile")
     check_real(drawn, "log_gamma_quantile")
     check_real(base, "log_gamma_quantile")
@@ -359,8 +358,8 @@ batched_gamma_rise = BatchRule(b"gamma_rise", elementwise, b".cc", packed_gamma_
 
 def call_gamma_rise(n, self, logarithm):
     n = as_int(n, "gamma_rise", "n", 1)
-    self = check_tensor(self, "gamma_rise", "input", 2)
-    logarithm = check_tensor(logarithm, "gamma_rise", "logarithm", 3)
+    self = as_tensor_operand(self, "gamma_rise", "input", 2, logarithm)
+    logarithm = as_tensor_operand(logarithm, "gamma_rise", "logarithm", 3, self)
     check_real(self, "gamma_rise")
     check_real(logarithm, "gamma_rise")
     return op_gamma_rise(n, <TensorBase>self, <TensorBase>logarithm)
@@ -405,7 +404,7 @@ cdef BatchRule batched_counted_by
 batched_counted_by = BatchRule(b"counted_by", slice_by_slice, b"....g", packed_counted_by, NULL)
 
 def call_counted_by(self, more, name, size, generator):
-    self = check_input(self, "counted_by")
+    self = as_input(self, "counted_by")
     more = as_tensor_list(more, "counted_by", "more", 2)
     name = as_str(name, "counted_by", "name", 3)
     size = as_int_tuple(size, "counted_by", "size", 4)
@@ -475,7 +474,7 @@ cdef BatchRule batched_drawn_by
 batched_drawn_by = BatchRule(b"drawn_by", slice_by_slice, b"...g", packed_drawn_by, NULL)
 
 def call_drawn_by(self, name, size, generator):
-    self = check_input(self, "drawn_by")
+    self = as_input(self, "drawn_by")
     name = as_str(name, "drawn_by", "name", 2)
     size = as_int_tuple(size, "drawn_by", "size", 3)
     generator = as_generator_or_none(generator, "drawn_by", "generator", 4)
@@ -537,7 +536,7 @@ cdef BatchRule batched_multinomial
 batched_multinomial = BatchRule(b"multinomial", slice_by_slice, b"...g", packed_multinomial, NULL)
 
 def call_multinomial(self, num_samples, replacement, generator):
-    self = check_input(self, "multinomial")
+    self = as_input(self, "multinomial")
     num_samples = as_int(num_samples, "multinomial", "num_samples", 2)
     replacement = as_bool(replacement, "multinomial", "replacement", 3)
     generator = as_generator_or_none(generator, "multinomial", "generator", 4)

@@ -4,14 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_dim, as_dtype_or_none, as_int, as_number, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, check_inplace, check_input, check_real, check_tensor, check_tensor_or_none,
-    connect_1, connect_2, copy_into, dtype_of, dtype_of_out, end_op, ended, finish_inplace, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, Node, or_zeros, original_of, Overloads,
-    prepare_history, prepare_own_dtype, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace,
-    write_out_docstrings, written_batched,
+    along_slices, array_of, as_dim, as_dtype_or_none, as_input, as_int, as_number, as_tensor_operand,
+    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
+    check_inplace, check_real, connect_1, connect_2, copy_into, dtype_of, dtype_of_out, end_op, ended, finish_inplace,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, Node, or_zeros, original_of,
+    Overloads, prepare_history, prepare_own_dtype, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -127,7 +127,7 @@ cdef BatchRule batched_inplace_cumprod
 batched_inplace_cumprod = BatchRule(b"cumprod_", along_slices, b"bd.", packed_inplace_cumprod, NULL)
 
 def call_cumprod(self, dim, dtype):
-    self = check_input(self, "cumprod")
+    self = as_input(self, "cumprod")
     dim = as_dim(dim, "cumprod", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "cumprod", "dtype", 3)
     dtype = prepare_own_dtype("cumprod", dtype, self)
@@ -221,8 +221,8 @@ batched_recurrence = BatchRule(b"recurrence", along_slices, b"bbd", packed_recur
 
 def call_recurrence(self, weight, dim):
     return op_recurrence(
-        check_input(self, "recurrence"),
-        check_tensor(weight, "recurrence", "weight", 2),
+        as_tensor_operand(self, "recurrence", "input", 1, weight),
+        as_tensor_operand(weight, "recurrence", "weight", 2, self),
         as_dim(dim, "recurrence", "dim", 3, self),
     )
 
@@ -302,7 +302,7 @@ batched_cummax = BatchRule(b"cummax", along_slices, b"bd", packed_cummax, NULL)
 CummaxResult = return_type("cummax", "CummaxResult", ("values", "indices"), __name__)
 
 def call_cummax(self, dim):
-    self = check_input(self, "cummax")
+    self = as_input(self, "cummax")
     dim = as_dim(dim, "cummax", "dim", 2, self)
     check_real(self, "cummax")
     return CummaxResult._make(op_cummax(<TensorBase>self, dim))
@@ -384,7 +384,7 @@ batched_cummin = BatchRule(b"cummin", along_slices, b"bd", packed_cummin, NULL)
 CumminResult = return_type("cummin", "CumminResult", ("values", "indices"), __name__)
 
 def call_cummin(self, dim):
-    self = check_input(self, "cummin")
+    self = as_input(self, "cummin")
     dim = as_dim(dim, "cummin", "dim", 2, self)
     check_real(self, "cummin")
     return CumminResult._make(op_cummin(<TensorBase>self, dim))
@@ -484,7 +484,7 @@ cdef BatchRule batched_logcumsumexp
 batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL)
 
 def call_logcumsumexp(self, dim):
-    self = check_input(self, "logcumsumexp")
+    self = as_input(self, "logcumsumexp")
     dim = as_dim(dim, "logcumsumexp", "dim", 2, self)
     check_real(self, "logcumsumexp")
     return op_logcumsumexp(<TensorBase>self, dim)
@@ -517,11 +517,11 @@ cdef TensorBase op_diff(TensorBase self, object n, object dim, TensorBase prepen
 
 def call_diff(self, n, dim, prepend, append):
     return op_diff(
-        check_input(self, "diff"),
+        as_tensor_operand(self, "diff", "input", 1, prepend),
         as_int(n, "diff", "n", 2),
         as_dim(dim, "diff", "dim", 3, self),
-        check_tensor_or_none(prepend, "diff", "prepend", 4),
-        check_tensor_or_none(append, "diff", "append", 5),
+        as_tensor_operand_or_none(prepend, "diff", "prepend", 4, self),
+        as_tensor_operand_or_none(append, "diff", "append", 5, self),
     )
 
 def diff(input, n=1, dim=-1, prepend=None, append=None, *, out=None):
@@ -566,14 +566,16 @@ cdef TensorBase op_trapezoid_dx(TensorBase y, object dx, object dim):
 
 def call_trapezoid(y, x, dim):
     return op_trapezoid(
-        check_tensor(y, "trapezoid", "y", 1),
-        check_tensor(x, "trapezoid", "x", 2),
+        as_tensor_operand(y, "trapezoid", "y", 1, x),
+        as_tensor_operand(x, "trapezoid", "x", 2, y),
         as_dim(dim, "trapezoid", "dim", 3, y),
     )
 
 def call_trapezoid_dx(y, dx, dim):
     return op_trapezoid_dx(
-        check_tensor(y, "trapezoid", "y", 1), as_number(dx, "trapezoid", "dx", 2), as_dim(dim, "trapezoid", "dim", 3, y)
+        as_tensor_operand(y, "trapezoid", "y", 1, None),
+        as_number(dx, "trapezoid", "dx", 2),
+        as_dim(dim, "trapezoid", "dim", 3, y),
     )
 
 cdef Overloads TRAPEZOID_OVERLOADS = Overloads("trapezoid", (
@@ -620,14 +622,14 @@ cdef TensorBase op_cumulative_trapezoid_dx(TensorBase y, object dx, object dim):
 
 def call_cumulative_trapezoid(y, x, dim):
     return op_cumulative_trapezoid(
-        check_tensor(y, "cumulative_trapezoid", "y", 1),
-        check_tensor(x, "cumulative_trapezoid", "x", 2),
+        as_tensor_operand(y, "cumulative_trapezoid", "y", 1, x),
+        as_tensor_operand(x, "cumulative_trapezoid", "x", 2, y),
         as_dim(dim, "cumulative_trapezoid", "dim", 3, y),
     )
 
 def call_cumulative_trapezoid_dx(y, dx, dim):
     return op_cumulative_trapezoid_dx(
-        check_tensor(y, "cumulative_trapezoid", "y", 1),
+        as_tensor_operand(y, "cumulative_trapezoid", "y", 1, None),
         as_number(dx, "cumulative_trapezoid", "dx", 2),
         as_dim(dim, "cumulative_trapezoid", "dim", 3, y),
     )

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_bool, as_dim, as_number, as_operand, as_str, BatchRule, begin_op,
-    begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents, carry_transposed, check_inplace,
-    check_input, check_tensor, connect_1, connect_2, copy_into, ended, finish_inplace, give_out, grad_enabled, gradient,
-    has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart, prepare_history,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object,
-    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_number, as_operand, as_str, as_tensor_operand,
+    BatchRule, begin_op, begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents,
+    carry_transposed, check_inplace, connect_1, connect_2, copy_into, ended, finish_inplace, give_out, grad_enabled,
+    gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart,
+    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -74,9 +74,9 @@ batched_gather = BatchRule(b"gather", along_slices, b"bdb.", packed_gather, NULL
 
 cdef object call_gather(self, dim, index, sparse_grad):
     return op_gather(
-        check_input(self, "gather"),
+        as_input(self, "gather"),
         as_dim(dim, "gather", "dim", 2, self),
-        check_tensor(index, "gather", "index", 3),
+        as_tensor_operand(index, "gather", "index", 3, self),
         as_bool(sparse_grad, "gather", "sparse_grad", 4),
     )
 
@@ -467,10 +467,10 @@ cdef TensorBase inplace_scatter_value_reduce(
     return copy_into("scatter_", self, op_scatter_src_reduce_scalar(original, dim, index, value, reduce))
 
 cdef object call_scatter(self, dim, index, src):
-    self = check_input(self, "scatter")
+    self = as_tensor_operand(self, "scatter", "input", 1, src)
     dim = as_dim(dim, "scatter", "dim", 2, self)
-    index = check_tensor(index, "scatter", "index", 3)
-    src = as_operand(src, "scatter", "src", 4)
+    index = as_tensor_operand(index, "scatter", "index", 3, self)
+    src = as_operand(src, "scatter", "src", 4, self)
     src = prepare_apart("scatter", src, self)
     if is_tensor(src):
         return op_scatter_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
@@ -478,17 +478,17 @@ cdef object call_scatter(self, dim, index, src):
 
 cdef object call_scatter_value(self, dim, index, value):
     return op_scatter_value(
-        check_input(self, "scatter"),
+        as_tensor_operand(self, "scatter", "input", 1, index),
         as_dim(dim, "scatter", "dim", 2, self),
-        check_tensor(index, "scatter", "index", 3),
+        as_tensor_operand(index, "scatter", "index", 3, self),
         as_number(value, "scatter", "value", 4),
     )
 
 cdef object call_scatter_src_reduce(self, dim, index, src, reduce):
-    self = check_input(self, "scatter")
+    self = as_tensor_operand(self, "scatter", "input", 1, src)
     dim = as_dim(dim, "scatter", "dim", 2, self)
-    index = check_tensor(index, "scatter", "index", 3)
-    src = as_operand(src, "scatter", "src", 4)
+    index = as_tensor_operand(index, "scatter", "index", 3, self)
+    src = as_operand(src, "scatter", "src", 4, self)
     reduce = as_str(reduce, "scatter", "reduce", 5)
     if is_tensor(src):
         return op_scatter_src_reduce_tensor(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src, reduce)
@@ -496,17 +496,17 @@ cdef object call_scatter_src_reduce(self, dim, index, src, reduce):
 
 cdef object call_scatter_value_reduce(self, dim, index, value, reduce):
     return op_scatter_value_reduce(
-        check_input(self, "scatter"),
+        as_tensor_operand(self, "scatter", "input", 1, index),
         as_dim(dim, "scatter", "dim", 2, self),
-        check_tensor(index, "scatter", "index", 3),
+        as_tensor_operand(index, "scatter", "index", 3, self),
         as_number(value, "scatter", "value", 4),
         as_str(reduce, "scatter", "reduce", 5),
     )
 
 cdef object call_scatter_(TensorBase self, dim, index, src):
     dim = as_dim(dim, "scatter_", "dim", 2, self)
-    index = check_tensor(index, "scatter_", "index", 3)
-    src = as_operand(src, "scatter_", "src", 4)
+    index = as_tensor_operand(index, "scatter_", "index", 3, self)
+    src = as_operand(src, "scatter_", "src", 4, self)
     src = prepare_apart("scatter_", src, self)
     if is_tensor(src):
         return inplace_scatter_tensor(self, dim, <TensorBase>index, <TensorBase>src)
@@ -516,14 +516,14 @@ cdef object call_scatter_value_(TensorBase self, dim, index, value):
     return inplace_scatter_value(
         self,
         as_dim(dim, "scatter_", "dim", 2, self),
-        check_tensor(index, "scatter_", "index", 3),
+        as_tensor_operand(index, "scatter_", "index", 3, self),
         as_number(value, "scatter_", "value", 4),
     )
 
 cdef object call_scatter_src_reduce_(TensorBase self, dim, index, src, reduce):
     dim = as_dim(dim, "scatter_", "dim", 2, self)
-    index = check_tensor(index, "scatter_", "index", 3)
-    src = as_operand(src, "scatter_", "src", 4)
+    index = as_tensor_operand(index, "scatter_", "index", 3, self)
+    src = as_operand(src, "scatter_", "src", 4, self)
     reduce = as_str(reduce, "scatter_", "reduce", 5)
     if is_tensor(src):
         return inplace_scatter_src_reduce_tensor(self, dim, <TensorBase>index, <TensorBase>src, reduce)
@@ -533,7 +533,7 @@ cdef object call_scatter_value_reduce_(TensorBase self, dim, index, value, reduc
     return inplace_scatter_value_reduce(
         self,
         as_dim(dim, "scatter_", "dim", 2, self),
-        check_tensor(index, "scatter_", "index", 3),
+        as_tensor_operand(index, "scatter_", "index", 3, self),
         as_number(value, "scatter_", "value", 4),
         as_str(reduce, "scatter_", "reduce", 5),
     )
@@ -701,17 +701,17 @@ cdef BatchRule batched_inplace_scatter_add
 batched_inplace_scatter_add = BatchRule(b"scatter_add_", along_slices, b"bdbb", packed_inplace_scatter_add, NULL)
 
 cdef object call_scatter_add(self, dim, index, src):
-    self = check_input(self, "scatter_add")
+    self = as_tensor_operand(self, "scatter_add", "input", 1, src)
     dim = as_dim(dim, "scatter_add", "dim", 2, self)
-    index = check_tensor(index, "scatter_add", "index", 3)
-    src = check_tensor(src, "scatter_add", "src", 4)
+    index = as_tensor_operand(index, "scatter_add", "index", 3, self)
+    src = as_tensor_operand(src, "scatter_add", "src", 4, self)
     src = prepare_apart("scatter_add", src, self)
     return op_scatter_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>src)
 
 cdef object call_scatter_add_(TensorBase self, dim, index, src):
     dim = as_dim(dim, "scatter_add_", "dim", 2, self)
-    index = check_tensor(index, "scatter_add_", "index", 3)
-    src = check_tensor(src, "scatter_add_", "src", 4)
+    index = as_tensor_operand(index, "scatter_add_", "index", 3, self)
+    src = as_tensor_operand(src, "scatter_add_", "src", 4, self)
     src = prepare_apart("scatter_add_", src, self)
     return inplace_scatter_add(self, dim, <TensorBase>index, <TensorBase>src)
 
@@ -789,9 +789,9 @@ batched_index_select = BatchRule(b"index_select", by_parts, b"...", packed_index
 
 cdef object call_index_select(self, dim, index):
     return op_index_select(
-        check_input(self, "index_select"),
+        as_input(self, "index_select"),
         as_dim(dim, "index_select", "dim", 2, self),
-        check_tensor(index, "index_select", "index", 3),
+        as_tensor_operand(index, "index_select", "index", 3, self),
     )
 
 def index_select(input, dim, index, *, out=None):
@@ -906,18 +906,18 @@ cdef BatchRule batched_inplace_index_add
 batched_inplace_index_add = BatchRule(b"index_add_", by_copy, b".....", packed_inplace_index_add, packed_index_add)
 
 cdef object call_index_add(self, dim, index, source, alpha):
-    self = check_input(self, "index_add")
+    self = as_tensor_operand(self, "index_add", "input", 1, source)
     dim = as_dim(dim, "index_add", "dim", 2, self)
-    index = check_tensor(index, "index_add", "index", 3)
-    source = check_tensor(source, "index_add", "source", 4)
+    index = as_tensor_operand(index, "index_add", "index", 3, self)
+    source = as_tensor_operand(source, "index_add", "source", 4, self)
     alpha = as_number(alpha, "index_add", "alpha", 5)
     source = prepare_apart("index_add", source, self)
     return op_index_add(<TensorBase>self, dim, <TensorBase>index, <TensorBase>source, alpha)
 
 cdef object call_index_add_(TensorBase self, dim, index, source, alpha):
     dim = as_dim(dim, "index_add_", "dim", 2, self)
-    index = check_tensor(index, "index_add_", "index", 3)
-    source = check_tensor(source, "index_add_", "source", 4)
+    index = as_tensor_operand(index, "index_add_", "index", 3, self)
+    source = as_tensor_operand(source, "index_add_", "source", 4, self)
     alpha = as_number(alpha, "index_add_", "alpha", 5)
     source = prepare_apart("index_add_", source, self)
     return inplace_index_add(self, dim, <TensorBase>index, <TensorBase>source, alpha)
@@ -1097,16 +1097,16 @@ batched_inplace_masked_fill_scalar = BatchRule(
 )
 
 cdef object call_masked_fill(self, mask, value):
-    self = check_input(self, "masked_fill")
-    mask = check_tensor(mask, "masked_fill", "mask", 2)
-    value = as_operand(value, "masked_fill", "value", 3)
+    self = as_tensor_operand(self, "masked_fill", "input", 1, value)
+    mask = as_tensor_operand(mask, "masked_fill", "mask", 2, self)
+    value = as_operand(value, "masked_fill", "value", 3, self)
     if is_tensor(value):
         return op_masked_fill_tensor(<TensorBase>self, <TensorBase>mask, <TensorBase>value)
     return op_masked_fill_scalar(<TensorBase>self, <TensorBase>mask, value)
 
 cdef object call_masked_fill_(TensorBase self, mask, value):
-    mask = check_tensor(mask, "masked_fill_", "mask", 2)
-    value = as_operand(value, "masked_fill_", "value", 3)
+    mask = as_tensor_operand(mask, "masked_fill_", "mask", 2, self)
+    value = as_operand(value, "masked_fill_", "value", 3, self)
     if is_tensor(value):
         return inplace_masked_fill_tensor(self, <TensorBase>mask, <TensorBase>value)
     return inplace_masked_fill_scalar(self, <TensorBase>mask, value)
@@ -1174,7 +1174,7 @@ cdef BatchRule batched_masked_select
 batched_masked_select = BatchRule(b"masked_select", by_values, b"..", packed_masked_select, NULL)
 
 cdef object call_masked_select(self, mask):
-    return op_masked_select(check_input(self, "masked_select"), check_tensor(mask, "masked_select", "mask", 2))
+    return op_masked_select(as_input(self, "masked_select"), as_tensor_operand(mask, "masked_select", "mask", 2, self))
 
 def masked_select(input, mask, *, out=None):
     """The elements under a mask, in a row.
@@ -1236,7 +1236,7 @@ cdef BatchRule batched_geometry_slice
 batched_geometry_slice = BatchRule(b"geometry_slice", by_indexing, b"..", packed_geometry_slice, NULL)
 
 cdef object call_geometry_slice(self, geometry):
-    return op_geometry_slice(check_input(self, "geometry_slice"), geometry)
+    return op_geometry_slice(as_input(self, "geometry_slice"), geometry)
 
 def geometry_slice(input, geometry):
     """Copy of the elements that a view of the tensor would show.
@@ -1295,7 +1295,7 @@ cdef BatchRule batched_geometry_scatter
 batched_geometry_scatter = BatchRule(b"geometry_scatter", by_indexing, b"..", packed_geometry_scatter, NULL)
 
 cdef object call_geometry_scatter(self, geometry):
-    return op_geometry_scatter(check_input(self, "geometry_scatter"), geometry)
+    return op_geometry_scatter(as_input(self, "geometry_scatter"), geometry)
 
 def geometry_scatter(input, geometry):
     """Zeros with the tensor at the places that a view of them would show.

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_int_or_none, as_int_tuple, as_new_dim, as_view,
-    BatchRule, become_view, begin_op, by_indexing, by_parts, carry_tangents, check_change, check_input, check_tensor,
+    along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_input, as_int_or_none, as_int_tuple, as_new_dim,
+    as_tensor_operand, as_view, BatchRule, become_view, begin_op, by_indexing, by_parts, carry_tangents, check_change,
     connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays,
     requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
@@ -60,7 +60,7 @@ cdef BatchRule batched_reshape
 batched_reshape = BatchRule(b"reshape", along_slices, b"br", packed_reshape, NULL)
 
 cdef object call_reshape(self, shape):
-    return op_reshape(check_input(self, "reshape"), as_int_tuple(shape, "reshape", "shape", 2))
+    return op_reshape(as_input(self, "reshape"), as_int_tuple(shape, "reshape", "shape", 2))
 
 def reshape(input, shape):
     """The same elements in another shape; a view when the memory allows it, else a copy.
@@ -123,10 +123,10 @@ cdef BatchRule batched_view
 batched_view = BatchRule(b"view", along_slices, b"br", packed_view, NULL)
 
 cdef object call_view(self, size):
-    return op_view(check_input(self, "view"), as_int_tuple(size, "view", "size", 2))
+    return op_view(as_input(self, "view"), as_int_tuple(size, "view", "size", 2))
 
 cdef object call_view_copy(self, size):
-    return copy_of(op_view(check_input(self, "view_copy"), as_int_tuple(size, "view_copy", "size", 2)))
+    return copy_of(op_view(as_input(self, "view_copy"), as_int_tuple(size, "view_copy", "size", 2)))
 
 def view_copy(input, size, *, out=None):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
@@ -153,7 +153,9 @@ cdef TensorBase op_view_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_view_as(self, other):
-    return op_view_as(check_input(self, "view_as"), check_tensor(other, "view_as", "other", 2))
+    return op_view_as(
+        as_tensor_operand(self, "view_as", "input", 1, other), as_tensor_operand(other, "view_as", "other", 2, self)
+    )
 
 
 # ---- reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)
@@ -164,7 +166,10 @@ cdef TensorBase op_reshape_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_reshape_as(self, other):
-    return op_reshape_as(check_input(self, "reshape_as"), check_tensor(other, "reshape_as", "other", 2))
+    return op_reshape_as(
+        as_tensor_operand(self, "reshape_as", "input", 1, other),
+        as_tensor_operand(other, "reshape_as", "other", 2, self),
+    )
 
 
 # ---- flatten(Tensor(a) self, dim start_dim=0, dim end_dim=-1) -> Tensor(a)
@@ -176,7 +181,7 @@ cdef TensorBase op_flatten(TensorBase self, object start_dim, object end_dim):
 
 cdef object call_flatten(self, start_dim, end_dim):
     return op_flatten(
-        check_input(self, "flatten"),
+        as_input(self, "flatten"),
         as_dim(start_dim, "flatten", "start_dim", 2, self),
         as_dim(end_dim, "flatten", "end_dim", 3, self),
     )
@@ -206,7 +211,7 @@ cdef TensorBase op_ravel(TensorBase self):
     return ended(depth, result)
 
 cdef object call_ravel(self):
-    return op_ravel(check_input(self, "ravel"))
+    return op_ravel(as_input(self, "ravel"))
 
 def ravel(input):
     """One dimension of all elements by rows; a view where they lie so in memory, else a copy.
@@ -272,7 +277,7 @@ batched_transpose = BatchRule(b"transpose", along_slices, b"bdd", packed_transpo
 
 cdef object call_transpose(self, dim0, dim1):
     return op_transpose(
-        check_input(self, "transpose"),
+        as_input(self, "transpose"),
         as_dim(dim0, "transpose", "dim0", 2, self),
         as_dim(dim1, "transpose", "dim1", 3, self),
     )
@@ -285,7 +290,7 @@ cdef object call_transpose_(TensorBase self, dim0, dim1):
 cdef object call_transpose_copy(self, dim0, dim1):
     return copy_of(
         op_transpose(
-            check_input(self, "transpose_copy"),
+            as_input(self, "transpose_copy"),
             as_dim(dim0, "transpose_copy", "dim0", 2, self),
             as_dim(dim1, "transpose_copy", "dim1", 3, self),
         ),
@@ -348,7 +353,7 @@ cdef TensorBase inplace_swapaxes(TensorBase self, object axis0, object axis1):
 
 cdef object call_swapaxes(self, axis0, axis1):
     return op_swapaxes(
-        check_input(self, "swapaxes"),
+        as_input(self, "swapaxes"),
         as_dim(axis0, "swapaxes", "axis0", 2, self),
         as_dim(axis1, "swapaxes", "axis1", 3, self),
     )
@@ -384,7 +389,7 @@ cdef TensorBase op_movedim(TensorBase self, object source, object destination):
 
 cdef object call_movedim(self, source, destination):
     return op_movedim(
-        check_input(self, "movedim"),
+        as_input(self, "movedim"),
         as_dim_tuple(source, "movedim", "source", 2, self),
         as_dim_tuple(destination, "movedim", "destination", 3, self),
     )
@@ -447,10 +452,10 @@ cdef BatchRule batched_permute
 batched_permute = BatchRule(b"permute", along_slices, b"bP", packed_permute, NULL)
 
 cdef object call_permute(self, dims):
-    return op_permute(check_input(self, "permute"), as_int_tuple(dims, "permute", "dims", 2))
+    return op_permute(as_input(self, "permute"), as_int_tuple(dims, "permute", "dims", 2))
 
 cdef object call_permute_copy(self, dims):
-    return copy_of(op_permute(check_input(self, "permute_copy"), as_int_tuple(dims, "permute_copy", "dims", 2)))
+    return copy_of(op_permute(as_input(self, "permute_copy"), as_int_tuple(dims, "permute_copy", "dims", 2)))
 
 def permute(input, dims):
     """View with the dimensions in another order.
@@ -534,10 +539,10 @@ cdef BatchRule batched_t
 batched_t = BatchRule(b"t", by_parts, b".", packed_t, parts_of_t)
 
 cdef object call_t(self):
-    return op_t(check_input(self, "t"))
+    return op_t(as_input(self, "t"))
 
 cdef object call_t_copy(self):
-    return copy_of(op_t(check_input(self, "t_copy")))
+    return copy_of(op_t(as_input(self, "t_copy")))
 
 def t(input):
     """Transpose of a matrix; a vector stays as it is.
@@ -610,7 +615,7 @@ cdef BatchRule batched_T
 batched_T = BatchRule(b"T", by_parts, b".", packed_T, parts_of_T)
 
 cdef object call_T(self):
-    return op_T(check_input(self, "T"))
+    return op_T(as_input(self, "T"))
 
 
 # ---- mT(Tensor(a) self) -> Tensor(a)
@@ -621,7 +626,7 @@ cdef TensorBase op_mT(TensorBase self):
     return ended(depth, result)
 
 cdef object call_mT(self):
-    return op_mT(check_input(self, "mT"))
+    return op_mT(as_input(self, "mT"))
 
 
 # ---- mT_matrix(Tensor(a) self) -> Tensor(a)
@@ -660,7 +665,7 @@ cdef BatchRule batched_mT_matrix
 batched_mT_matrix = BatchRule(b"mT_matrix", by_parts, b".", packed_mT_matrix, parts_of_mT_matrix)
 
 cdef object call_mT_matrix(self):
-    return op_mT_matrix(check_input(self, "mT_matrix"))
+    return op_mT_matrix(as_input(self, "mT_matrix"))
 
 def mT_matrix(input):
     """View with the last two dimensions exchanged.
@@ -776,19 +781,19 @@ cdef BatchRule batched_squeeze_dim
 batched_squeeze_dim = BatchRule(b"squeeze", along_slices, b"bF", packed_squeeze_dim, NULL)
 
 cdef object call_squeeze(self):
-    return op_squeeze(check_input(self, "squeeze"))
+    return op_squeeze(as_input(self, "squeeze"))
 
 cdef object call_squeeze_dim(self, dim):
-    return op_squeeze_dim(check_input(self, "squeeze"), as_dim_tuple(dim, "squeeze", "dim", 2, self))
+    return op_squeeze_dim(as_input(self, "squeeze"), as_dim_tuple(dim, "squeeze", "dim", 2, self))
 
 cdef object call_squeeze_dim_(TensorBase self, dim):
     return inplace_squeeze_dim(self, as_dim_tuple(dim, "squeeze_", "dim", 2, self))
 
 cdef object call_squeeze_copy(self):
-    return copy_of(op_squeeze(check_input(self, "squeeze_copy")))
+    return copy_of(op_squeeze(as_input(self, "squeeze_copy")))
 
 cdef object call_squeeze_dim_copy(self, dim):
-    return copy_of(op_squeeze_dim(check_input(self, "squeeze_copy"), as_dim_tuple(dim, "squeeze_copy", "dim", 2, self)))
+    return copy_of(op_squeeze_dim(as_input(self, "squeeze_copy"), as_dim_tuple(dim, "squeeze_copy", "dim", 2, self)))
 
 def squeeze(input, dim=None):
     """View without the dimensions of size one.
@@ -892,13 +897,13 @@ cdef BatchRule batched_unsqueeze
 batched_unsqueeze = BatchRule(b"unsqueeze", along_slices, b"bi", packed_unsqueeze, NULL)
 
 cdef object call_unsqueeze(self, dim):
-    return op_unsqueeze(check_input(self, "unsqueeze"), as_new_dim(dim, "unsqueeze", "dim", 2, self))
+    return op_unsqueeze(as_input(self, "unsqueeze"), as_new_dim(dim, "unsqueeze", "dim", 2, self))
 
 cdef object call_unsqueeze_(TensorBase self, dim):
     return inplace_unsqueeze(self, as_new_dim(dim, "unsqueeze_", "dim", 2, self))
 
 cdef object call_unsqueeze_copy(self, dim):
-    return copy_of(op_unsqueeze(check_input(self, "unsqueeze_copy"), as_new_dim(dim, "unsqueeze_copy", "dim", 2, self)))
+    return copy_of(op_unsqueeze(as_input(self, "unsqueeze_copy"), as_new_dim(dim, "unsqueeze_copy", "dim", 2, self)))
 
 def unsqueeze(input, dim):
     """View with a dimension of size one more.
@@ -978,10 +983,10 @@ cdef BatchRule batched_expand
 batched_expand = BatchRule(b"expand", along_slices, b"xs", packed_expand, NULL)
 
 cdef object call_expand(self, size):
-    return op_expand(check_input(self, "expand"), as_int_tuple(size, "expand", "size", 2))
+    return op_expand(as_input(self, "expand"), as_int_tuple(size, "expand", "size", 2))
 
 cdef object call_expand_copy(self, size):
-    return copy_of(op_expand(check_input(self, "expand_copy"), as_int_tuple(size, "expand_copy", "size", 2)))
+    return copy_of(op_expand(as_input(self, "expand_copy"), as_int_tuple(size, "expand_copy", "size", 2)))
 
 def expand_copy(input, size, *, out=None):
     """View in which dimensions of size one are repeated. Copied into memory of its own.
@@ -1008,7 +1013,7 @@ cdef TensorBase op_broadcast_to(TensorBase self, object size):
     return ended(depth, result)
 
 cdef object call_broadcast_to(self, size):
-    return op_broadcast_to(check_input(self, "broadcast_to"), as_int_tuple(size, "broadcast_to", "size", 2))
+    return op_broadcast_to(as_input(self, "broadcast_to"), as_int_tuple(size, "broadcast_to", "size", 2))
 
 def broadcast_to(input, size):
     """View in which dimensions of size one are repeated.
@@ -1034,7 +1039,9 @@ cdef TensorBase op_expand_as(TensorBase self, TensorBase other):
     return ended(depth, result)
 
 cdef object call_expand_as(self, other):
-    return op_expand_as(check_input(self, "expand_as"), check_tensor(other, "expand_as", "other", 2))
+    return op_expand_as(
+        as_tensor_operand(self, "expand_as", "input", 1, other), as_tensor_operand(other, "expand_as", "other", 2, self)
+    )
 
 
 # ---- as_strided(Tensor(a) self, int[] size, int[] stride, int? storage_offset=None) -> Tensor(a)
@@ -1052,7 +1059,7 @@ cdef TensorBase inplace_as_strided(TensorBase self, object size, object stride, 
 
 cdef object call_as_strided(self, size, stride, storage_offset):
     return op_as_strided(
-        check_input(self, "as_strided"),
+        as_input(self, "as_strided"),
         as_int_tuple(size, "as_strided", "size", 2),
         as_int_tuple(stride, "as_strided", "stride", 3),
         as_int_or_none(storage_offset, "as_strided", "storage_offset", 4),
@@ -1069,7 +1076,7 @@ cdef object call_as_strided_(TensorBase self, size, stride, storage_offset):
 cdef object call_as_strided_copy(self, size, stride, storage_offset):
     return copy_of(
         op_as_strided(
-            check_input(self, "as_strided_copy"),
+            as_input(self, "as_strided_copy"),
             as_int_tuple(size, "as_strided_copy", "size", 2),
             as_int_tuple(stride, "as_strided_copy", "stride", 3),
             as_int_or_none(storage_offset, "as_strided_copy", "storage_offset", 4),
@@ -1147,7 +1154,7 @@ cdef BatchRule batched_strided_view
 batched_strided_view = BatchRule(b"strided_view", by_indexing, b"..", packed_strided_view, NULL)
 
 cdef object call_strided_view(self, geometry):
-    return op_strided_view(check_input(self, "strided_view"), geometry)
+    return op_strided_view(as_input(self, "strided_view"), geometry)
 
 def strided_view(input, geometry):
     """View at the places that a geometry names.

@@ -4,8 +4,8 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_bool_or_none, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str, BatchRule,
-    begin_op, begin_replaceable_op, carry_tangents, check_input, check_tensor, check_tensor_or_none, connect_1,
+    array_of, as_bool, as_bool_or_none, as_input, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str,
+    as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
     connect_2, elementwise, ended, gradient, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node,
     numel_of, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching,
@@ -136,8 +136,8 @@ batched_convolution = BatchRule(b"convolution", elementwise, b"cc....", packed_c
 
 def call_convolution(self, other, start, size, dim, by_fft):
     return op_convolution(
-        check_input(self, "convolution"),
-        check_tensor(other, "convolution", "other", 2),
+        as_tensor_operand(self, "convolution", "input", 1, other),
+        as_tensor_operand(other, "convolution", "other", 2, self),
         as_int_tuple(start, "convolution", "start", 3),
         as_int_tuple(size, "convolution", "size", 4),
         as_int_tuple(dim, "convolution", "dim", 5),
@@ -199,8 +199,8 @@ cdef TensorBase op_signal_convolve(TensorBase in1, TensorBase in2, object mode, 
 
 def call_signal_convolve(in1, in2, mode, method):
     return op_signal_convolve(
-        check_tensor(in1, "signal.convolve", "in1", 1),
-        check_tensor(in2, "signal.convolve", "in2", 2),
+        as_tensor_operand(in1, "signal.convolve", "in1", 1, in2),
+        as_tensor_operand(in2, "signal.convolve", "in2", 2, in1),
         as_str(mode, "signal.convolve", "mode", 3),
         as_str(method, "signal.convolve", "method", 4),
     )
@@ -249,8 +249,8 @@ cdef TensorBase op_signal_correlate(TensorBase in1, TensorBase in2, object mode,
 
 def call_signal_correlate(in1, in2, mode, method):
     return op_signal_correlate(
-        check_tensor(in1, "signal.correlate", "in1", 1),
-        check_tensor(in2, "signal.correlate", "in2", 2),
+        as_tensor_operand(in1, "signal.correlate", "in1", 1, in2),
+        as_tensor_operand(in2, "signal.correlate", "in2", 2, in1),
         as_str(mode, "signal.correlate", "mode", 3),
         as_str(method, "signal.correlate", "method", 4),
     )
@@ -299,8 +299,8 @@ cdef TensorBase op_signal_fftconvolve(TensorBase in1, TensorBase in2, object mod
 
 def call_signal_fftconvolve(in1, in2, mode, axes):
     return op_signal_fftconvolve(
-        check_tensor(in1, "signal.fftconvolve", "in1", 1),
-        check_tensor(in2, "signal.fftconvolve", "in2", 2),
+        as_tensor_operand(in1, "signal.fftconvolve", "in1", 1, in2),
+        as_tensor_operand(in2, "signal.fftconvolve", "in2", 2, in1),
         as_str(mode, "signal.fftconvolve", "mode", 3),
         as_int_tuple_or_none(axes, "signal.fftconvolve", "axes", 4),
     )
@@ -334,7 +334,9 @@ cdef TensorBase op_convolve(TensorBase a, TensorBase v, object mode):
 
 def call_convolve(a, v, mode):
     return op_convolve(
-        check_tensor(a, "convolve", "a", 1), check_tensor(v, "convolve", "v", 2), as_str(mode, "convolve", "mode", 3)
+        as_tensor_operand(a, "convolve", "a", 1, v),
+        as_tensor_operand(v, "convolve", "v", 2, a),
+        as_str(mode, "convolve", "mode", 3),
     )
 
 def convolve(a, v, mode="full"):
@@ -365,7 +367,9 @@ cdef TensorBase op_correlate(TensorBase a, TensorBase v, object mode):
 
 def call_correlate(a, v, mode):
     return op_correlate(
-        check_tensor(a, "correlate", "a", 1), check_tensor(v, "correlate", "v", 2), as_str(mode, "correlate", "mode", 3)
+        as_tensor_operand(a, "correlate", "a", 1, v),
+        as_tensor_operand(v, "correlate", "v", 2, a),
+        as_str(mode, "correlate", "mode", 3),
     )
 
 def correlate(a, v, mode="valid"):
@@ -438,11 +442,11 @@ def call_stft(
     self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window
 ):
     return op_stft(
-        check_input(self, "stft"),
+        as_tensor_operand(self, "stft", "input", 1, window),
         as_int(n_fft, "stft", "n_fft", 2),
         as_int_or_none(hop_length, "stft", "hop_length", 3),
         as_int_or_none(win_length, "stft", "win_length", 4),
-        check_tensor_or_none(window, "stft", "window", 5),
+        as_tensor_operand_or_none(window, "stft", "window", 5, self),
         as_bool(center, "stft", "center", 6),
         as_str(pad_mode, "stft", "pad_mode", 7),
         as_bool(normalized, "stft", "normalized", 8),
@@ -586,11 +590,11 @@ cdef TensorBase op_istft(
 
 def call_istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
     return op_istft(
-        check_input(self, "istft"),
+        as_tensor_operand(self, "istft", "input", 1, window),
         as_int(n_fft, "istft", "n_fft", 2),
         as_int_or_none(hop_length, "istft", "hop_length", 3),
         as_int_or_none(win_length, "istft", "win_length", 4),
-        check_tensor_or_none(window, "istft", "window", 5),
+        as_tensor_operand_or_none(window, "istft", "window", 5, self),
         as_bool(center, "istft", "center", 6),
         as_bool(normalized, "istft", "normalized", 7),
         as_bool_or_none(onesided, "istft", "onesided", 8),
@@ -666,7 +670,7 @@ cdef BatchRule batched_overlap_envelope
 batched_overlap_envelope = BatchRule(b"overlap_envelope", elementwise, b"c", packed_overlap_envelope, NULL)
 
 def call_overlap_envelope(self):
-    return op_overlap_envelope(check_input(self, "overlap_envelope"))
+    return op_overlap_envelope(as_input(self, "overlap_envelope"))
 
 def overlap_envelope(input):
     """Copy of the sum of the squares of windows, which may not be zero anywhere.

@@ -4,12 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_bool, as_dim_tuple, as_float, as_int, BatchRule, begin_op, begin_replaceable_op,
-    carry_transposed, check_input, check_real, check_tensor, check_tensor_or_none, collect_edge, end_op, ended,
-    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, Node, of_cores, replayed_result,
-    replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    array_of, array_or_none, as_bool, as_dim_tuple, as_float, as_input, as_int, as_tensor_operand,
+    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real, collect_edge,
+    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, Node, of_cores,
+    replayed_result, replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -54,8 +54,8 @@ cdef TensorBase op_cosine_similarity(TensorBase x1, TensorBase x2, object dim, o
     return ended(depth, result)
 
 def call_cosine_similarity(x1, x2, dim, eps):
-    x1 = check_tensor(x1, "cosine_similarity", "x1", 1)
-    x2 = check_tensor(x2, "cosine_similarity", "x2", 2)
+    x1 = as_tensor_operand(x1, "cosine_similarity", "x1", 1, x2)
+    x2 = as_tensor_operand(x2, "cosine_similarity", "x2", 2, x1)
     dim = as_int(dim, "cosine_similarity", "dim", 3)
     eps = as_float(eps, "cosine_similarity", "eps", 4)
     check_real(x1, "cosine_similarity")
@@ -87,8 +87,8 @@ cdef TensorBase op_pairwise_distance(TensorBase x1, TensorBase x2, object p, obj
     return ended(depth, result)
 
 def call_pairwise_distance(x1, x2, p, eps, keepdim):
-    x1 = check_tensor(x1, "pairwise_distance", "x1", 1)
-    x2 = check_tensor(x2, "pairwise_distance", "x2", 2)
+    x1 = as_tensor_operand(x1, "pairwise_distance", "x1", 1, x2)
+    x2 = as_tensor_operand(x2, "pairwise_distance", "x2", 2, x1)
     p = as_float(p, "pairwise_distance", "p", 3)
     eps = as_float(eps, "pairwise_distance", "eps", 4)
     keepdim = as_bool(keepdim, "pairwise_distance", "keepdim", 5)
@@ -122,7 +122,7 @@ cdef TensorBase op_normalize(TensorBase self, object p, object dim, object eps):
     return ended(depth, result)
 
 def call_normalize(self, p, dim, eps):
-    self = check_input(self, "normalize")
+    self = as_input(self, "normalize")
     p = as_float(p, "normalize", "p", 2)
     dim = as_dim_tuple(dim, "normalize", "dim", 3, self)
     eps = as_float(eps, "normalize", "eps", 4)
@@ -183,10 +183,10 @@ cdef TensorBase op_bilinear(TensorBase input1, TensorBase input2, TensorBase wei
 
 def call_bilinear(input1, input2, weight, bias):
     return op_bilinear(
-        check_tensor(input1, "bilinear", "input1", 1),
-        check_tensor(input2, "bilinear", "input2", 2),
-        check_tensor(weight, "bilinear", "weight", 3),
-        check_tensor_or_none(bias, "bilinear", "bias", 4),
+        as_tensor_operand(input1, "bilinear", "input1", 1, input2),
+        as_tensor_operand(input2, "bilinear", "input2", 2, input1),
+        as_tensor_operand(weight, "bilinear", "weight", 3, input1),
+        as_tensor_operand_or_none(bias, "bilinear", "bias", 4, input1),
     )
 
 def bilinear(input1, input2, weight, bias=None):
@@ -355,10 +355,10 @@ batched_attention = BatchRule(b"attention", of_cores, b"2222..", packed_attentio
 AttentionResult = return_type("attention", "AttentionResult", ("values", "log_sum"), __name__)
 
 def call_attention(query, key, value, mask, scale, causal):
-    query = check_tensor(query, "attention", "query", 1)
-    key = check_tensor(key, "attention", "key", 2)
-    value = check_tensor(value, "attention", "value", 3)
-    mask = check_tensor_or_none(mask, "attention", "mask", 4)
+    query = as_tensor_operand(query, "attention", "query", 1, key)
+    key = as_tensor_operand(key, "attention", "key", 2, query)
+    value = as_tensor_operand(value, "attention", "value", 3, query)
+    mask = as_tensor_operand_or_none(mask, "attention", "mask", 4, query)
     scale = as_float(scale, "attention", "scale", 5)
     causal = as_bool(causal, "attention", "causal", 6)
     check_real(query, "attention")
@@ -753,13 +753,13 @@ AttentionBackwardResult = return_type(
 )
 
 def call_attention_backward(self, query, key, value, mask, log_sum, delta, scale, causal):
-    self = check_input(self, "attention_backward")
-    query = check_tensor(query, "attention_backward", "query", 2)
-    key = check_tensor(key, "attention_backward", "key", 3)
-    value = check_tensor(value, "attention_backward", "value", 4)
-    mask = check_tensor_or_none(mask, "attention_backward", "mask", 5)
-    log_sum = check_tensor(log_sum, "attention_backward", "log_sum", 6)
-    delta = check_tensor(delta, "attention_backward", "delta", 7)
+    self = as_tensor_operand(self, "attention_backward", "input", 1, query)
+    query = as_tensor_operand(query, "attention_backward", "query", 2, self)
+    key = as_tensor_operand(key, "attention_backward", "key", 3, self)
+    value = as_tensor_operand(value, "attention_backward", "value", 4, self)
+    mask = as_tensor_operand_or_none(mask, "attention_backward", "mask", 5, self)
+    log_sum = as_tensor_operand(log_sum, "attention_backward", "log_sum", 6, self)
+    delta = as_tensor_operand(delta, "attention_backward", "delta", 7, self)
     scale = as_float(scale, "attention_backward", "scale", 8)
     causal = as_bool(causal, "attention_backward", "causal", 9)
     check_real(self, "attention_backward")

@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, as_int, as_int_tuple_or_none, as_str, BatchRule, begin_op, begin_replaceable_op,
-    carry_transposed, check_input, check_tensor, connect_1, connect_2, end_op, ended, give_out, gradient, has_tangent_1,
-    has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, arrays_in, as_bool, as_input, as_int, as_int_tuple_or_none, as_str, as_tensor_operand, BatchRule,
+    begin_op, begin_replaceable_op, carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient,
+    has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_sub_tensor_tensor
@@ -84,7 +84,10 @@ cdef BatchRule batched_matrix_solve
 batched_matrix_solve = BatchRule(b"matrix_solve", of_cores, b"22", packed_matrix_solve, NULL)
 
 def call_matrix_solve(self, other):
-    return op_matrix_solve(check_input(self, "matrix_solve"), check_tensor(other, "matrix_solve", "other", 2))
+    return op_matrix_solve(
+        as_tensor_operand(self, "matrix_solve", "input", 1, other),
+        as_tensor_operand(other, "matrix_solve", "other", 2, self),
+    )
 
 def matrix_solve(input, other):
     """Solution of a system of linear equations, for matrices on the right.
@@ -119,8 +122,8 @@ cdef TensorBase op_linalg_solve(TensorBase self, TensorBase B, bint left):
 
 def call_linalg_solve(self, B, left):
     return op_linalg_solve(
-        check_input(self, "linalg.solve"),
-        check_tensor(B, "linalg.solve", "B", 2),
+        as_tensor_operand(self, "linalg.solve", "input", 1, B),
+        as_tensor_operand(B, "linalg.solve", "B", 2, self),
         as_bool(left, "linalg.solve", "left", 3),
     )
 
@@ -203,8 +206,8 @@ batched_elimination_solve = BatchRule(b"elimination_solve", of_cores, b"22.", pa
 
 def call_elimination_solve(self, other, op):
     return op_elimination_solve(
-        check_input(self, "elimination_solve"),
-        check_tensor(other, "elimination_solve", "other", 2),
+        as_tensor_operand(self, "elimination_solve", "input", 1, other),
+        as_tensor_operand(other, "elimination_solve", "other", 2, self),
         as_str(op, "elimination_solve", "op", 3),
     )
 
@@ -248,7 +251,7 @@ batched_first_zero_pivot = BatchRule(b"first_zero_pivot", of_cores, b"2..", pack
 
 def call_first_zero_pivot(self, check, op):
     return op_first_zero_pivot(
-        check_input(self, "first_zero_pivot"),
+        as_input(self, "first_zero_pivot"),
         as_bool(check, "first_zero_pivot", "check", 2),
         as_str(op, "first_zero_pivot", "op", 3),
     )
@@ -282,7 +285,7 @@ LinalgInvExResult = return_type("linalg_inv_ex", "LinalgInvExResult", ("inverse"
 
 def call_linalg_inv_ex(self, check_errors):
     return LinalgInvExResult._make(
-        op_linalg_inv_ex(check_input(self, "linalg.inv_ex"), as_bool(check_errors, "linalg.inv_ex", "check_errors", 2))
+        op_linalg_inv_ex(as_input(self, "linalg.inv_ex"), as_bool(check_errors, "linalg.inv_ex", "check_errors", 2))
     )
 
 def linalg_inv_ex(input, *, check_errors=False, out=None):
@@ -325,8 +328,8 @@ LinalgSolveExResult = return_type("linalg_solve_ex", "LinalgSolveExResult", ("re
 def call_linalg_solve_ex(self, B, left, check_errors):
     return LinalgSolveExResult._make(
         op_linalg_solve_ex(
-            check_input(self, "linalg.solve_ex"),
-            check_tensor(B, "linalg.solve_ex", "B", 2),
+            as_tensor_operand(self, "linalg.solve_ex", "input", 1, B),
+            as_tensor_operand(B, "linalg.solve_ex", "B", 2, self),
             as_bool(left, "linalg.solve_ex", "left", 3),
             as_bool(check_errors, "linalg.solve_ex", "check_errors", 4),
         ),
@@ -444,7 +447,7 @@ cdef BatchRule batched_cholesky_or_nan
 batched_cholesky_or_nan = BatchRule(b"cholesky_or_nan", of_cores, b"2", packed_cholesky_or_nan, NULL)
 
 def call_cholesky_or_nan(self):
-    return op_cholesky_or_nan(check_input(self, "cholesky_or_nan"))
+    return op_cholesky_or_nan(as_input(self, "cholesky_or_nan"))
 
 def cholesky_or_nan(input):
     """Triangular factor of a positive definite matrix, or NaN of another one.
@@ -480,7 +483,7 @@ cdef BatchRule batched_first_bad_minor
 batched_first_bad_minor = BatchRule(b"first_bad_minor", of_cores, b"2.", packed_first_bad_minor, NULL)
 
 def call_first_bad_minor(self, check):
-    return op_first_bad_minor(check_input(self, "first_bad_minor"), as_bool(check, "first_bad_minor", "check", 2))
+    return op_first_bad_minor(as_input(self, "first_bad_minor"), as_bool(check, "first_bad_minor", "check", 2))
 
 def first_bad_minor(input, check):
     """The order of the first leading minor of a matrix that is not positive, or 0.
@@ -513,7 +516,7 @@ LinalgCholeskyExResult = return_type("linalg_cholesky_ex", "LinalgCholeskyExResu
 def call_linalg_cholesky_ex(self, upper, check_errors):
     return LinalgCholeskyExResult._make(
         op_linalg_cholesky_ex(
-            check_input(self, "linalg.cholesky_ex"),
+            as_input(self, "linalg.cholesky_ex"),
             as_bool(upper, "linalg.cholesky_ex", "upper", 2),
             as_bool(check_errors, "linalg.cholesky_ex", "check_errors", 3),
         ),
@@ -561,8 +564,8 @@ cdef TensorBase op_linalg_tensorsolve(TensorBase self, TensorBase B, object dims
 
 def call_linalg_tensorsolve(self, B, dims):
     return op_linalg_tensorsolve(
-        check_input(self, "linalg.tensorsolve"),
-        check_tensor(B, "linalg.tensorsolve", "B", 2),
+        as_tensor_operand(self, "linalg.tensorsolve", "input", 1, B),
+        as_tensor_operand(B, "linalg.tensorsolve", "B", 2, self),
         as_int_tuple_or_none(dims, "linalg.tensorsolve", "dims", 3),
     )
 
@@ -597,7 +600,7 @@ cdef TensorBase op_linalg_tensorinv(TensorBase self, object ind):
     return ended(depth, result)
 
 def call_linalg_tensorinv(self, ind):
-    return op_linalg_tensorinv(check_input(self, "linalg.tensorinv"), as_int(ind, "linalg.tensorinv", "ind", 2))
+    return op_linalg_tensorinv(as_input(self, "linalg.tensorinv"), as_int(ind, "linalg.tensorinv", "ind", 2))
 
 def linalg_tensorinv(input, ind=2, *, out=None):
     """Inverse of the map that tensordot(A, X, X.ndim) is, for the number of dimensions that its result has.
@@ -727,7 +730,7 @@ cdef BatchRule batched_pseudo_inverse
 batched_pseudo_inverse = BatchRule(b"pseudo_inverse", of_cores, b"2...", packed_pseudo_inverse, NULL)
 
 def call_pseudo_inverse(self, atol, rtol, op):
-    return op_pseudo_inverse(check_input(self, "pseudo_inverse"), atol, rtol, as_str(op, "pseudo_inverse", "op", 4))
+    return op_pseudo_inverse(as_input(self, "pseudo_inverse"), atol, rtol, as_str(op, "pseudo_inverse", "op", 4))
 
 def pseudo_inverse(input, atol, rtol, op):
     """Pseudo-inverse of a matrix; small singular values count as zero.
@@ -763,7 +766,7 @@ cdef TensorBase op_pinverse(TensorBase self, object rcond):
     return ended(depth, result)
 
 def call_pinverse(self, rcond):
-    return op_pinverse(check_input(self, "pinverse"), rcond)
+    return op_pinverse(as_input(self, "pinverse"), rcond)
 
 def pinverse(input, rcond=1e-15):
     """Pseudo-inverse of a matrix.

@@ -4,10 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, arrays_in, as_bool, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed, check_input,
-    check_tensor, connect_2, ended, gradient, has_tangent_2, Node, of_cores, plus, replayed_tensor, replays,
-    requires_grad_2, save_input, save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap,
+    array_of, arrays_in, as_bool, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed,
+    connect_2, ended, gradient, has_tangent_2, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
+    save_input, save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap,
     write_out_docstrings,
 )
 
@@ -93,9 +93,9 @@ batched_sparse_product = BatchRule(b"sparse_product", of_cores, b"1.2.", packed_
 
 def call_sparse_product(values, structure, other, transposed):
     return op_sparse_product(
-        check_tensor(values, "sparse_product", "values", 1),
+        as_tensor_operand(values, "sparse_product", "values", 1, other),
         structure,
-        check_tensor(other, "sparse_product", "other", 3),
+        as_tensor_operand(other, "sparse_product", "other", 3, values),
         as_bool(transposed, "sparse_product", "transposed", 4),
     )
 
@@ -184,7 +184,9 @@ batched_sparse_sampled = BatchRule(b"sparse_sampled", of_cores, b"2.2", packed_s
 
 def call_sparse_sampled(self, structure, other):
     return op_sparse_sampled(
-        check_input(self, "sparse_sampled"), structure, check_tensor(other, "sparse_sampled", "other", 3)
+        as_tensor_operand(self, "sparse_sampled", "input", 1, other),
+        structure,
+        as_tensor_operand(other, "sparse_sampled", "other", 3, self),
     )
 
 def sparse_sampled(input, structure, other):
@@ -293,9 +295,9 @@ batched_sparse_solve = BatchRule(b"sparse_solve", of_cores, b"1.2.", packed_spar
 
 def call_sparse_solve(values, structure, other, transposed):
     return op_sparse_solve(
-        check_tensor(values, "sparse_solve", "values", 1),
+        as_tensor_operand(values, "sparse_solve", "values", 1, other),
         structure,
-        check_tensor(other, "sparse_solve", "other", 3),
+        as_tensor_operand(other, "sparse_solve", "other", 3, values),
         as_bool(transposed, "sparse_solve", "transposed", 4),
     )
 

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, array_of, as_dim, as_dtype_or_none, as_floating, as_number, BatchRule, begin_op, begin_replaceable_op,
-    by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, copy_into, elementwise, ended,
-    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, is_complex, item_of,
-    ndim_of, Node, original_of, prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays,
-    requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching, write_inplace, write_out_docstrings,
-    written_batched,
+    apply_fused, array_of, as_dim, as_dtype_or_none, as_floating, as_input, as_number, BatchRule, begin_op,
+    begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, copy_into,
+    elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
+    is_complex, item_of, ndim_of, Node, original_of, prepare_floating, prepare_history, prepare_numeric,
+    replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.activation cimport op_sigmoid, op_softplus
@@ -95,7 +95,7 @@ cdef BatchRule batched_logsigmoid
 batched_logsigmoid = BatchRule(b"logsigmoid", elementwise, b"e", packed_logsigmoid, NULL)
 
 def call_logsigmoid(self):
-    self = check_input(self, "logsigmoid")
+    self = as_input(self, "logsigmoid")
     check_real(self, "logsigmoid")
     self = prepare_floating("logsigmoid", self)
     return op_logsigmoid(<TensorBase>self)
@@ -222,7 +222,7 @@ cdef BatchRule batched_inplace_mish
 batched_inplace_mish = BatchRule(b"mish_", elementwise, b"w", packed_inplace_mish, NULL)
 
 def call_mish(self):
-    self = check_input(self, "mish")
+    self = as_input(self, "mish")
     check_real(self, "mish")
     self = prepare_floating("mish", self)
     return op_mish(<TensorBase>self)
@@ -262,7 +262,7 @@ cdef TensorBase op_softsign(TensorBase self):
     return ended(depth, result)
 
 def call_softsign(self):
-    self = check_input(self, "softsign")
+    self = as_input(self, "softsign")
     self = prepare_numeric("softsign", self)
     return op_softsign(<TensorBase>self)
 
@@ -285,7 +285,7 @@ cdef TensorBase op_tanhshrink(TensorBase self):
     return ended(depth, result)
 
 def call_tanhshrink(self):
-    self = check_input(self, "tanhshrink")
+    self = as_input(self, "tanhshrink")
     self = prepare_numeric("tanhshrink", self)
     return op_tanhshrink(<TensorBase>self)
 
@@ -412,7 +412,7 @@ cdef BatchRule batched_tanhshrink_real
 batched_tanhshrink_real = BatchRule(b"tanhshrink_real", elementwise, b"e", packed_tanhshrink_real, NULL)
 
 def call_tanhshrink_real(self):
-    self = check_input(self, "tanhshrink_real")
+    self = as_input(self, "tanhshrink_real")
     check_real(self, "tanhshrink_real")
     return op_tanhshrink_real(<TensorBase>self)
 
@@ -498,7 +498,7 @@ cdef BatchRule batched_softshrink
 batched_softshrink = BatchRule(b"softshrink", slice_by_slice, b"..", packed_softshrink, NULL)
 
 def call_softshrink(self, lambd):
-    self = check_input(self, "softshrink")
+    self = as_input(self, "softshrink")
     lambd = as_number(lambd, "softshrink", "lambd", 2)
     check_real(self, "softshrink")
     self = prepare_floating("softshrink", self)
@@ -582,7 +582,7 @@ cdef BatchRule batched_hardshrink
 batched_hardshrink = BatchRule(b"hardshrink", elementwise, b"e.", packed_hardshrink, NULL)
 
 def call_hardshrink(self, lambd):
-    self = check_input(self, "hardshrink")
+    self = as_input(self, "hardshrink")
     lambd = as_number(lambd, "hardshrink", "lambd", 2)
     check_real(self, "hardshrink")
     self = prepare_floating("hardshrink", self)
@@ -633,7 +633,7 @@ cdef TensorBase op_glu(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_glu(self, dim):
-    self = check_input(self, "glu")
+    self = as_input(self, "glu")
     dim = as_dim(dim, "glu", "dim", 2, self)
     check_real(self, "glu")
     self = prepare_floating("glu", self)
@@ -661,7 +661,7 @@ cdef TensorBase op_softmin(TensorBase self, object dim, object dtype):
     return ended(depth, result)
 
 def call_softmin(self, dim, dtype):
-    self = check_input(self, "softmin")
+    self = as_input(self, "softmin")
     dim = as_dim(dim, "softmin", "dim", 2, self)
     dtype = as_dtype_or_none(dtype, "softmin", "dtype", 3)
     if dtype is None:

@@ -3,8 +3,8 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_bool, as_dim, as_int, as_int_tuple, as_str_or_none, as_tensor_list, begin_op, check_input, check_tensor, end_op,
-    ended, give_out, ndim_of, Overloads, spread, take_second_names, TensorBase, watching, write_out_docstrings,
+    as_bool, as_dim, as_input, as_int, as_int_tuple, as_str_or_none, as_tensor_list, as_tensor_operand, begin_op,
+    end_op, ended, give_out, ndim_of, Overloads, spread, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
@@ -53,7 +53,7 @@ cdef list op_atleast_1d_several(list tensors):
     return result
 
 def call_atleast_1d(self):
-    return op_atleast_1d(check_input(self, "atleast_1d"))
+    return op_atleast_1d(as_input(self, "atleast_1d"))
 
 def call_atleast_1d_several(tensors):
     return tuple(op_atleast_1d_several(as_tensor_list(tensors, "atleast_1d", "tensors", 1)))
@@ -97,7 +97,7 @@ cdef list op_atleast_2d_several(list tensors):
     return result
 
 def call_atleast_2d(self):
-    return op_atleast_2d(check_input(self, "atleast_2d"))
+    return op_atleast_2d(as_input(self, "atleast_2d"))
 
 def call_atleast_2d_several(tensors):
     return tuple(op_atleast_2d_several(as_tensor_list(tensors, "atleast_2d", "tensors", 1)))
@@ -141,7 +141,7 @@ cdef list op_atleast_3d_several(list tensors):
     return result
 
 def call_atleast_3d(self):
-    return op_atleast_3d(check_input(self, "atleast_3d"))
+    return op_atleast_3d(as_input(self, "atleast_3d"))
 
 def call_atleast_3d_several(tensors):
     return tuple(op_atleast_3d_several(as_tensor_list(tensors, "atleast_3d", "tensors", 1)))
@@ -373,7 +373,7 @@ cdef TensorBase op_combinations(TensorBase self, object r, bint with_replacement
 
 def call_combinations(self, r, with_replacement):
     return op_combinations(
-        check_input(self, "combinations"),
+        as_input(self, "combinations"),
         as_int(r, "combinations", "r", 2),
         as_bool(with_replacement, "combinations", "with_replacement", 3),
     )
@@ -423,7 +423,7 @@ cdef list op_tensor_split_tensor(TensorBase self, TensorBase tensor_indices_or_s
 def call_tensor_split(self, sections, dim):
     return tuple(
         op_tensor_split(
-            check_input(self, "tensor_split"),
+            as_input(self, "tensor_split"),
             as_int(sections, "tensor_split", "sections", 2),
             as_dim(dim, "tensor_split", "dim", 3, self),
         ),
@@ -432,7 +432,7 @@ def call_tensor_split(self, sections, dim):
 def call_tensor_split_indices(self, indices, dim):
     return tuple(
         op_tensor_split_indices(
-            check_input(self, "tensor_split"),
+            as_input(self, "tensor_split"),
             as_int_tuple(indices, "tensor_split", "indices", 2),
             as_dim(dim, "tensor_split", "dim", 3, self),
         ),
@@ -441,8 +441,8 @@ def call_tensor_split_indices(self, indices, dim):
 def call_tensor_split_tensor(self, tensor_indices_or_sections, dim):
     return tuple(
         op_tensor_split_tensor(
-            check_input(self, "tensor_split"),
-            check_tensor(tensor_indices_or_sections, "tensor_split", "tensor_indices_or_sections", 2),
+            as_tensor_operand(self, "tensor_split", "input", 1, tensor_indices_or_sections),
+            as_tensor_operand(tensor_indices_or_sections, "tensor_split", "tensor_indices_or_sections", 2, self),
             as_dim(dim, "tensor_split", "dim", 3, self),
         ),
     )
@@ -494,7 +494,7 @@ cdef list op_split_with_sizes(TensorBase self, object split_sizes, object dim):
 def call_split_with_sizes(self, split_sizes, dim):
     return tuple(
         op_split_with_sizes(
-            check_input(self, "split_with_sizes"),
+            as_input(self, "split_with_sizes"),
             as_int_tuple(split_sizes, "split_with_sizes", "split_sizes", 2),
             as_dim(dim, "split_with_sizes", "dim", 3, self),
         ),
@@ -539,10 +539,10 @@ cdef list op_hsplit_indices(TensorBase self, object indices):
     return result
 
 def call_hsplit(self, sections):
-    return tuple(op_hsplit(check_input(self, "hsplit"), as_int(sections, "hsplit", "sections", 2)))
+    return tuple(op_hsplit(as_input(self, "hsplit"), as_int(sections, "hsplit", "sections", 2)))
 
 def call_hsplit_indices(self, indices):
-    return tuple(op_hsplit_indices(check_input(self, "hsplit"), as_int_tuple(indices, "hsplit", "indices", 2)))
+    return tuple(op_hsplit_indices(as_input(self, "hsplit"), as_int_tuple(indices, "hsplit", "indices", 2)))
 
 cdef Overloads HSPLIT_OVERLOADS = Overloads("hsplit", (
     Overload("(Tensor input, int sections)"),
@@ -590,10 +590,10 @@ cdef list op_vsplit_indices(TensorBase self, object indices):
     return result
 
 def call_vsplit(self, sections):
-    return tuple(op_vsplit(check_input(self, "vsplit"), as_int(sections, "vsplit", "sections", 2)))
+    return tuple(op_vsplit(as_input(self, "vsplit"), as_int(sections, "vsplit", "sections", 2)))
 
 def call_vsplit_indices(self, indices):
-    return tuple(op_vsplit_indices(check_input(self, "vsplit"), as_int_tuple(indices, "vsplit", "indices", 2)))
+    return tuple(op_vsplit_indices(as_input(self, "vsplit"), as_int_tuple(indices, "vsplit", "indices", 2)))
 
 cdef Overloads VSPLIT_OVERLOADS = Overloads("vsplit", (
     Overload("(Tensor input, int sections)"),
@@ -641,10 +641,10 @@ cdef list op_dsplit_indices(TensorBase self, object indices):
     return result
 
 def call_dsplit(self, sections):
-    return tuple(op_dsplit(check_input(self, "dsplit"), as_int(sections, "dsplit", "sections", 2)))
+    return tuple(op_dsplit(as_input(self, "dsplit"), as_int(sections, "dsplit", "sections", 2)))
 
 def call_dsplit_indices(self, indices):
-    return tuple(op_dsplit_indices(check_input(self, "dsplit"), as_int_tuple(indices, "dsplit", "indices", 2)))
+    return tuple(op_dsplit_indices(as_input(self, "dsplit"), as_int_tuple(indices, "dsplit", "indices", 2)))
 
 cdef Overloads DSPLIT_OVERLOADS = Overloads("dsplit", (
     Overload("(Tensor input, int sections)"),

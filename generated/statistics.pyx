@@ -4,11 +4,11 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim_or_none, as_dim_tuple_or_none, as_dtype_or_none, as_float,
-    as_number_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_input, check_real,
-    check_tensor, connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, Node, Overloads,
-    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    along_slices, array_of, as_bool, as_dim_or_none, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input,
+    as_number_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real,
+    connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, Node, Overloads, replayed_tensor,
+    replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_sub_tensor_tensor
@@ -34,7 +34,7 @@ cdef TensorBase op_nansum(TensorBase self, object dim, bint keepdim, object dtyp
     return ended(depth, result)
 
 def call_nansum(self, dim, keepdim, dtype):
-    self = check_input(self, "nansum")
+    self = as_input(self, "nansum")
     dim = as_dim_tuple_or_none(dim, "nansum", "dim", 2, self)
     keepdim = as_bool(keepdim, "nansum", "keepdim", 3)
     dtype = as_dtype_or_none(dtype, "nansum", "dtype", 4)
@@ -73,7 +73,7 @@ cdef TensorBase op_nanmean(TensorBase self, object dim, bint keepdim, object dty
 
 def call_nanmean(self, dim, keepdim, dtype):
     return op_nanmean(
-        check_input(self, "nanmean"),
+        as_input(self, "nanmean"),
         as_dim_tuple_or_none(dim, "nanmean", "dim", 2, self),
         as_bool(keepdim, "nanmean", "keepdim", 3),
         as_dtype_or_none(dtype, "nanmean", "dtype", 4),
@@ -106,9 +106,7 @@ cdef TensorBase op_count_nonzero(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_count_nonzero(self, dim):
-    return op_count_nonzero(
-        check_input(self, "count_nonzero"), as_dim_tuple_or_none(dim, "count_nonzero", "dim", 2, self)
-    )
+    return op_count_nonzero(as_input(self, "count_nonzero"), as_dim_tuple_or_none(dim, "count_nonzero", "dim", 2, self))
 
 def count_nonzero(input, dim=None):
     """How many elements are not zero, along dimensions or altogether.
@@ -137,7 +135,7 @@ cdef tuple op_aminmax(TensorBase self, object dim, bint keepdim):
 AminmaxResult = return_type("aminmax", "AminmaxResult", ("min", "max"), __name__)
 
 def call_aminmax(self, dim, keepdim):
-    self = check_input(self, "aminmax")
+    self = as_input(self, "aminmax")
     dim = as_dim_or_none(dim, "aminmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "aminmax", "keepdim", 3)
     check_real(self, "aminmax")
@@ -202,7 +200,7 @@ VarMeanDimResult = return_type("var_mean", "VarMeanDimResult", ("var", "mean"), 
 def call_var_mean(self, dim, correction, keepdim):
     return VarMeanResult._make(
         op_var_mean(
-            check_input(self, "var_mean"),
+            as_input(self, "var_mean"),
             as_dim_tuple_or_none(dim, "var_mean", "dim", 2, self),
             as_number_or_none(correction, "var_mean", "correction", 3),
             as_bool(keepdim, "var_mean", "keepdim", 4),
@@ -211,13 +209,13 @@ def call_var_mean(self, dim, correction, keepdim):
 
 def call_var_mean_all(self, unbiased):
     return VarMeanAllResult._make(
-        op_var_mean_all(check_input(self, "var_mean"), as_bool(unbiased, "var_mean", "unbiased", 2))
+        op_var_mean_all(as_input(self, "var_mean"), as_bool(unbiased, "var_mean", "unbiased", 2))
     )
 
 def call_var_mean_dim(self, dim, unbiased, keepdim):
     return VarMeanDimResult._make(
         op_var_mean_dim(
-            check_input(self, "var_mean"),
+            as_input(self, "var_mean"),
             as_dim_tuple_or_none(dim, "var_mean", "dim", 2, self),
             as_bool(unbiased, "var_mean", "unbiased", 3),
             as_bool(keepdim, "var_mean", "keepdim", 4),
@@ -302,7 +300,7 @@ StdMeanDimResult = return_type("std_mean", "StdMeanDimResult", ("std", "mean"), 
 def call_std_mean(self, dim, correction, keepdim):
     return StdMeanResult._make(
         op_std_mean(
-            check_input(self, "std_mean"),
+            as_input(self, "std_mean"),
             as_dim_tuple_or_none(dim, "std_mean", "dim", 2, self),
             as_number_or_none(correction, "std_mean", "correction", 3),
             as_bool(keepdim, "std_mean", "keepdim", 4),
@@ -311,13 +309,13 @@ def call_std_mean(self, dim, correction, keepdim):
 
 def call_std_mean_all(self, unbiased):
     return StdMeanAllResult._make(
-        op_std_mean_all(check_input(self, "std_mean"), as_bool(unbiased, "std_mean", "unbiased", 2))
+        op_std_mean_all(as_input(self, "std_mean"), as_bool(unbiased, "std_mean", "unbiased", 2))
     )
 
 def call_std_mean_dim(self, dim, unbiased, keepdim):
     return StdMeanDimResult._make(
         op_std_mean_dim(
-            check_input(self, "std_mean"),
+            as_input(self, "std_mean"),
             as_dim_tuple_or_none(dim, "std_mean", "dim", 2, self),
             as_bool(unbiased, "std_mean", "unbiased", 3),
             as_bool(keepdim, "std_mean", "keepdim", 4),
@@ -373,7 +371,7 @@ cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, obj
 
 def call_norm(self, p, dim, keepdim, dtype):
     return op_norm(
-        check_input(self, "norm"),
+        as_input(self, "norm"),
         p,
         as_dim_tuple_or_none(dim, "norm", "dim", 3, self),
         as_bool(keepdim, "norm", "keepdim", 4),
@@ -453,7 +451,7 @@ batched_p_norm = BatchRule(b"p_norm", along_slices, b"b.D.", packed_p_norm, NULL
 
 def call_p_norm(self, p, dim, keepdim):
     return op_p_norm(
-        check_input(self, "p_norm"),
+        as_input(self, "p_norm"),
         as_float(p, "p_norm", "p", 2),
         as_dim_tuple_or_none(dim, "p_norm", "dim", 3, self),
         as_bool(keepdim, "p_norm", "keepdim", 4),
@@ -487,7 +485,11 @@ cdef TensorBase op_dist(TensorBase self, TensorBase other, object p):
     return ended(depth, result)
 
 def call_dist(self, other, p):
-    return op_dist(check_input(self, "dist"), check_tensor(other, "dist", "other", 2), as_float(p, "dist", "p", 3))
+    return op_dist(
+        as_tensor_operand(self, "dist", "input", 1, other),
+        as_tensor_operand(other, "dist", "other", 2, self),
+        as_float(p, "dist", "p", 3),
+    )
 
 def dist(input, other, p=2):
     """The p-norm of the difference of two tensors.

@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_str, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_input, check_tensor,
+    array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed,
     connect_1, connect_2, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, Node, of_cores,
     replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
@@ -118,8 +118,8 @@ batched_triangular_solution = BatchRule(b"triangular_solution", of_cores, b"22..
 
 def call_triangular_solution(self, other, upper, unitriangular, op):
     return op_triangular_solution(
-        check_input(self, "triangular_solution"),
-        check_tensor(other, "triangular_solution", "other", 2),
+        as_tensor_operand(self, "triangular_solution", "input", 1, other),
+        as_tensor_operand(other, "triangular_solution", "other", 2, self),
         as_bool(upper, "triangular_solution", "upper", 3),
         as_bool(unitriangular, "triangular_solution", "unitriangular", 4),
         as_str(op, "triangular_solution", "op", 5),
@@ -162,8 +162,8 @@ cdef TensorBase op_linalg_solve_triangular(TensorBase self, TensorBase B, bint u
 
 def call_linalg_solve_triangular(self, B, upper, left, unitriangular):
     return op_linalg_solve_triangular(
-        check_input(self, "linalg.solve_triangular"),
-        check_tensor(B, "linalg.solve_triangular", "B", 2),
+        as_tensor_operand(self, "linalg.solve_triangular", "input", 1, B),
+        as_tensor_operand(B, "linalg.solve_triangular", "B", 2, self),
         as_bool(upper, "linalg.solve_triangular", "upper", 3),
         as_bool(left, "linalg.solve_triangular", "left", 4),
         as_bool(unitriangular, "linalg.solve_triangular", "unitriangular", 5),
@@ -209,8 +209,8 @@ cdef TensorBase op_cholesky_solve(TensorBase self, TensorBase input2, bint upper
 
 def call_cholesky_solve(self, input2, upper):
     return op_cholesky_solve(
-        check_input(self, "cholesky_solve"),
-        check_tensor(input2, "cholesky_solve", "input2", 2),
+        as_tensor_operand(self, "cholesky_solve", "input", 1, input2),
+        as_tensor_operand(input2, "cholesky_solve", "input2", 2, self),
         as_bool(upper, "cholesky_solve", "upper", 3),
     )
 
@@ -305,7 +305,7 @@ cdef BatchRule batched_cholesky_inverse
 batched_cholesky_inverse = BatchRule(b"cholesky_inverse", of_cores, b"2.", packed_cholesky_inverse, NULL)
 
 def call_cholesky_inverse(self, upper):
-    return op_cholesky_inverse(check_input(self, "cholesky_inverse"), as_bool(upper, "cholesky_inverse", "upper", 2))
+    return op_cholesky_inverse(as_input(self, "cholesky_inverse"), as_bool(upper, "cholesky_inverse", "upper", 2))
 
 def cholesky_inverse(input, upper=False, *, out=None):
     """Inverse of a matrix of which the Cholesky factor is given.

@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, connect_1,
+    apply_fused, as_input, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, connect_1,
     copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node,
     original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
     saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching,
@@ -88,7 +88,7 @@ cdef BatchRule batched_inplace_sin
 batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL)
 
 def call_sin(self):
-    return op_sin(check_input(self, "sin"))
+    return op_sin(as_input(self, "sin"))
 
 def call_sin_(TensorBase self not None):
     return inplace_sin(self)
@@ -170,7 +170,7 @@ cdef BatchRule batched_inplace_cos
 batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL)
 
 def call_cos(self):
-    return op_cos(check_input(self, "cos"))
+    return op_cos(as_input(self, "cos"))
 
 def call_cos_(TensorBase self not None):
     return inplace_cos(self)
@@ -253,7 +253,7 @@ cdef BatchRule batched_inplace_tan
 batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL)
 
 def call_tan(self):
-    return op_tan(check_input(self, "tan"))
+    return op_tan(as_input(self, "tan"))
 
 def call_tan_(TensorBase self not None):
     return inplace_tan(self)
@@ -335,7 +335,7 @@ cdef BatchRule batched_inplace_sinh
 batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL)
 
 def call_sinh(self):
-    return op_sinh(check_input(self, "sinh"))
+    return op_sinh(as_input(self, "sinh"))
 
 def call_sinh_(TensorBase self not None):
     return inplace_sinh(self)
@@ -417,7 +417,7 @@ cdef BatchRule batched_inplace_cosh
 batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL)
 
 def call_cosh(self):
-    return op_cosh(check_input(self, "cosh"))
+    return op_cosh(as_input(self, "cosh"))
 
 def call_cosh_(TensorBase self not None):
     return inplace_cosh(self)
@@ -502,7 +502,7 @@ cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
 def call_tanh(self):
-    return op_tanh(check_input(self, "tanh"))
+    return op_tanh(as_input(self, "tanh"))
 
 def call_tanh_(TensorBase self not None):
     return inplace_tanh(self)

@@ -4,7 +4,7 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    apply_fused, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_input, check_real,
+    apply_fused, as_input, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real,
     connect_1, copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient,
     has_tangent_1, is_complex, IS_VIEW, Node, original_of, prepare_history, prepare_magnitude, prepare_numeric,
     replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
@@ -82,7 +82,7 @@ cdef BatchRule batched_inplace_neg
 batched_inplace_neg = BatchRule(b"neg_", elementwise, b"w", packed_inplace_neg, NULL)
 
 cdef object call_neg(self):
-    return op_neg(check_input(self, "neg"))
+    return op_neg(as_input(self, "neg"))
 
 def neg(input, *, out=None):
     """The negative of each element.
@@ -110,7 +110,7 @@ cdef TensorBase op_positive(TensorBase self):
     return ended(depth, result)
 
 cdef object call_positive(self):
-    self = check_input(self, "positive")
+    self = as_input(self, "positive")
     self = prepare_numeric("positive", self)
     return op_positive(<TensorBase>self)
 
@@ -186,7 +186,7 @@ cdef BatchRule batched_inplace_abs
 batched_inplace_abs = BatchRule(b"abs_", elementwise, b"w", packed_inplace_abs, NULL)
 
 cdef object call_abs(self):
-    self = check_input(self, "abs")
+    self = as_input(self, "abs")
     self = prepare_magnitude("abs", self)
     return op_abs(<TensorBase>self)
 
@@ -264,7 +264,7 @@ cdef BatchRule batched_inplace_sign
 batched_inplace_sign = BatchRule(b"sign_", elementwise, b"w", packed_inplace_sign, NULL)
 
 cdef object call_sign(self):
-    self = check_input(self, "sign")
+    self = as_input(self, "sign")
     check_real(self, "sign")
     return op_sign(<TensorBase>self)
 
@@ -347,7 +347,7 @@ cdef BatchRule batched_inplace_sgn
 batched_inplace_sgn = BatchRule(b"sgn_", elementwise, b"w", packed_inplace_sgn, NULL)
 
 cdef object call_sgn(self):
-    return op_sgn(check_input(self, "sgn"))
+    return op_sgn(as_input(self, "sgn"))
 
 def sgn(input, *, out=None):
     """Each element divided by its magnitude, zero where it is zero.
@@ -426,7 +426,7 @@ cdef BatchRule batched_inplace_square
 batched_inplace_square = BatchRule(b"square_", elementwise, b"w", packed_inplace_square, NULL)
 
 cdef object call_square(self):
-    return op_square(check_input(self, "square"))
+    return op_square(as_input(self, "square"))
 
 def square(input, *, out=None):
     """Square of each element.
@@ -506,7 +506,7 @@ cdef BatchRule batched_inplace_reciprocal
 batched_inplace_reciprocal = BatchRule(b"reciprocal_", elementwise, b"w", packed_inplace_reciprocal, NULL)
 
 cdef object call_reciprocal(self):
-    return op_reciprocal(check_input(self, "reciprocal"))
+    return op_reciprocal(as_input(self, "reciprocal"))
 
 def reciprocal(input, *, out=None):
     """One divided by each element.
@@ -532,7 +532,7 @@ cdef TensorBase op_conj(TensorBase self):
     return ended(depth, result)
 
 cdef object call_conj(self):
-    return op_conj(check_input(self, "conj"))
+    return op_conj(as_input(self, "conj"))
 
 def conj(input):
     """Complex conjugate of each element; a real tensor is returned as it is.
@@ -560,7 +560,7 @@ cdef TensorBase inplace_conj_physical(TensorBase self):
     return copy_into("conj_physical_", self, op_conj_complex(original) if is_complex(original) else original)
 
 cdef object call_conj_physical(self):
-    return op_conj_physical(check_input(self, "conj_physical"))
+    return op_conj_physical(as_input(self, "conj_physical"))
 
 def conj_physical(input, *, out=None):
     """Complex conjugate of each element; a real tensor is returned as it is.
@@ -608,7 +608,7 @@ cdef BatchRule batched_conj_complex
 batched_conj_complex = BatchRule(b"conj_complex", elementwise, b"e", packed_conj_complex, NULL)
 
 cdef object call_conj_complex(self):
-    return op_conj_complex(check_input(self, "conj_complex"))
+    return op_conj_complex(as_input(self, "conj_complex"))
 
 def conj_complex(input):
     """Complex conjugate of each element, as a copy.

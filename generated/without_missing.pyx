@@ -3,8 +3,9 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_bool, as_dim_or_none, as_dim_tuple_or_none, as_float, as_str, begin_op, check_input, check_real,
-    check_tensor_or_none, ended, take_second_names, TensorBase, watching, write_out_docstrings,
+    as_bool, as_dim_or_none, as_dim_tuple_or_none, as_float, as_input, as_str, as_tensor_operand,
+    as_tensor_operand_or_none, begin_op, check_real, ended, take_second_names, TensorBase, watching,
+    write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.statistics.missing cimport (
@@ -27,7 +28,7 @@ cdef TensorBase op_nanmax(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 def call_nanmax(self, dim, keepdim):
-    self = check_input(self, "nanmax")
+    self = as_input(self, "nanmax")
     dim = as_dim_tuple_or_none(dim, "nanmax", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmax", "keepdim", 3)
     check_real(self, "nanmax")
@@ -56,7 +57,7 @@ cdef TensorBase op_nanmin(TensorBase self, object dim, bint keepdim):
     return ended(depth, result)
 
 def call_nanmin(self, dim, keepdim):
-    self = check_input(self, "nanmin")
+    self = as_input(self, "nanmin")
     dim = as_dim_tuple_or_none(dim, "nanmin", "dim", 2, self)
     keepdim = as_bool(keepdim, "nanmin", "keepdim", 3)
     check_real(self, "nanmin")
@@ -86,7 +87,7 @@ cdef TensorBase op_nanprod(TensorBase self, object dim, bint keepdim):
 
 def call_nanprod(self, dim, keepdim):
     return op_nanprod(
-        check_input(self, "nanprod"),
+        as_input(self, "nanprod"),
         as_dim_tuple_or_none(dim, "nanprod", "dim", 2, self),
         as_bool(keepdim, "nanprod", "keepdim", 3),
     )
@@ -115,7 +116,7 @@ cdef TensorBase op_nanvar(TensorBase self, object dim, object ddof, bint keepdim
 
 def call_nanvar(self, dim, ddof, keepdim):
     return op_nanvar(
-        check_input(self, "nanvar"),
+        as_input(self, "nanvar"),
         as_dim_tuple_or_none(dim, "nanvar", "dim", 2, self),
         as_float(ddof, "nanvar", "ddof", 3),
         as_bool(keepdim, "nanvar", "keepdim", 4),
@@ -146,7 +147,7 @@ cdef TensorBase op_nanstd(TensorBase self, object dim, object ddof, bint keepdim
 
 def call_nanstd(self, dim, ddof, keepdim):
     return op_nanstd(
-        check_input(self, "nanstd"),
+        as_input(self, "nanstd"),
         as_dim_tuple_or_none(dim, "nanstd", "dim", 2, self),
         as_float(ddof, "nanstd", "ddof", 3),
         as_bool(keepdim, "nanstd", "keepdim", 4),
@@ -178,7 +179,7 @@ cdef TensorBase op_nancumsum(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_nancumsum(self, dim):
-    return op_nancumsum(check_input(self, "nancumsum"), as_dim_or_none(dim, "nancumsum", "dim", 2, self))
+    return op_nancumsum(as_input(self, "nancumsum"), as_dim_or_none(dim, "nancumsum", "dim", 2, self))
 
 def nancumsum(input, dim=None):
     """Running sum along a dimension, or of the flattened tensor, in which NaN counts as zero.
@@ -203,7 +204,7 @@ cdef TensorBase op_nancumprod(TensorBase self, object dim):
     return ended(depth, result)
 
 def call_nancumprod(self, dim):
-    return op_nancumprod(check_input(self, "nancumprod"), as_dim_or_none(dim, "nancumprod", "dim", 2, self))
+    return op_nancumprod(as_input(self, "nancumprod"), as_dim_or_none(dim, "nancumprod", "dim", 2, self))
 
 def nancumprod(input, dim=None):
     """Running product along a dimension, or of the flattened tensor, in which NaN counts as one.
@@ -226,7 +227,7 @@ cdef TensorBase op_percentile(TensorBase self, object q, object dim, bint keepdi
     return ended(depth, result)
 
 def call_percentile(self, q, dim, keepdim, method):
-    self = check_input(self, "percentile")
+    self = as_input(self, "percentile")
     dim = as_dim_or_none(dim, "percentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "percentile", "keepdim", 4)
     method = as_str(method, "percentile", "method", 5)
@@ -258,7 +259,7 @@ cdef TensorBase op_nanpercentile(TensorBase self, object q, object dim, bint kee
     return ended(depth, result)
 
 def call_nanpercentile(self, q, dim, keepdim, method):
-    self = check_input(self, "nanpercentile")
+    self = as_input(self, "nanpercentile")
     dim = as_dim_or_none(dim, "nanpercentile", "dim", 3, self)
     keepdim = as_bool(keepdim, "nanpercentile", "keepdim", 4)
     method = as_str(method, "nanpercentile", "method", 5)
@@ -291,9 +292,9 @@ cdef TensorBase op_average(TensorBase self, object dim, TensorBase weights, bint
 
 def call_average(self, dim, weights, keepdim):
     return op_average(
-        check_input(self, "average"),
+        as_tensor_operand(self, "average", "input", 1, weights),
         as_dim_tuple_or_none(dim, "average", "dim", 2, self),
-        check_tensor_or_none(weights, "average", "weights", 3),
+        as_tensor_operand_or_none(weights, "average", "weights", 3, self),
         as_bool(keepdim, "average", "keepdim", 4),
     )
 

@@ -17,7 +17,7 @@ from .parameters import argument_text, function_name
 
 # How Python objects become what the C entry takes, by type in the table. "?" and "[]" as there.
 CONVERSIONS = {
-    "Tensor": "check_tensor", "Tensor?": "check_tensor_or_none", "Tensor[]": "as_tensor_list",
+    "Tensor": "as_tensor_operand", "Tensor?": "as_tensor_operand_or_none", "Tensor[]": "as_tensor_list",
     "Scalar": "as_number", "Scalar?": "as_number_or_none",
     "int": "as_int", "int?": "as_int_or_none", "int[]": "as_int_tuple", "int[]?": "as_int_tuple_or_none",
     "float": "as_float", "float?": "as_float_or_none", "bool": "as_bool", "bool?": "as_bool_or_none",
@@ -27,6 +27,15 @@ CONVERSIONS = {
     "Tensor|Scalar": "as_operand", "Tensor[]?": "as_tensor_list_or_none",
     "Tensor?[]": "as_optional_tensor_list", "Tensor?[]?": "as_optional_tensor_list_or_none",
 }  # fmt: skip
+
+# Those that are also told another operand: numbers and lists take over its dtype.
+TOLD_ANOTHER = ("as_tensor_operand", "as_tensor_operand_or_none", "as_operand")
+
+# Arguments that the op changes are not converted: the change would be lost.
+OF_TARGETS = {"as_tensor_operand": "check_tensor", "as_tensor_operand_or_none": "check_tensor_or_none"}
+
+# For the first tensor of most ops.
+SHORT_FOR_INPUT = {("check_tensor", ()): "check_input", ("as_tensor_operand", ("None",)): "as_input"}
 
 # Items of the other lists, as runtime/calls/arguments.pxd calls their kinds.
 ITEM_KINDS = {
@@ -112,6 +121,7 @@ class _Call:
     prepared: tuple[Preparation, ...]
     cases: tuple[Case, ...]
     of_numbers: Case | None  # when no union is a tensor, and the op takes numbers: the case of the first made a tensor
+    unions: tuple[str, ...]
     needs_tensor: str  # the argument to complain about when none of the unions is a tensor, or ""
     result: str  # what is made of the C entry's result: ``tuple({})``
 
@@ -172,6 +182,7 @@ def _call(op: Op, form: Form) -> _Call:
         prepared=op.policy.prepare,
         cases=cases,
         of_numbers=_case_of_numbers(op, unions, cases, form),
+        unions=tuple(unions),
         needs_tensor=function_name(unions[0]) if unions and cases[-1].tensors else "",
         result=_result(op, copied=form == COPY),
     )
@@ -207,8 +218,10 @@ def _statements(op: Op, call: _Call) -> Iterator[str]:
 
 
 def _conversion(call: _Call, conversion: Conversion) -> str:
-    if (conversion.function, conversion.argument, conversion.position) == ("check_tensor", FIRST_TENSOR, 1):
-        return f'check_input({conversion.name}, "{call.op}")'
+    if (conversion.argument, conversion.position) == (FIRST_TENSOR, 1):
+        short = SHORT_FOR_INPUT.get((conversion.function, conversion.more))
+        if short:
+            return f'{short}({conversion.name}, "{call.op}")'
     told = (conversion.name, f'"{call.op}"', f'"{conversion.argument}"', str(conversion.position), *conversion.more)
     return f"{conversion.function}({', '.join(told)})"
 
@@ -231,8 +244,8 @@ def _choice(op: Op, call: _Call) -> Iterator[str]:
         else:
             yield f"return {value}"
     if call.of_numbers:
-        first, second = (argument.name for argument in op.signature.arguments[:2])
-        yield f"{call.of_numbers.tensors[0]} = number_as_tensor({first}, {second})"
+        first, second = call.unions[:2]
+        yield f"{first} = number_as_tensor({first}, {second})"
         yield f"return {call.of_numbers.entry}({', '.join(call.of_numbers.typed)})"
     elif call.needs_tensor:
         yield f'refuse_numbers("{call.op}", "{call.needs_tensor}")'
@@ -263,19 +276,20 @@ def _case(variant: Variant, unions: list[str], form: Form, *, own: bool) -> Case
 
 
 def _case_of_numbers(op: Op, unions: list[str], cases: tuple[Case, ...], form: Form) -> Case | None:
-    if form.inplace or not op.policy.takes_numbers or len(unions) < 2:
+    if form.inplace or len(unions) < 2 or not cases[-1].tensors:
         return None
-    return next(case for case in cases if case.tensors == (unions[0],))
+    return next((case for case in cases if case.tensors == (unions[0],)), None)
 
 
 def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
-    operands = any(kind == "binary" for _, kind in op.operators)
     for position, argument in enumerate(op.signature.arguments, 1):
         if argument.name == "self" and is_own(op, form):
             continue
         function, more = _converter(argument.type, _is_union(argument, form))
-        if function == "check_tensor" and operands and not (form.inplace and argument.name == "self"):
-            function = "as_tensor_operand"  # an ndarray may stand beside a tensor
+        if argument.type.written or (form.inplace and argument.name == "self"):
+            function = OF_TARGETS.get(function, function)
+        elif function in TOLD_ANOTHER:
+            more = (_operand_beside(op, argument),)
         if position == 1 and op.policy.takes_numbers and not form.inplace and not argument.type.union_scalar:
             function, more = "as_first_operand", (op.signature.arguments[1].name,)
         if argument.type.role in ("dim", "new_dim"):
@@ -283,6 +297,15 @@ def _conversions(op: Op, form: Form) -> Iterator[Conversion]:
         if function:
             name = function_name(argument.name)
             yield Conversion(argument.name, function, name, position, more)
+
+
+def _operand_beside(op: Op, argument: Argument) -> str:
+    """Another operand, whose dtype matters; or None. Indices and masks, which have no gradient, have dtypes apart."""
+    backward = op.variants[0].backward
+    others = [a for a in op.signature.arguments if a is not argument and a.type.is_tensor]
+    if backward is not None:
+        others = [a for a in others if a.name in backward.differentiable_inputs]
+    return others[0].name if others else "None"
 
 
 def _converter(type_: Type, is_union: bool) -> tuple[str, tuple[str, ...]]:

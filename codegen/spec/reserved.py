@@ -27,7 +27,7 @@ MODULE_NAMES = words(
     as_first_operand as_float as_float_or_none as_floating as_generator as_generator_or_none as_int as_int_or_none
     as_int_tuple as_int_tuple_or_none as_new_dim as_number as_number_or_none as_operand as_optional_tensor_list
     as_optional_tensor_list_or_none as_promoted as_str as_str_or_none as_tensor_list as_tensor_list_or_none
-    as_tensor_operand as_tuple as_tuple_or_none as_view as_view_list BatchRule become_view before_write begin_op
+    as_tensor_operand as_tensor_operand_or_none as_input as_tuple as_tuple_or_none as_view as_view_list BatchRule become_view before_write begin_op
     begin_replaceable_op binary binary_into binary_scalar binary_scalar_into BOOL_ITEMS builtins by_copy by_indexing
     by_ops by_parts by_values by_views carry_tangents carry_transposed check_change check_inplace check_input
     check_no_gradient check_no_gradient_list check_not_recorded check_real check_several check_tensor
@@ -53,7 +53,7 @@ CALLED_BUILTINS = words("__name__ complex dict enumerate globals isinstance len 
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """
-    args array assigned choice depth either found given grad_inputs gradients grads history i inplace is_operand kwargs
+    args array assigned choice depth either found given grad_inputs gradients grads history i inplace is_operand means_repetition kwargs
     Methods node noexcept one_of original out refuse_inplace tangents Variable wanted
     """
 )

@@ -6,6 +6,7 @@ names the op, the argument and its position. Usual arguments are tested inline, 
 
 from cpython.object cimport PyTypeObject, Py_TYPE
 
+from gradsmith.runtime.calls.converted cimport is_convertible, is_list_of_numbers, number_as_tensor
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.tensor cimport TensorBase, tensor_type
 from gradsmith.runtime.history.history cimport requires_grad_1
@@ -18,38 +19,53 @@ cdef inline bint is_tensor(object value) noexcept:
 cdef inline bint is_plain_number(object value) noexcept:
     return type(value) is float or type(value) is int
 
-# ---- operands: tensor, number, ndarray, NumPy scalar
-cdef bint is_convertible(object value) except -1      # is an operand, of whatever class
-cdef object convert_operand(object value, str op, str argument, int position)
-cdef TensorBase convert_tensor_operand(object value, str op, str argument, int position)
+# ---- operands: tensor, number, ndarray, NumPy scalar, list of these
+# `beside` is another operand, whose dtype numbers and lists take over, or None. See converted.pyx, Note [Arguments that
+# are no tensors].
+cdef bint is_other_operand(object value) except -1
+cdef object convert_operand(object value, str op, str argument, int position, object beside)
+cdef TensorBase convert_tensor(object value, str op, str argument, int position, object beside)
 
 # The exact types, which need no call.
 cdef inline bint is_plain_operand(object value) noexcept:
     return Py_TYPE(value) == <void *>tensor_type or is_plain_number(value)
 
 cdef inline bint is_operand(object value) except -1:
-    return is_plain_operand(value) or is_convertible(value)
+    return is_plain_operand(value) or is_other_operand(value)
 
-cdef inline object as_operand(object value, str op, str argument, int position):
+cdef inline bint means_repetition(object tensor, object value) noexcept:
+    """Is `value * tensor` what Python means by it: a list, as often as an integer says?"""
+    return (type(value) is list or type(value) is tuple) and is_integer_number(<TensorBase>tensor)
+
+cdef bint is_integer_number(TensorBase t) noexcept
+
+cdef inline object as_operand(object value, str op, str argument, int position, object beside):
     if is_plain_operand(value):
         return value
-    return convert_operand(value, op, argument, position)
+    return convert_operand(value, op, argument, position, beside)
 
-cdef inline TensorBase as_tensor_operand(object value, str op, str argument, int position):
+cdef inline TensorBase as_tensor_operand(object value, str op, str argument, int position, object beside):
     if is_tensor(value):
         return <TensorBase>value
-    return convert_tensor_operand(value, op, argument, position)
+    return convert_tensor(value, op, argument, position, beside)
+
+cdef inline TensorBase as_tensor_operand_or_none(object value, str op, str argument, int position, object beside):
+    if value is None or is_tensor(value):
+        return <TensorBase>value
+    return convert_tensor(value, op, argument, position, beside)
+
+cdef inline TensorBase as_input(object value, str op):
+    return as_tensor_operand(value, op, "input", 1, None)
 
 # Of an op that takes numbers alone: a number becomes a tensor that gives way to the other operand's dtype.
 cdef TensorBase convert_first_operand(object value, object other, str op, str argument, int position)
-cdef TensorBase number_as_tensor(object number, object other)
 
 cdef inline TensorBase as_first_operand(object value, str op, str argument, int position, object other):
     if is_tensor(value):
         return <TensorBase>value
     return convert_first_operand(value, other, op, argument, position)
 
-# ---- tensors
+# ---- tensors, where nothing else will do: they are changed, or looked at as the objects that they are
 cdef object refuse(object value, str wanted, str op, str argument, int position)
 
 cdef inline TensorBase check_tensor(object value, str op, str argument, int position):

@@ -15,6 +15,14 @@ from gradsmith.runtime.calls.inplace cimport (
     write_some,
     writes_some_of_overlapping,
 )
+from gradsmith.runtime.calls.converted cimport (
+    expect_tensor,
+    is_convertible,
+    is_list_of_numbers,
+    number_as_tensor,
+    python_number,
+    rank_of_data,
+)
 from gradsmith.runtime.graph.saved_variable cimport is_constant
 from gradsmith.runtime.graph.size cimport is_size
 from gradsmith.runtime.graph.tangent cimport has_tangent_1
@@ -28,7 +36,6 @@ import numpy as np
 from gradsmith.runtime.arrays import dtypes
 from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.device import as_device as device_argument
-from gradsmith.runtime.graph.tensor import from_shared_array
 from gradsmith.runtime.graph.tensor_api import strides_of
 from gradsmith.runtime.switches import upcalls
 
@@ -50,65 +57,50 @@ cdef object refuse(object value, str wanted, str op, str argument, int position)
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple SEQUENCES = (tuple, list, np.ndarray)
 cdef tuple ARRAYS = (TensorBase, np.ndarray)
-cdef tuple NUMPY_OPERANDS = (np.ndarray, np.number, np.bool_)
+cdef tuple NUMPY_SCALAR = (np.generic,)
 
 
 # ---- operands
 
-cdef bint is_convertible(object value) except -1:
-    return isinstance(value, (TensorBase, float, int, complex)) or isinstance(value, NUMPY_OPERANDS)
+cdef bint is_other_operand(object value) except -1:
+    return is_convertible(value) or is_list_of_numbers(value)
 
 
-cdef object convert_operand(object value, str op, str argument, int position):
+cdef bint is_integer_number(TensorBase t) noexcept:
+    return cnp.PyArray_NDIM(<cnp.ndarray>t.array) == 0 and cnp.PyArray_ISINTEGER(<cnp.ndarray>t.array)
+
+
+cdef object convert_operand(object value, str op, str argument, int position, object beside):
     if isinstance(value, TensorBase):
         return value
-    if isinstance(value, np.ndarray):
-        return from_shared_array(value)
+    if isinstance(value, np.ndarray) or is_list_of_numbers(value):
+        return convert_tensor(value, op, argument, position, beside)
     if is_convertible(value):
         return python_number(value)
     return refuse(value, "Tensor or number", op, argument, position)
 
 
-cdef TensorBase convert_tensor_operand(object value, str op, str argument, int position):
-    if isinstance(value, np.ndarray):
-        return from_shared_array(value)
-    return <TensorBase>refuse(value, "Tensor", op, argument, position)
+cdef TensorBase convert_tensor(object value, str op, str argument, int position, object beside):
+    found = expect_tensor(value, beside)
+    return found if found is not None else <TensorBase>refuse(value, "Tensor", op, argument, position)
 
 
 cdef TensorBase convert_first_operand(object value, object other, str op, str argument, int position):
-    if isinstance(value, np.ndarray) or not is_convertible(value):
-        return convert_tensor_operand(value, op, argument, position)
-    return number_as_tensor(python_number(value), other)
+    if is_convertible(value) and not isinstance(value, ARRAYS) and (is_tensor(other) or not is_numpy_scalar(value)):
+        return number_as_tensor(python_number(value), other)
+    return convert_tensor(value, op, argument, position, other)
 
 
-cdef TensorBase number_as_tensor(object number, object other):
-    dtype = dtypes.result_type(number, other) if is_tensor(other) else dtypes.number_dtype(number)
-    return wrap(np.array(number, dtype))
-
-
-cdef object python_number(object value):
-    """A NumPy scalar, or an instance of a subclass of Python's numbers, as a plain Python number."""
-    if isinstance(value, np.generic):
-        number = value.item()
-        return float(number) if isinstance(number, np.floating) else number     # longdouble is its own item
-    if type(value) in (bool, int, float, complex):
-        return value
-    return int(value) if isinstance(value, int) else float(value) if isinstance(value, float) else complex(value)
+cdef bint is_numpy_scalar(object value) except -1:
+    return isinstance(value, NUMPY_SCALAR)
 
 
 # ---- tensors
 
 cdef list as_tensor_list(object value, str op, str argument, int position):
-    cdef list tensors
     if not isinstance(value, (list, tuple)):
         refuse(value, "tuple of Tensors", op, argument, position)
-    tensors = list(value)
-    for i, item in enumerate(tensors):
-        if not is_tensor(item):
-            raise TypeError(
-                f"{op}(): expected Tensor as element {i} of argument '{argument}', but got {type(item).__name__}"
-            )
-    return tensors
+    return tensors_among(value, op, argument, "Tensor", False)
 
 
 cdef list as_tensor_list_or_none(object value, str op, str argument, int position):
@@ -118,17 +110,30 @@ cdef list as_tensor_list_or_none(object value, str op, str argument, int positio
 cdef list as_optional_tensor_list(object value, str op, str argument, int position):
     if not isinstance(value, (list, tuple)):
         refuse(value, "tuple of Tensors or None", op, argument, position)
-    for i, item in enumerate(value):
-        if item is not None and not is_tensor(item):
-            raise TypeError(
-                f"{op}(): expected Tensor or None as element {i} of argument '{argument}', but got "
-                f"{type(item).__name__}"
-            )
-    return list(value)
+    return tensors_among(value, op, argument, "Tensor or None", True)
 
 
 cdef list as_optional_tensor_list_or_none(object value, str op, str argument, int position):
     return None if value is None else as_optional_tensor_list(value, op, argument, position)
+
+
+cdef list tensors_among(object value, str op, str argument, str wanted, bint optional):
+    """The items as tensors: those that are none take over what they may from the first one that is."""
+    cdef list items = list(value)
+    cdef int i
+    beside = None
+    for i, item in enumerate(items):
+        if is_tensor(item) or (optional and item is None):
+            continue
+        if beside is None:
+            beside = next((other for other in items if isinstance(other, ARRAYS)), None)
+        found = expect_tensor(item, beside)
+        if found is None:
+            raise TypeError(
+                f"{op}(): expected {wanted} as element {i} of argument '{argument}', but got {type(item).__name__}"
+            )
+        items[i] = found
+    return items
 
 
 cdef int refuse_gradient(TensorBase t, str op, str argument) except -1:
@@ -264,8 +269,10 @@ cdef object as_new_dim(object value, str op, str argument, int position, object 
     return counted(as_int(value, op, argument, position), rank_of(tensor) + 1, op, argument, tensor)
 
 
-cdef inline int rank_of(object tensor) noexcept:
-    return cnp.PyArray_NDIM(<cnp.ndarray>(<TensorBase>tensor).array) if isinstance(tensor, TensorBase) else 0
+cdef inline int rank_of(object tensor) except -1:
+    if isinstance(tensor, TensorBase):
+        return cnp.PyArray_NDIM(<cnp.ndarray>(<TensorBase>tensor).array)
+    return rank_of_data(tensor)
 
 
 cdef object counted(object dim, int rank, str op, str argument, object tensor):

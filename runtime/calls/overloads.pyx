@@ -15,6 +15,7 @@ REQUIRED = object()     # default of a parameter that has none
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
 cdef tuple DTYPES = (np.dtype, str, type)
+cdef tuple LISTS = (list, tuple)
 
 # The same second names that plain functions take.
 SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
@@ -34,8 +35,8 @@ cdef class Parameter:
         self.optional = type_.endswith("?")
         self.default = default
 
-    cdef bint takes(self, object value) except -1:
-        return (value is None and self.optional) or fits(value, self.type)
+    cdef bint takes(self, object value, bint converted) except -1:
+        return (value is None and self.optional) or fits(value, self.type, converted)
 
 
 cdef class Overload:
@@ -60,12 +61,15 @@ cdef class Overload:
         if self.positional < 0:
             self.positional = len(parameters)
 
-    cdef tuple expect_bound(self, tuple args, dict kwargs):
-        """A value for each parameter, or None when the arguments do not fit."""
+    cdef tuple expect_bound(self, tuple args, dict kwargs, bint converted):
+        """A value for each parameter, or None when the arguments do not fit.
+
+        When they are `converted`, what can become a tensor fits where one is wanted.
+        """
         cdef Parameter parameter
         cdef int i, unused = len(kwargs), given = len(args)
         cdef list bound = []
-        if given and self.parameters and (<Parameter>self.parameters[0]).spreads and is_tensor(args[0]):
+        if given and self.parameters and (<Parameter>self.parameters[0]).spreads and fits(args[0], "Tensor", converted):
             args, given = (args,), 1
         if given > self.positional:
             return None
@@ -82,7 +86,7 @@ cdef class Overload:
                 if parameter.default is REQUIRED:
                     return None
                 value = parameter.default
-            elif not parameter.takes(value):
+            elif not parameter.takes(value, converted):
                 return None
             bound.append(value)
         return tuple(bound) if unused == 0 else None
@@ -96,16 +100,18 @@ cdef class Overloads:
     cdef tuple bind(self, tuple args, dict kwargs, int *choice):
         """Values for the parameters of the first signature that takes the arguments; its number in `choice`.
 
-        Raises TypeError when none does.
+        Signatures that take them as they are come before those that would make tensors of them. Raises TypeError when
+        none does.
         """
         cdef Overload overload
         cdef dict named = first_names(kwargs, self.overloads)
         cdef int i
-        for i, overload in enumerate(self.overloads):
-            bound = overload.expect_bound(args, named)
-            if bound is not None:
-                choice[0] = i
-                return bound
+        for converted in (False, True):
+            for i, overload in enumerate(self.overloads):
+                bound = overload.expect_bound(args, named, converted)
+                if bound is not None:
+                    choice[0] = i
+                    return bound
         raise TypeError(self.mismatch(args, kwargs))
 
     def mismatch(self, tuple args, dict kwargs):
@@ -152,19 +158,19 @@ cdef dict first_names(dict kwargs, tuple overloads):
 
 # ---- what fits a type
 
-cdef bint fits(object value, str type_) except -1:
+cdef bint fits(object value, str type_, bint converted) except -1:
     if type_ == "Tensor":
-        return is_tensor(value)
+        return is_tensor(value) or (converted and is_operand(value))
     if type_ == "int":
         return is_int(value)
     if type_ == "Tensor|Scalar":
-        return is_operand(value)
+        return is_operand(value) and (converted or not isinstance(value, LISTS))
     if type_ == "Scalar" or type_ == "float":
         return is_number(value)
     if type_ == "bool":
         return isinstance(value, BOOLS)
     if type_.endswith("]"):
-        return fits_list(value, type_)
+        return fits_list(value, type_, converted)
     if type_ == "str":
         return isinstance(value, str)
     if type_ == "dtype":
@@ -176,7 +182,7 @@ cdef bint fits(object value, str type_) except -1:
     return type_ == "object"
 
 
-cdef bint fits_list(object value, str type_) except -1:
+cdef bint fits_list(object value, str type_, bint converted) except -1:
     """The length of a list is checked when it is converted, with an error of its own.
 
     So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
@@ -185,8 +191,8 @@ cdef bint fits_list(object value, str type_) except -1:
     if item == "Tensor" and not type_.endswith("[]"):
         return isinstance(value, (list, tuple))
     if isinstance(value, (list, tuple)):
-        return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?")) for part in value])
-    return (item == "int" or not type_.endswith("[]")) and fits(value, item)
+        return all([(part is None and item.endswith("?")) or fits(part, item.rstrip("?"), converted) for part in value])
+    return (item == "int" or not type_.endswith("[]")) and fits(value, item, converted)
 
 
 cdef bint is_int(object value) except -1:

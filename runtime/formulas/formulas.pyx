@@ -4,6 +4,7 @@ Everything here is written with differentiable methods of tensors, so that a gra
 gradient itself. The types that formulas may call them with are declared in formulas.pxd.
 """
 
+from gradsmith.runtime.calls.arguments cimport is_operand, refuse
 from gradsmith.runtime.formulas.numbers cimport count_of, log_number, narrow_index, reduced_axes, wrapped
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
@@ -119,8 +120,16 @@ cpdef object clamp_open(object self, object min, object max):
     """clamp with one bound, or two of which one may be a number and the other a tensor."""
     if min is None and max is None:
         raise RuntimeError("clamp(): at least one of 'min' or 'max' must not be None")
+    check_bound(min, "min", 2)
+    check_bound(max, "max", 3)
     lifted = self if min is None else self.clamp_min(min)
     return lifted if max is None else lifted.clamp_max(max)
+
+
+cdef int check_bound(object value, str argument, int position) except -1:
+    if value is not None and not is_operand(value):
+        refuse(value, "Tensor or number", "clamp", argument, position)
+    return 0
 
 
 cpdef object is_sum(object reduce):

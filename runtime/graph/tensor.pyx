@@ -9,10 +9,11 @@ cimport numpy as cnp
 from gradsmith.runtime.arrays.array cimport is_batched_array, is_indexed_array, is_meta, is_on_meta, release_array
 from gradsmith.runtime.arrays.separate_arrays cimport separate
 from gradsmith.runtime.graph.node cimport release_reference
+from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.graph.size cimport size_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
-from gradsmith.runtime.switches.transformed cimport DEEPEST, call_depth, running_calls
+from gradsmith.runtime.switches.transformed cimport DEEPEST, call_depth, innermost_call, running_calls
 
 import numpy as np
 
@@ -303,6 +304,8 @@ cdef class TensorBase:
         return separate(array)
 
     def __array__(self, dtype=None, copy=None):
+        if running_calls:
+            check_constant(self, "an ndarray")
         array = self.numpy()
         if dtype is not None and dtype != array.dtype:
             if copy is False:
@@ -310,8 +313,7 @@ cdef class TensorBase:
             return array.astype(dtype)
         return array.copy() if copy else array
 
-    # NumPy leaves binary operations with a tensor to the tensor.
-    __array_ufunc__ = None
+    # NumPy leaves functions of a tensor to the tensor; the final class says what they are.
     __array_priority__ = 1000
 
     def item(self):
@@ -334,9 +336,13 @@ cdef class TensorBase:
         return int(api.real_number(readable(self)))
 
     def __float__(self):
+        if running_calls:
+            check_constant(self, "a Python number")
         return float(api.real_number(readable(self)))
 
     def __complex__(self):
+        if running_calls:
+            check_constant(self, "a Python number")
         return complex(api.number(readable(self)))
 
     def __index__(self):
@@ -455,6 +461,17 @@ cdef class TensorBase:
         if value is not None and not isinstance(value, str):
             raise TypeError(f"name of a tensor must be a str or None, but got {type(value).__name__}")
         meta_of(self).name = value
+
+
+cdef int check_constant(TensorBase t, str wanted) except -1:
+    """In a function that is being differentiated, `math.sin(x)` would silently be a constant."""
+    if innermost_call() is None or not (has_tangent_1(t) or (grad_enabled() and t.requires_grad)):
+        return 0
+    raise TypeError(
+        f"this tensor is being differentiated, and as {wanted} it would lose its gradient: use functions of NumPy or "
+        "gradsmith on it (not those of math, nor np.array of tensors, which is np.stack). If it is to be a constant, "
+        "say so by x.detach() or x.item()."
+    )
 
 
 # ---- the end of a tensor

@@ -22,6 +22,8 @@ NAMES = (
 ON_FIRST_USE = {
     "backward": "gradsmith.autograd.gradients",
     "grad": "gradsmith.autograd.gradients",
+    "call_numpy": "gradsmith.numpy_protocols",
+    "call_ufunc": "gradsmith.numpy_protocols",
     "call_node": "gradsmith.autograd.graph",
     "function_type": "gradsmith.autograd.function",
     "generator_behind": "gradsmith.runtime.tensors.factories.random",

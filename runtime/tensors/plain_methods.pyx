@@ -1,5 +1,8 @@
 """Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
 
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+
 from gradsmith.runtime.tensors.variable cimport Variable
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
@@ -22,6 +25,7 @@ from gradsmith.runtime.arrays.dtypes import (
     int64,
     uint8,
 )
+from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.factories import creation
 
@@ -54,8 +58,30 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
     return self.masked_fill_(creation.tensor(mask, device=self.device), fill_value)
 
 
+# What NumPy's ufuncs are for tensors: filled when the first is called; see gradsmith/numpy_protocols.
+cdef dict op_of_ufunc = {}
+
+
+def set_op_of_ufunc(ufunc, op):
+    """Have `op` called where `ufunc` is called with nothing but its operands, of which one is a tensor."""
+    op_of_ufunc[ufunc] = op
+
+
 cdef class PlainMethods(Variable):
     """The methods of a tensor that need neither the table nor the engine."""
+
+    # ---- functions of NumPy
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        cdef PyObject *op
+        if not kwargs and method == "__call__":
+            op = PyDict_GetItem(op_of_ufunc, ufunc)
+            if op != NULL:
+                return (<object>op)(*inputs)
+        return upcalls.call_ufunc(ufunc, method, inputs, kwargs)
+
+    def __array_function__(self, func, types, args, kwargs):
+        return upcalls.call_numpy(func, types, args, kwargs)
 
     # ---- conversions, differentiable as `to` is
 

@@ -1,0 +1,173 @@
+"""Means and variances, with masks and weights, and polynomials."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import gradsmith as gs
+from gradsmith.numpy_protocols.operands import as_inexact, as_tensor
+
+__all__ = [
+    "average", "corrcoef", "count_nonzero", "cov", "mean", "polyadd", "polyder", "polyint", "polymul", "polysub",
+    "polyval", "std", "unique", "var",
+]  # fmt: skip
+
+Axis = Any
+
+
+def _numbers(a: Any, dtype: Any) -> Any:
+    tensor = as_tensor(a)
+    return as_inexact(tensor) if dtype is None else tensor.to(np.dtype(dtype))
+
+
+def mean(a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = True) -> Any:
+    tensor = _numbers(a, dtype)
+    if where is True:
+        return gs.mean(tensor, axis, keepdims)
+    return _kept(tensor, where).sum(axis, keepdims) / _count(tensor, where, axis, keepdims)
+
+
+def _kept(tensor: Any, where: Any) -> Any:
+    return gs.where(as_tensor(where), tensor, 0)
+
+
+def _count(tensor: Any, where: Any, axis: Axis, keepdims: bool) -> Any:
+    mask = as_tensor(where).broadcast_to(tuple(tensor.shape))
+    return mask.to(tensor.real.dtype if tensor.is_complex() else tensor.dtype).sum(axis, keepdims)
+
+
+def var(
+    a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, where: Any = True,
+    mean: Any = None, correction: Any = None,
+) -> Any:  # fmt: skip
+    tensor = _numbers(a, dtype)
+    less = ddof if correction is None or not isinstance(correction, (int, float)) else correction
+    if where is True and mean is None:
+        return gs.var(tensor, axis, correction=less, keepdim=keepdims)
+    count = _count(tensor, where, axis, True)
+    centre = _kept(tensor, where).sum(axis, True) / count if mean is None else as_tensor(mean)
+    deviation = _kept(tensor - centre, where)
+    return (deviation * deviation.conj()).real.sum(axis, keepdims) / (_count(tensor, where, axis, keepdims) - less)
+
+
+def std(a: Any, axis: Axis = None, dtype: Any = None, ddof: float = 0, keepdims: bool = False, **others: Any) -> Any:
+    if not others:
+        return gs.std(_numbers(a, dtype), axis, correction=ddof, keepdim=keepdims)
+    return gs.sqrt(var(a, axis, dtype, ddof, keepdims, **others))
+
+
+def average(a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False) -> Any:
+    tensor = as_inexact(as_tensor(a))
+    if weights is None:
+        found = gs.mean(tensor, axis, keepdims)
+        total = gs.full_like(found.detach(), tensor.numel() / max(found.numel(), 1))
+        return (found, total) if returned else found
+    weight = as_inexact(as_tensor(weights))
+    if tuple(weight.shape) != tuple(tensor.shape):
+        weight = _along(weight, tensor, axis)
+    total = weight.broadcast_to(tuple(tensor.shape)).sum(axis, keepdims)
+    found = (tensor * weight).sum(axis, keepdims) / total
+    return (found, total) if returned else found
+
+
+def _along(weight: Any, tensor: Any, axis: Axis) -> Any:
+    if axis is None:
+        raise TypeError("Axis must be specified when shapes of a and weights differ.")
+    axes = np.lib.array_utils.normalize_axis_tuple(axis if isinstance(axis, tuple) else (axis,), tensor.ndim)
+    if tuple(weight.shape) != tuple(tensor.shape[dim] for dim in axes):
+        raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
+    order = tuple(np.argsort(axes).tolist())
+    return weight.permute(order).reshape(
+        tuple(size if dim in axes else 1 for dim, size in enumerate(tensor.shape))
+    )
+
+
+def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
+    return (as_tensor(a) != 0).sum(axis, keepdims)
+
+
+def cov(
+    m: Any, y: Any = None, rowvar: bool = True, bias: bool = False, ddof: int | None = None, fweights: Any = None,
+    aweights: Any = None, dtype: Any = None,
+) -> Any:  # fmt: skip
+    variables = _variables(m, y, rowvar, dtype)
+    less = (0 if bias else 1) if ddof is None else ddof
+    weights = {name: as_tensor(value) for name, value in (("fweights", fweights), ("aweights", aweights)) if value is not None}
+    return gs.cov(variables, correction=less, **weights).squeeze()
+
+
+def corrcoef(x: Any, y: Any = None, rowvar: bool = True, dtype: Any = None) -> Any:
+    return gs.corrcoef(_variables(x, y, rowvar, dtype)).squeeze()
+
+
+def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
+    """One variable a row."""
+    parts = [_numbers(part, dtype) for part in (m, y) if part is not None]
+    for part in parts:
+        if part.ndim > 2:
+            raise ValueError("np.cov() and np.corrcoef() take at most 2 dimensions")
+    rows = [gs.atleast_2d(part if rowvar or part.ndim < 2 else part.T) for part in parts]
+    return rows[0] if len(rows) == 1 else gs.cat(rows, 0)
+
+
+def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+           equal_nan: bool = True, sorted: bool = True) -> Any:  # fmt: skip
+    """The values are elements of the tensor: where they come first is found by NumPy, and they are taken from there."""
+    tensor = as_tensor(ar)
+    _, places, *others = np.unique(
+        tensor.detach().numpy(), True, return_inverse, return_counts, axis, equal_nan=equal_nan
+    )  # type: ignore[call-overload]
+    index = as_tensor(places)
+    values = tensor.reshape(-1)[index] if axis is None else gs.index_select(tensor, axis, index)
+    more = ([index] if return_index else []) + [as_tensor(other) for other in others]
+    return (values, *more) if more else values
+
+
+# ---- polynomials, the highest power first
+
+
+def polyval(p: Any, x: Any) -> Any:
+    coefficients, places = as_tensor(p), as_tensor(x)
+    found = gs.zeros_like(places.detach())
+    for coefficient in gs.unbind(coefficients):
+        found = found * places + coefficient
+    return found
+
+
+def polyder(p: Any, m: int = 1) -> Any:
+    coefficients = as_tensor(p)
+    for _ in range(m):
+        count = coefficients.shape[0]
+        coefficients = coefficients[:-1] * np.arange(count - 1, 0, -1).astype(coefficients.dtype)
+    return coefficients
+
+
+def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
+    coefficients = as_inexact(as_tensor(p))
+    constants = gs.zeros(m, dtype=coefficients.dtype) if k is None else gs.atleast_1d(as_tensor(k)).broadcast_to((m,))
+    for constant in gs.unbind(constants):
+        count = coefficients.shape[0]
+        powers = np.arange(count, 0, -1).astype(coefficients.dtype)
+        coefficients = gs.cat([coefficients / powers, constant.reshape(1).to(coefficients.dtype)])
+    return coefficients
+
+
+def polyadd(a1: Any, a2: Any) -> Any:
+    first, second = gs.atleast_1d(as_tensor(a1)), gs.atleast_1d(as_tensor(a2))
+    count = max(first.shape[0], second.shape[0])
+    return _longer(first, count) + _longer(second, count)
+
+
+def polysub(a1: Any, a2: Any) -> Any:
+    return polyadd(a1, -as_tensor(a2))
+
+
+def polymul(a1: Any, a2: Any) -> Any:
+    return gs.convolve(gs.atleast_1d(as_tensor(a1)), gs.atleast_1d(as_tensor(a2)))
+
+
+def _longer(coefficients: Any, count: int) -> Any:
+    missing = count - coefficients.shape[0]
+    return gs.cat([gs.zeros(missing, dtype=coefficients.dtype), coefficients]) if missing else coefficients

@@ -1,0 +1,58 @@
+"""The two entries: a call of a ufunc, and one of another function."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+import numpy as np
+
+from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
+from gradsmith.numpy_protocols.constants import CONSTANT, computed_by_numpy
+from gradsmith.runtime.graph.tensor import TensorBase
+
+_KNOWN = (TensorBase, np.ndarray)
+
+
+def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What ``ufunc(*inputs)`` gives, or ``ufunc.reduce(...)``, where an operand or the output is a tensor."""
+    if any(_is_foreign(value) for value in inputs):
+        return NotImplemented
+    op = ufuncs.expect_op(ufunc)
+    if op is None:
+        raise _no_op(ufunc.__name__, [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)])
+    if method != "__call__":
+        return ufunc_methods.call(ufunc, op, method, inputs, kwargs)
+    return options.called(ufunc, op, inputs, kwargs) if kwargs else op(*inputs)
+
+
+def _is_foreign(value: Any) -> bool:
+    """Has it an opinion of its own on what ufuncs are? Then it is asked next."""
+    own = getattr(type(value), "__array_ufunc__", None)
+    return own is not None and not isinstance(value, (*_KNOWN, np.generic))
+
+
+def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What another function of NumPy gives, of which an argument is, or has in it, a tensor."""
+    if not all(issubclass(kind, _KNOWN) for kind in types):
+        return NotImplemented
+    row = rows.expect_row(func)
+    if row is not None:
+        return row.call(args, kwargs)
+    if func in CONSTANT:
+        return computed_by_numpy(func, args, kwargs)
+    raise _no_op(_name_of(func), rows.names())
+
+
+def _name_of(func: Any) -> str:
+    module = getattr(func, "__module__", None) or "numpy"
+    return f"{module}.{func.__name__}".removeprefix("numpy.")
+
+
+def _no_op(name: str, names: list[str]) -> TypeError:
+    near = difflib.get_close_matches(name, [other for other in names if other != name], 3, 0.5)
+    hint = f" The nearest that there are: {', '.join('np.' + other for other in near)}." if near else ""
+    return TypeError(
+        f"np.{name}() of tensors: there is no op for it, and the gradient would be lost.{hint} "
+        "Give it x.detach().numpy() if the result is to be a constant."
+    )
