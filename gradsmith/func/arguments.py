@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.calls.forward_ad import alias, all_tangents
 from gradsmith.runtime.switches.grad_mode import no_grad, set_grad_enabled
@@ -115,9 +117,28 @@ def differentiable_leaves(call: Call, values: Sequence[Any], positions: Iterable
     if not leaves:
         raise call.error("expected at least one Tensor to differentiate by")
     if not all(map(is_differentiable, leaves)):
+        if all(map(can_become_tensor, leaves)):
+            raise ArraysGiven(call, leaves, spec, positions)
         for leaf, path in zip(leaves, _paths(spec, positions)):
             require_differentiable(call, leaf, path)
     return leaves, spec
+
+
+class ArraysGiven(ValueError):
+    """Arrays, or numbers of floating point, are differentiated by. Transforms that take none raise it as it is."""
+
+    def __init__(self, call: Call, leaves: list[Any], spec: TreeSpec, positions: Iterable[int]) -> None:
+        self.positions = tuple(positions)
+        self.beside_tensors = any(map(is_tensor, leaves))
+        wrong = next(n for n, leaf in enumerate(leaves) if not is_tensor(leaf))
+        super().__init__(_no_tensor(call, leaves[wrong], _paths(spec, self.positions)[wrong]).args[0])
+
+
+def can_become_tensor(value: Any) -> bool:
+    """Is it a tensor, an array, or a number of floating point?"""
+    if isinstance(value, (float, complex)) or is_differentiable(value):
+        return True
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind in "fc"
 
 
 def is_differentiable(value: Any) -> bool:
@@ -130,16 +151,23 @@ def _paths(spec: TreeSpec, positions: Iterable[int]) -> list[str]:
 
 def require_differentiable(call: Call, value: Any, what: str) -> None:
     if not is_tensor(value):
-        raise call.error(
-            f"{what} must be a Tensor to be differentiated by, got {type(value).__name__}; leave it out of argnums, or "
-            "make it a tensor with gradsmith.tensor()",
-            ValueError,
-        )
+        raise _no_tensor(call, value, what)
     if value.dtype.kind not in "fc":
         raise call.error(
             f"only Tensors of floating point and complex dtype can be differentiated by, but {what} has dtype "
             f"{value.dtype}; convert it first, for example with .to(gradsmith.float32)"
         )
+
+
+def _no_tensor(call: Call, value: Any, what: str) -> Exception:
+    kind = type(value).__name__
+    if isinstance(value, (np.ndarray, np.generic)):
+        kind += f" of dtype {value.dtype}"
+    return call.error(
+        f"{what} must be a Tensor, or an array or number of floating point, to be differentiated by, got {kind}; leave it "
+        "out of argnums, or make it a tensor with gradsmith.tensor()",
+        ValueError,
+    )
 
 
 def require_real(call: Call, tensors: Iterable[Any], what: str) -> None:

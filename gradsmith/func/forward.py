@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.autograd.forward_ad import dual_level, make_dual, set_fwd_grad_enabled, unpack_dual
 from gradsmith.func.arguments import (
+    ArraysGiven,
     Call,
     Function,
     differentiable_leaves,
@@ -18,6 +19,7 @@ from gradsmith.func.arguments import (
     with_arguments,
     without_history_of,
 )
+from gradsmith.func.arrays import ArrayFunction, as_given, giving_tensors, with_tensors
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
 from gradsmith.runtime.tensors.entry_points import run_grad
@@ -70,7 +72,15 @@ def jvp(func: Function, primals: Any, tangents: Any, *, strict: bool = False, ha
             "(x,)"
         )
     positions = range(len(primals))
-    leaves, spec = differentiable_leaves(call, primals, positions)
+    try:
+        leaves, spec = differentiable_leaves(call, primals, positions)
+    except ArraysGiven as raised:
+        given: ArraysGiven | None = raised
+    else:
+        given = None
+    if given is not None:
+        tensors = tuple(map(with_tensors, primals)), with_tensors(tangents)
+        return as_given(jvp(giving_tensors(func), *tensors, strict=strict, has_aux=has_aux), given)
     vectors = vector_leaves(call, leaves, spec, tangents, "tangents", "primals")
     push = Pushforward(call, primals, tuple(positions), has_aux, strict)
     output, product, aux = push(leaves, spec, vectors)
@@ -147,8 +157,14 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Any]:
     tensor(3.)
     """
     call = Call("linearize", func)
-    linear = Linearization(call, primals)
-    return linear.output, linear
+    try:
+        linear = Linearization(call, primals)
+    except ArraysGiven as raised:
+        given = raised
+    else:
+        return linear.output, linear
+    output, of_tensors = linearize(giving_tensors(func), *map(with_tensors, primals))
+    return as_given(output, given), ArrayFunction(of_tensors, given)
 
 
 class Linearization:

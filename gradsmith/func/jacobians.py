@@ -16,6 +16,7 @@ from gradsmith.func.arguments import (
     differentiable_leaves,
     require_real,
 )
+from gradsmith.func.arrays import taking_arrays
 from gradsmith.func.forward import Pushforward, jvp
 from gradsmith.func.reverse import Pullback, grad_and_value
 from gradsmith.runtime.batching.levels import at_once, in_chunks
@@ -75,7 +76,7 @@ def jacrev(
     require_chunk_size("jacrev", chunk_size)
     call = Call("jacrev", func)
 
-    @functools.wraps(func)
+    @taking_arrays(lambda func: jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size), func)
     def jacobian(*args: Any) -> Any:
         positions = checked_argnums(call, argnums, len(args))
         pullback = Pullback(call, args, positions, has_aux, of_real=True)
@@ -169,7 +170,7 @@ def jacfwd(
     require_randomness("jacfwd", randomness)
     call = Call("jacfwd", func)
 
-    @functools.wraps(func)
+    @taking_arrays(lambda func: jacfwd(func, argnums, has_aux, randomness=randomness), func)
     def jacobian(*args: Any) -> Any:
         positions = checked_argnums(call, argnums, len(args))
         leaves, primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)

@@ -6,7 +6,10 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from gradsmith.func.arguments import Call, Function, described, path_of_output
+from gradsmith.func.arrays import with_arrays, with_tensors
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, physical
 from gradsmith.runtime.batching.levels import open_level
 from gradsmith.runtime.calls.forward_ad import alias
@@ -83,8 +86,10 @@ def vmap(
     def mapped(*args: Any, **kwargs: Any) -> Any:
         inputs = Inputs(call, args, kwargs, in_dims)
         if chunk_size is None or inputs.size <= chunk_size:
-            return _run(call, inputs, out_dims, randomness)
-        return _run_in_chunks(call, inputs, out_dims, randomness, chunk_size)
+            found = _run(call, inputs, out_dims, randomness)
+        else:
+            found = _run_in_chunks(call, inputs, out_dims, randomness, chunk_size)
+        return with_arrays(found) if inputs.of_arrays else found
 
     return mapped
 
@@ -106,8 +111,17 @@ class Inputs:
         named, self.named_spec = pytree.flatten(kwargs) if kwargs else NOTHING
         self.leaves += named
         self.dims += [None] * len(named)
+        self.of_arrays = self.take_arrays()
         self.dims = [self.checked(n) for n in range(len(self.leaves))]
         self.size = self.common_size()
+
+    def take_arrays(self) -> bool:
+        """Have tensors stand for arrays that are mapped over; is nothing else mapped over?"""
+        mapped = [n for n, dim in enumerate(self.dims) if dim is not None]
+        arrays = [n for n in mapped if isinstance(self.leaves[n], np.ndarray)]
+        for n in arrays:
+            self.leaves[n] = with_tensors(self.leaves[n])
+        return bool(arrays) and len(arrays) == len(mapped)
 
     @property
     def paths(self) -> list[str]:
@@ -190,7 +204,8 @@ def _dims_of_leaves(call: Call, in_dims: Dims, spec: TreeSpec, count: int) -> li
 def _run(call: Call, inputs: Inputs, out_dims: Dims, randomness: str) -> Any:
     with open_level(inputs.size, randomness, call) as level:
         args, kwargs = inputs.arguments(_batched_leaves(inputs, level))
-        return _unbatched(call, call.func(*args, **kwargs), out_dims, level)
+        output = call.func(*args, **kwargs)
+        return _unbatched(call, with_tensors(output) if inputs.of_arrays else output, out_dims, level)
 
 
 def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:

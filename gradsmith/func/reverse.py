@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.func.arguments import (
     Argnums,
+    ArraysGiven,
     Call,
     Function,
     aux_without_history,
@@ -24,6 +25,7 @@ from gradsmith.func.arguments import (
     with_history,
     without_history_of,
 )
+from gradsmith.func.arrays import ArrayFunction, as_given, giving_tensors, of_arrays, taking_arrays, with_tensors
 from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
@@ -39,6 +41,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     ----------
     func : callable, optional
         Takes tensors, or trees of them, and gives a tensor without dimensions. Without it, the result is a decorator.
+        It may be made of functions of NumPy: they take tensors.
     argnums : int or tuple of int
         The positional arguments to differentiate by; a negative number counts from the last one.
     has_aux : bool
@@ -48,7 +51,8 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     -------
     callable
         Takes what `func` takes. Gives the gradient in the structure of the argument, a tuple of these for a tuple
-        `argnums`; with `has_aux` a pair of that and the second result of `func`.
+        `argnums`; with `has_aux` a pair of that and the second result of `func`. Arrays and numbers may stand for the
+        tensors that are differentiated by: then the results are arrays.
 
     Raises
     ------
@@ -56,7 +60,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
         When the function is called: the result of `func` is no number, an argument number is wrong, or a tensor that
         is differentiated by has no dtype for it.
     ValueError
-        An argument that is differentiated by has leaves that are no tensors.
+        An argument that is differentiated by has leaves that are neither tensors nor arrays.
 
     Examples
     --------
@@ -66,6 +70,9 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     tensor(1.)
     >>> func.grad(func.grad(lambda x: x**3))(gs.tensor(2.0))
     tensor(12.)
+    >>> import numpy as np
+    >>> func.grad(lambda x: np.sum(x**2))(np.arange(3.0))
+    array([0., 2., 4.])
     >>> @func.grad(argnums=(0, 1))
     ... def product(x, y):
     ...     return x * y
@@ -86,8 +93,13 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
             found = plain_gradient(call, args, kwargs, position if position >= 0 else position + len(args), finish)
             if found is not None:
                 return found
-        found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
-        return (found, aux) if has_aux else found
+        try:
+            found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
+        except ArraysGiven as raised:
+            given = raised
+        else:
+            return (found, aux) if has_aux else found
+        return of_arrays(lambda func: grad(func, argnums, has_aux), func, args, given, kwargs)
 
     return gradient
 
@@ -153,7 +165,7 @@ def _with_value(transform: str, func: Function | None, argnums: Argnums, has_aux
         return lambda func: _with_value(transform, func, argnums, has_aux, value_first)
     call = Call(transform, func)
 
-    @functools.wraps(func)
+    @taking_arrays(lambda func: _with_value(transform, func, argnums, has_aux, value_first), func)
     def both(*args: Any, **kwargs: Any) -> Any:
         found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
         given = (value, aux) if has_aux else value
@@ -244,8 +256,14 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
     (tensor([1., 2.]),)
     """
     call = Call("vjp", func)
-    product = Pullback(call, primals, tuple(range(len(primals))), has_aux)
-    return (product.output, product, product.aux) if has_aux else (product.output, product)
+    try:
+        product = Pullback(call, primals, tuple(range(len(primals))), has_aux)
+    except ArraysGiven as raised:
+        given = raised
+    else:
+        return (product.output, product, product.aux) if has_aux else (product.output, product)
+    output, of_tensors, *aux = vjp(giving_tensors(func), *map(with_tensors, primals), has_aux=has_aux)
+    return (as_given(output, given), ArrayFunction(of_tensors, given), *(as_given(one, given) for one in aux))
 
 
 class Pullback:

@@ -10,13 +10,14 @@ import numpy as np
 from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
 from gradsmith.numpy_protocols.constants import CONSTANT, computed_by_numpy
 from gradsmith.runtime.graph.tensor import TensorBase
+from gradsmith.runtime.tensors.plain_methods import is_foreign
 
 _KNOWN = (TensorBase, np.ndarray)
 
 
 def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What ``ufunc(*inputs)`` gives, or ``ufunc.reduce(...)``, where an operand or the output is a tensor."""
-    if any(_is_foreign(value) for value in inputs):
+    if is_foreign(*inputs):
         return NotImplemented
     op = ufuncs.expect_op(ufunc)
     if op is None:
@@ -26,19 +27,13 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
     return options.called(ufunc, op, inputs, kwargs) if kwargs else op(*inputs)
 
 
-def _is_foreign(value: Any) -> bool:
-    """Has it an opinion of its own on what ufuncs are? Then it is asked next."""
-    own = getattr(type(value), "__array_ufunc__", None)
-    return own is not None and not isinstance(value, (*_KNOWN, np.generic))
-
-
 def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What another function of NumPy gives, of which an argument is, or has in it, a tensor."""
     if not all(issubclass(kind, _KNOWN) for kind in types):
         return NotImplemented
     row = rows.expect_row(func)
     if row is not None:
-        return row.call(args, kwargs)
+        return row(args, kwargs)
     if func in CONSTANT:
         return computed_by_numpy(func, args, kwargs)
     raise _no_op(_name_of(func), rows.names())

@@ -2,10 +2,10 @@
 
 The text of a row is that call, with NumPy's names for what it is given::
 
-    sum(a, dim=axis, keepdim=keepdims)      where=0 initial=add
+    sum(a, dim=axis, keepdim=keepdims)  where=0 initial=add
 
 What comes by position is an operand. A name that has `None` for its value, or none at all, is left out. The words behind
-the call say what is done before and after it:
+the call, after two spaces, say what is done before and after it:
 
     inexact      integers are computed in double precision
     promote      the operands are converted to one dtype
@@ -13,9 +13,11 @@ the call say what is done before and after it:
     merged       the op takes one dimension: several axes are made one
     listed       the operand is a sequence of tensors, or a tensor along whose first dimension they are
     where=x      elements that are masked out are x
-    initial=op   and what is given as `initial` is combined with the result by op
+    initial=op   what is given as `initial` is combined with the result by op
 
 `out` and `dtype` are common to all rows. Every other parameter of NumPy's is refused, by name, if it is given.
+
+A row that is a name alone is a function of `composed`, which takes what NumPy's function takes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,132 +37,158 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Of these any value that NumPy takes gives the same numbers.
 _WITHOUT_EFFECT = frozenset(("subok", "casting", "overwrite_input", "optimize", "kind", "device", "assume_unique"))
-_ABSENT = (None, getattr(np, "_NoValue", None))
+_OF_ALL_ROWS = frozenset(("out", "dtype", "where", "initial"))
+_NOTHING = (None, getattr(np, "_NoValue", None))
+
+
+class Parameters:
+    """What a function of NumPy's takes. Binding by `inspect` takes ten times as long, and is left to the errors."""
+
+    def __init__(self, func: Any) -> None:
+        self.signature = inspect.signature(func)
+        parameters = self.signature.parameters.values()
+        self.positional = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
+        self.named = frozenset(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
+        self.defaults = {p.name: p.default for p in parameters}
+        self.required = frozenset(name for name in self.positional if self.defaults[name] is inspect.Parameter.empty)
+        self.takes_any = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+        self.takes_any_name = any(p.kind is p.VAR_KEYWORD for p in parameters)
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Values by the names of NumPy's parameters, without those that are the defaults."""
+        found = dict(zip(self.positional, args))
+        unknown = not self.takes_any_name and not kwargs.keys() <= self.named
+        if len(args) > len(self.positional) or unknown or found.keys() & kwargs.keys():
+            self.signature.bind(*args, **kwargs)  # which raises
+        found.update(kwargs)
+        if not found.keys() >= self.required:
+            self.signature.bind(*args, **kwargs)
+        return {name: value for name, value in found.items() if value is not self.defaults.get(name, found)}
+
+    def value_left_out(self, name: str) -> Any:
+        """The default, if it says anything."""
+        default = self.defaults[name]
+        return None if any(default is nothing for nothing in (*_NOTHING, inspect.Parameter.empty)) else default
+
+
+def make_row(name: str, func: Any, text: str) -> Callable[[tuple[Any, ...], dict[str, Any]], Any]:
+    """The call of a row: it takes the arguments of NumPy's function."""
+    call, *words = text.split("  ")
+    tree = ast.parse(call.strip(), mode="eval").body
+    if isinstance(tree, ast.Name):
+        return ComposedRow(name, Parameters(func), getattr(composed, tree.id)).call
+    return Row(name, Parameters(func), tree, dict(word.partition("=")[::2] for part in words for word in part.split())).call
+
+
+class ComposedRow:
+    """A function that is called with what NumPy's is called with, except `out`."""
+
+    def __init__(self, name: str, parameters: Parameters, function: Callable[..., Any]) -> None:
+        self.name, self.parameters, self.function = name, parameters, function
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The result, or `out` with it."""
+        if self.parameters.takes_any:
+            given = dict(kwargs)
+        else:
+            args, given = (), self.parameters.bound(args, kwargs)
+        out = given.pop("out", None)
+        result = self.function(*args, **{name: value for name, value in given.items() if name not in _WITHOUT_EFFECT})
+        return result if out is None else stored(self.name, result, out)
 
 
 class Row:
-    """One function of NumPy's."""
+    """A function that is one op."""
 
-    def __init__(self, name: str, func: Any, text: str) -> None:
-        call, *words = text.replace("\t", " ").split("  ")
-        self.name = name
-        self.signature = inspect.signature(func)
-        self.parameters = self.signature.parameters
-        self.words = dict(word.partition("=")[::2] for part in words for word in part.split())
-        tree = ast.parse(call.strip(), mode="eval").body
+    def __init__(self, name: str, parameters: Parameters, tree: ast.expr, words: dict[str, str]) -> None:
+        self.name, self.parameters, self.words = name, parameters, words
         self.result = tree.attr if isinstance(tree, ast.Attribute) else ""
         node: Any = tree.value if isinstance(tree, ast.Attribute) else tree
-        self.is_composed = isinstance(node, ast.Name)
-        path = ast.unparse(node if self.is_composed else node.func)
-        self.op = getattr(composed, path) if self.is_composed else op_named(path)
-        self.operands = [] if self.is_composed else [ast.unparse(value) for value in node.args]
-        self.named = {} if self.is_composed else {word.arg: word.value for word in node.keywords}
-        self.rest = next((p.name for p in self.parameters.values() if p.kind is p.VAR_KEYWORD), "")
-        self.takes_any = any(p.kind is p.VAR_POSITIONAL for p in self.parameters.values())
+        self.op = op_named(ast.unparse(node.func))
+        self.operands = [value.id for value in node.args]
+        self.constants = {w.arg: ast.literal_eval(w.value) for w in node.keywords if not isinstance(w.value, ast.Name)}
+        self.named = {w.arg: w.value.id for w in node.keywords if isinstance(w.value, ast.Name)}
+        self.usual = {arg: parameters.value_left_out(source) for arg, source in self.named.items()}
+        self.known = frozenset((*self.operands, *self.named.values()))
+        self.is_plain = not words.keys() - {"where", "initial"}
 
     # ---- a call
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
-        if self.takes_any:
-            out = kwargs.pop("out", None)
-            result = self.op(*args, **_with_effect(kwargs))
-        else:
-            given = _with_effect(self.bound(args, kwargs))
-            out = given.pop("out", None)
-            result = self.op(**given) if self.is_composed else self.computed(given)
+        given = self.parameters.bound(args, kwargs)
+        if given.keys() <= self.known:
+            return self.computed(given)
+        others = {name: given.pop(name) for name in tuple(given) if name in _OF_ALL_ROWS or name in _WITHOUT_EFFECT}
+        if not given.keys() <= self.known:
+            raise TypeError(f"np.{self.name}() of tensors takes no {', '.join(sorted(given.keys() - self.known))}")
+        initial, out = others.get("initial"), others.get("out")
+        result = self.computed(given, others.get("dtype"), others.get("where"))
+        if initial is not None:
+            result = self.of_word("initial")(result, initial)
         return result if out is None else stored(self.name, result, out)
 
-    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Values by the names of NumPy's parameters, without those that say nothing."""
-        found = self.signature.bind(*args, **kwargs).arguments
-        found.update(found.pop(self.rest, {}))
-        return {name: value for name, value in found.items() if value is not self.default_of(name)}
-
-    def default_of(self, name: str) -> Any:
-        return self.parameters[name].default if name in self.parameters else inspect.Parameter.empty
-
-    def computed(self, given: dict[str, Any]) -> Any:
+    def computed(self, given: dict[str, Any], dtype: Any = None, where: Any = None) -> Any:
         """What the op gives."""
-        initial = given.pop("initial", None)
-        operands = self.prepared(given)
-        named = {name: self.value_of(text, given) for name, text in self.named.items()}
-        used = {node.id for text in self.named.values() for node in [text] if isinstance(node, ast.Name)}
-        left = [name for name in given if name not in used and name not in self.operands]
-        if left:
-            raise TypeError(f"np.{self.name}() of tensors takes no {', '.join(left)}")
-        result = self.op(*operands, **{name: value for name, value in named.items() if value is not None})
-        return self.with_initial(getattr(result, self.result) if self.result else result, initial)
+        operands = [self.operand(given[name]) for name in self.operands]
+        if dtype is not None:
+            operands = _each(operands, lambda tensor: tensor.to(np.dtype(dtype)))
+        if where is not None and where is not True:
+            self.of_word("where")
+            operands[0] = op_named("where")(as_tensor(where), operands[0], float(self.words["where"]))
+        if not self.is_plain:
+            operands = self.prepared(operands, given)
+        named = dict(self.constants)
+        for argument, source in self.named.items():
+            value = given.get(source, self.usual[argument])
+            if value is not None:
+                named[argument] = value
+        result = self.op(*operands, **named)
+        return getattr(result, self.result) if self.result else result
 
-    def value_of(self, node: ast.expr, given: dict[str, Any]) -> Any:
-        """Of an argument of the op: NumPy's by that name, or a constant."""
-        if not isinstance(node, ast.Name):
-            return ast.literal_eval(node)
-        if node.id in given:
-            return given[node.id]
-        default = self.parameters[node.id].default
-        return None if any(default is none for none in (*_ABSENT, inspect.Parameter.empty)) else default
+    def of_word(self, word: str) -> Any:
+        """The op that a word names; TypeError if the row has not got the word."""
+        if word not in self.words:
+            raise TypeError(f"np.{self.name}() of tensors takes no {word}=")
+        return op_named(self.words[word]) if word == "initial" else None
 
     # ---- before the op
 
-    def prepared(self, given: dict[str, Any]) -> list[Any]:
-        """The operands, as the words of the row have them."""
-        dtype, where = given.pop("dtype", None), given.pop("where", None)
-        operands = [self.operand(given[name]) for name in self.operands if name in given]
-        if dtype is not None:
-            operands = [_each(operand, lambda tensor: tensor.to(np.dtype(dtype))) for operand in operands]
-        if "inexact" in self.words:
-            operands = [_each(operand, as_inexact) for operand in operands]
-        if "promote" in self.words:
-            operands = promoted(operands)
-        if where is not None and where is not True:
-            operands[0] = self.masked(operands[0], where)
-        if "flat" in self.words and given.get("axis", self.parameters["axis"].default) is None:
-            operands[0] = _each(operands[0], lambda tensor: tensor.reshape(-1))
-            given["axis"] = 0
-        if "merged" in self.words and isinstance(given.get("axis"), tuple):
-            operands[0] = merged(operands[0], given)
-        return operands
-
     def operand(self, value: Any) -> Any:
+        if is_tensor(value) and "listed" not in self.words:
+            return value
         if "listed" not in self.words:
             return as_tensor(value)
         return [as_tensor(part) for part in (op_named("unbind")(value, 0) if is_tensor(value) else value)]
 
-    def masked(self, tensor: Any, where: Any) -> Any:
-        if "where" not in self.words:
-            raise TypeError(f"np.{self.name}() of tensors takes no where=")
-        return op_named("where")(as_tensor(where), tensor, float(self.words["where"]))
+    def prepared(self, operands: list[Any], given: dict[str, Any]) -> list[Any]:
+        """The operands as the words of the row have them."""
+        if "inexact" in self.words:
+            operands = _each(operands, as_inexact)
+        if "promote" in self.words:
+            operands = promoted(operands)
+        if "flat" in self.words and given.get("axis", self.parameters.defaults["axis"]) is None:
+            operands[0] = operands[0].reshape(-1)
+            given["axis"] = 0
+        if "merged" in self.words and isinstance(given.get("axis"), tuple):
+            operands[0] = self.merged(operands[0], given)
+        return operands
 
-    def with_initial(self, result: Any, initial: Any) -> Any:
-        if initial is None:
-            return result
-        if "initial" not in self.words:
-            raise TypeError(f"np.{self.name}() of tensors takes no initial=")
-        return op_named(self.words["initial"])(result, initial)
-
-
-def merged(tensor: Any, given: dict[str, Any]) -> Any:
-    """Several axes as the last one, for an op that takes one dimension."""
-    axes = np.lib.array_utils.normalize_axis_tuple(given["axis"], tensor.ndim)
-    if given.pop("keepdims", False):
-        raise TypeError("keepdims with several axes")
-    given["axis"] = -1
-    kept = [dim for dim in range(tensor.ndim) if dim not in axes]
-    return tensor.permute((*kept, *axes)).flatten(len(kept))
-
-
-def _each(operand: Any, function: Any) -> Any:
-    return list(map(function, operand)) if isinstance(operand, list) else function(operand)
+    def merged(self, tensor: Any, given: dict[str, Any]) -> Any:
+        """Several axes as the last one, for an op that takes one dimension."""
+        axes = np.lib.array_utils.normalize_axis_tuple(given["axis"], tensor.ndim)
+        if given.pop("keepdims", False):
+            raise TypeError(f"np.{self.name}() of tensors takes keepdims with one axis, or with none")
+        given["axis"] = -1
+        kept = [dim for dim in range(tensor.ndim) if dim not in axes]
+        return tensor.permute((*kept, *axes)).flatten(len(kept))
 
 
-def _with_effect(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in given.items() if name not in _WITHOUT_EFFECT}
+def _each(operands: list[Any], function: Callable[[Any], Any]) -> list[Any]:
+    return [list(map(function, one)) if isinstance(one, list) else function(one) for one in operands]
 
 
 # ---- all rows
-
-_texts: dict[Any, tuple[str, str]] = {}
 
 
 def _function_at(path: str) -> Any:
@@ -170,16 +199,13 @@ def _function_at(path: str) -> Any:
     return found
 
 
-_texts.update({func: (name, text) for name, text in TABLE.items() if (func := _function_at(name)) is not None})
+_TEXTS = {func: (name, text) for name, text in TABLE.items() if (func := _function_at(name)) is not None}
 
 
 @functools.cache
-def expect_row(func: Any) -> Row | None:
+def expect_row(func: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], Any] | None:
     """The row of a function of NumPy's, read when it is first called; None if there is none."""
-    if func not in _texts:
-        return None
-    name, text = _texts[func]
-    return Row(name, func, text)
+    return make_row(_TEXTS[func][0], func, _TEXTS[func][1]) if func in _TEXTS else None
 
 
 def names() -> list[str]:

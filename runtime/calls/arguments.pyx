@@ -36,6 +36,7 @@ import numpy as np
 from gradsmith.runtime.arrays import dtypes
 from gradsmith.runtime.arrays.array import array_without_data
 from gradsmith.runtime.arrays.device import as_device as device_argument
+from gradsmith.runtime.graph.tensor import from_shared_array
 from gradsmith.runtime.graph.tensor_api import strides_of
 from gradsmith.runtime.switches import upcalls
 
@@ -73,6 +74,8 @@ cdef bint is_integer_number(TensorBase t) noexcept:
 cdef object convert_operand(object value, str op, str argument, int position, object beside):
     if isinstance(value, TensorBase):
         return value
+    if cnp.PyArray_CheckExact(value):
+        return from_shared_array(value)     # no op that takes numbers too gives a view
     if isinstance(value, np.ndarray) or is_list_of_numbers(value):
         return convert_tensor(value, op, argument, position, beside)
     if is_convertible(value):
@@ -86,6 +89,8 @@ cdef TensorBase convert_tensor(object value, str op, str argument, int position,
 
 
 cdef TensorBase convert_first_operand(object value, object other, str op, str argument, int position):
+    if cnp.PyArray_CheckExact(value):
+        return <TensorBase>from_shared_array(value)
     if is_convertible(value) and not isinstance(value, ARRAYS) and (is_tensor(other) or not is_numpy_scalar(value)):
         return number_as_tensor(python_number(value), other)
     return convert_tensor(value, op, argument, position, other)

@@ -82,12 +82,16 @@ cdef TensorBase expect_tensor(object value, object beside):
 cdef TensorBase borrowed(object array):
     """A tensor over the user's memory, which neither it nor its views can write."""
     cdef TensorBase tensor
-    masked = sys.modules.get("numpy.ma")
-    if masked is not None and isinstance(array, masked.MaskedArray):
+    if not cnp.PyArray_CheckExact(array) and is_masked(array):
         return None         # the mask would be lost
     tensor = <TensorBase>from_shared_array(array)
-    (<object>tensor.array).flags.writeable = False
+    cnp.PyArray_CLEARFLAGS(<cnp.ndarray>tensor.array, cnp.NPY_ARRAY_WRITEABLE)
     return tensor
+
+
+cdef bint is_masked(object array) except -1:
+    masked = sys.modules.get("numpy.ma")
+    return masked is not None and isinstance(array, masked.MaskedArray)
 
 
 cdef object as_neighbour(object value):
@@ -111,8 +115,16 @@ cdef TensorBase weak_number(object number, object beside):
 
 cdef TensorBase number_as_tensor(object number, object beside):
     beside = as_neighbour(beside)
-    dtype = dtypes.number_dtype(number) if beside is None else dtypes.result_type(number, beside)
-    return wrap(np.array(number, dtype))
+    return wrap(np.array(number, dtypes.number_dtype(number) if beside is None else dtype_beside(number, beside)))
+
+
+cdef object dtype_beside(object number, object beside):
+    """Of a number beside a tensor; as `result_type` has it, which takes its time."""
+    dtype = beside.dtype
+    kind = type(number)
+    if dtype.kind == "c" or (dtype.kind == "f" and kind is not complex) or (dtype.kind in "iu" and kind in (int, bool)):
+        return dtype
+    return dtypes.result_type(number, beside)
 
 
 # ---- lists

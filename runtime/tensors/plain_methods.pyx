@@ -1,7 +1,6 @@
 """Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
 
-from cpython.dict cimport PyDict_GetItem
-from cpython.object cimport PyObject
+from cpython.object cimport PyTypeObject
 
 from gradsmith.runtime.tensors.variable cimport Variable
 
@@ -58,8 +57,28 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
     return self.masked_fill_(creation.tensor(mask, device=self.device), fill_value)
 
 
+cdef extern from "runtime/tensors/array_ufunc.h":
+    int gs_add_array_ufunc(PyTypeObject *, object, object, object) except -1
+
 # What NumPy's ufuncs are for tensors: filled when the first is called; see gradsmith/numpy_protocols.
 cdef dict op_of_ufunc = {}
+
+
+def other_ufunc(ufunc, method, *inputs, **kwargs):
+    """A call with options, or the first of a ufunc."""
+    return upcalls.call_ufunc(ufunc, method, inputs, kwargs)
+
+
+cdef tuple NUMPY_TYPES = (np.ndarray, np.generic)
+
+
+def is_foreign(*operands):
+    """Is one of them of a class that says itself what ufuncs do with it, and neither a tensor nor one of NumPy's?"""
+    for operand in operands:
+        own = getattr(type(operand), "__array_ufunc__", None)
+        if own is not None and not isinstance(operand, Variable) and not isinstance(operand, NUMPY_TYPES):
+            return True
+    return False
 
 
 def set_op_of_ufunc(ufunc, op):
@@ -72,13 +91,7 @@ cdef class PlainMethods(Variable):
 
     # ---- functions of NumPy
 
-    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        cdef PyObject *op
-        if not kwargs and method == "__call__":
-            op = PyDict_GetItem(op_of_ufunc, ufunc)
-            if op != NULL:
-                return (<object>op)(*inputs)
-        return upcalls.call_ufunc(ufunc, method, inputs, kwargs)
+    # `__array_ufunc__` is in array_ufunc.h, and put into the class below.
 
     def __array_function__(self, func, types, args, kwargs):
         return upcalls.call_numpy(func, types, args, kwargs)
@@ -343,3 +356,6 @@ cdef class PlainMethods(Variable):
     def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
         """Tensor of one value, with this tensor's dtype and device unless others are given."""
         return new.new_full(self, size, fill_value, dict(dtype=dtype, device=device, requires_grad=requires_grad))
+
+
+gs_add_array_ufunc(<PyTypeObject *>PlainMethods, op_of_ufunc, other_ufunc, is_foreign)

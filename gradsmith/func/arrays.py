@@ -1,0 +1,100 @@
+"""Transforms of functions of NumPy: arrays go in and come out, tensors are what the function sees.
+
+The arguments that are differentiated by decide. Where they are arrays, or numbers of floating point, tensors stand in
+for them, and results become arrays again; without dimensions, NumPy's numbers, as from NumPy's own functions. Where one of
+them is a tensor, all results are tensors. What has a history outside of the transform stays a tensor too, since an array
+would lose it. Other arguments stay what they are.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.func.arguments import ArraysGiven, Function
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.calls.forward_ad import all_tangents
+from gradsmith.runtime.graph.tensor import from_array, from_shared_array
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
+from gradsmith.utils import pytree
+
+_NUMBERS = (float, complex, np.floating, np.complexfloating)
+
+
+def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Any:
+    """Decorator of the transformed `func`: for arrays, `transform` is applied to it once more, with tensors."""
+
+    def decorate(of_tensors: Function) -> Function:
+        @functools.wraps(func)
+        def transformed(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return of_tensors(*args, **kwargs)
+            except ArraysGiven as raised:
+                given = raised
+            return of_arrays(transform, func, args, given, kwargs)
+
+        return transformed
+
+    return decorate
+
+
+def of_arrays(
+    transform: Callable[[Function], Any], func: Function, args: Sequence[Any], given: ArraysGiven, kwargs: dict[str, Any]
+) -> Any:
+    """What the transform of `func` gives for arrays. Beside tensors they are tensors too."""
+    tensors = list(args)
+    for position in given.positions:
+        tensors[position] = with_tensors(args[position])
+    found = transform(giving_tensors(func))(*tensors, **kwargs)
+    return as_given(found, given)
+
+
+def with_tensors(tree: Any) -> Any:
+    """Tensors in place of arrays and numbers of floating point."""
+    return pytree.tree_map(_tensor_of, tree)
+
+
+def _tensor_of(leaf: Any) -> Any:
+    if isinstance(leaf, np.ndarray):
+        return from_shared_array(leaf)
+    return from_array(np.asarray(leaf)) if isinstance(leaf, _NUMBERS) else leaf
+
+
+def with_arrays(tree: Any) -> Any:
+    """Arrays in place of tensors, unless these have a history."""
+    return pytree.tree_map(_array_of, tree)
+
+
+def _array_of(leaf: Any) -> Any:
+    if not is_tensor(leaf) or leaf.requires_grad or all_tangents(leaf) or is_batched_tensor(leaf) or leaf.is_meta:
+        return leaf
+    return leaf.numpy()[()]
+
+
+def giving_tensors(func: Function) -> Function:
+    """The function with tensors for its results that are arrays, or numbers: constants."""
+
+    @functools.wraps(func)
+    def with_constants(*args: Any, **kwargs: Any) -> Any:
+        return with_tensors(func(*args, **kwargs))
+
+    return with_constants
+
+
+class ArrayFunction:
+    """A function of tensors that a transform gives, such as the product with a Jacobian, for arrays."""
+
+    def __init__(self, function: Function, given: ArraysGiven) -> None:
+        self.function = function
+        self.given = given
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return as_given(self.function(*map(with_tensors, args), **kwargs), self.given)
+
+
+def as_given(found: Any, given: ArraysGiven) -> Any:
+    """Results as the arguments were."""
+    return found if given.beside_tensors else with_arrays(found)
