@@ -95,6 +95,7 @@ from gradsmith.version import __version__
 if TYPE_CHECKING:
     from gradsmith import accelerator as accelerator
     from gradsmith import amp as amp
+    from gradsmith import array_api as array_api
     from gradsmith import backends as backends
     from gradsmith import compat as compat
     from gradsmith import compiler as compiler
@@ -203,6 +204,9 @@ if TYPE_CHECKING:
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
     from gradsmith.runtime.graph.size import Size as Size
+    from gradsmith.runtime.tensors.factories.exchange import from_dlpack as from_dlpack
+    from gradsmith.runtime.tensors.factories.exchange import frombuffer as frombuffer
+    from gradsmith.runtime.tensors.factories.exchange import to_dlpack as to_dlpack
     from gradsmith.runtime.tensors.factories.random import Generator as Generator
     from gradsmith.runtime.tensors.factories.random import bernoulli as bernoulli
     from gradsmith.runtime.tensors.factories.random import default_generator as default_generator
@@ -289,6 +293,7 @@ _ELSEWHERE = {
     ),
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
     "gradsmith.runtime.graph.size": ("Size",),
+    "gradsmith.runtime.tensors.factories.exchange": ("from_dlpack", "frombuffer", "to_dlpack"),
     "gradsmith.runtime.tensors.factories.random": (
         "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
         "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
@@ -313,9 +318,9 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "accelerator", "amp", "backends", "compat", "compiler", "cuda", "distributions", "fft", "func", "jit", "linalg",
-    "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization", "signal",
-    "sparse", "special", "testing", "utils", "xpu",
+    "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributions", "fft", "func", "jit",
+    "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization",
+    "signal", "sparse", "special", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

@@ -91,6 +91,7 @@ FLOORS = (
     "gradsmith",
     "gradsmith.environment",
     "gradsmith.optimize",
+    "gradsmith.array_api",
     "gradsmith.extension",
     "gradsmith.compat",
     "gradsmith.serialization",

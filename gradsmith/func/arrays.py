@@ -42,7 +42,11 @@ def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Any:
 
 
 def of_arrays(
-    transform: Callable[[Function], Any], func: Function, args: Sequence[Any], given: ArraysGiven, kwargs: dict[str, Any]
+    transform: Callable[[Function], Any],
+    func: Function,
+    args: Sequence[Any],
+    given: ArraysGiven,
+    kwargs: dict[str, Any],
 ) -> Any:
     """What the transform of `func` gives for arrays. Beside tensors they are tensors too."""
     tensors = list(args)

@@ -9,12 +9,40 @@ import numpy as np
 from gradsmith.numpy_protocols.operands import as_arrays
 
 # Their results are truths, counts, places, dtypes or text: a step function at most.
-_NAMES = """
-    allclose array_equal array_equiv array_repr array_str array2string argpartition can_cast common_type einsum_path
-    histogram histogram_bin_edges histogram2d histogramdd iscomplexobj isrealobj lexsort may_share_memory
-    min_scalar_type nanargmax nanargmin packbits result_type save savetxt savez savez_compressed shares_memory
-    tril_indices_from triu_indices_from diag_indices_from unpackbits
-""".split()
+_NAMES = [
+    "allclose",
+    "array_equal",
+    "array_equiv",
+    "array_repr",
+    "array_str",
+    "array2string",
+    "argpartition",
+    "can_cast",
+    "common_type",
+    "einsum_path",
+    "histogram",
+    "histogram_bin_edges",
+    "histogram2d",
+    "histogramdd",
+    "iscomplexobj",
+    "isrealobj",
+    "lexsort",
+    "may_share_memory",
+    "min_scalar_type",
+    "nanargmax",
+    "nanargmin",
+    "packbits",
+    "result_type",
+    "save",
+    "savetxt",
+    "savez",
+    "savez_compressed",
+    "shares_memory",
+    "tril_indices_from",
+    "triu_indices_from",
+    "diag_indices_from",
+    "unpackbits",
+]
 
 CONSTANT = frozenset(getattr(np, name) for name in _NAMES if hasattr(np, name))
 

@@ -71,10 +71,13 @@ def stored(name: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
         if len(out) == 1:
             return stored(name, result, out[0], casting)
         return tuple(
-            part if given is None else stored(name, part, given, casting) for part, given in zip(result, out, strict=True)
+            part if given is None else stored(name, part, given, casting)
+            for part, given in zip(result, out, strict=True)
         )
     if not np.can_cast(result.dtype, out.dtype, casting):  # type: ignore[arg-type]
-        raise TypeError(f"np.{name}(): cannot cast the result from {result.dtype} to the {out.dtype} of out= by {casting!r}")
+        raise TypeError(
+            f"np.{name}(): cannot cast the result from {result.dtype} to the {out.dtype} of out= by {casting!r}"
+        )
     if tuple(result.shape) != tuple(out.shape):
         raise ValueError(f"np.{name}(): out has shape {list(out.shape)}, but the result {list(result.shape)}")
     if is_tensor(out):

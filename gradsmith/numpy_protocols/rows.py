@@ -77,7 +77,9 @@ def make_row(name: str, func: Any, text: str) -> Callable[[tuple[Any, ...], dict
     tree = ast.parse(call.strip(), mode="eval").body
     if isinstance(tree, ast.Name):
         return ComposedRow(name, Parameters(func), getattr(composed, tree.id)).call
-    return Row(name, Parameters(func), tree, dict(word.partition("=")[::2] for part in words for word in part.split())).call
+    return Row(
+        name, Parameters(func), tree, dict(word.partition("=")[::2] for part in words for word in part.split())
+    ).call
 
 
 class ComposedRow:

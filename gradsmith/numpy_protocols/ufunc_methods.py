@@ -133,5 +133,7 @@ def _at(ufunc: np.ufunc, op: Any, array: Any, indices: Any, *values: Any) -> Non
         return
     chosen = np.arange(array.numel()).reshape(tuple(array.shape))[composed.plain_index(indices)]
     if np.unique(chosen).size != chosen.size:
-        raise TypeError(f"np.{name}.at() of tensors with an index that comes twice; np.add.at and np.subtract.at take it")
+        raise TypeError(
+            f"np.{name}.at() of tensors with an index that comes twice; np.add.at and np.subtract.at take it"
+        )
     array[indices] = op(array[indices], *values)

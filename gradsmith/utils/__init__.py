@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from gradsmith.utils import checkpoint as checkpoint
     from gradsmith.utils import data as data
+    from gradsmith.utils import dlpack as dlpack
+    from gradsmith.utils import pytree as pytree
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "dlpack", "pytree"]
 
 
 def __getattr__(name: str) -> Any:

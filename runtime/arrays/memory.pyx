@@ -3,6 +3,7 @@
 NumPy's own ways to both, `__array_interface__` and the buffer argument of `numpy.ndarray`, crash where memory is short.
 """
 from cpython.object cimport PyTypeObject
+from cpython.pycapsule cimport PyCapsule_IsValid
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
@@ -34,3 +35,8 @@ def array_over(cnp.ndarray memory not None, cnp.dtype dtype not None, tuple shap
     cnp.PyArray_UpdateFlags(array, cnp.NPY_ARRAY_UPDATE_ALL)
     cnp.set_array_base(array, memory)
     return array
+
+
+def is_capsule(object value, bytes name not None):
+    """Is it a capsule of this name that nobody has consumed?"""
+    return bool(PyCapsule_IsValid(value, name))

@@ -1,5 +1,6 @@
 import builtins
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any, NoReturn, overload
 
 from numpy.typing import DTypeLike
@@ -133,3 +134,14 @@ class PlainMethods(Variable):
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
     ) -> Tensor: ...
+    def __dlpack__(
+        self,
+        *,
+        stream: None = None,
+        max_version: tuple[builtins.int, builtins.int] | None = None,
+        dl_device: tuple[builtins.int, builtins.int] | None = None,
+        copy: builtins.bool | None = None,
+    ) -> Any: ...
+    def __dlpack_device__(self) -> tuple[builtins.int, builtins.int]: ...
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType: ...
+    def to_device(self, device: DeviceLike, /, *, stream: None = None) -> Tensor: ...

@@ -37,11 +37,17 @@ cdef object devices = LazyModule("gradsmith.runtime.arrays.device")
 cdef object layouts = LazyModule("gradsmith.runtime.arrays.memory_format")
 cdef object storages = LazyModule("gradsmith.runtime.tensors.storage")
 cdef object typed = LazyModule("gradsmith.runtime.tensors.typed")
+cdef object exchange = LazyModule("gradsmith.runtime.tensors.factories.exchange")
 
 
 cdef object counting_functions():
     """A module that is built on the ops, and imported when it is first used."""
     return importlib.import_module("gradsmith.counting")
+
+
+cdef object standard_namespace(object api_version):
+    """The array API standard over the ops, imported when it is first used."""
+    return importlib.import_module("gradsmith.array_api.versions").namespace_of(api_version)
 
 
 cdef object filled_diagonal(object self, object fill_value, object wrap):
@@ -356,6 +362,66 @@ cdef class PlainMethods(Variable):
     def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
         """Tensor of one value, with this tensor's dtype and device unless others are given."""
         return new.new_full(self, size, fill_value, dict(dtype=dtype, device=device, requires_grad=requires_grad))
+
+    # ---- exchange with other libraries
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """A DLPack capsule of the tensor, which shares its memory and keeps it alive.
+
+        Parameters
+        ----------
+        stream : None
+            The CPU has no streams.
+        max_version : (int, int), optional
+            The latest version of DLPack that the consumer knows. From (1, 0) on the capsule can say that the memory is
+            read-only.
+        dl_device : (int, int), optional
+            The device that the consumer wants the memory on; (1, 0) is the CPU.
+        copy : bool, optional
+            Whether the capsule has a copy. None and False share the memory.
+
+        Raises
+        ------
+        BufferError
+            The tensor requires grad or has no data, the device is another one, or the memory is read-only and
+            `max_version` leaves no way to say so.
+
+        Examples
+        --------
+        >>> import gradsmith as gs
+        >>> import numpy as np
+        >>> np.from_dlpack(gs.arange(3))
+        array([0, 1, 2])
+        """
+        return exchange.capsule_of(self, stream, max_version, dl_device, copy)
+
+    def __dlpack_device__(self):
+        """Type and number of the device in DLPack's terms: ``(1, 0)``, the CPU."""
+        return exchange.device_of(self)
+
+    def __array_namespace__(self, *, api_version=None):
+        """The functions of the array API standard for tensors, ``gradsmith.array_api``.
+
+        Parameters
+        ----------
+        api_version : str, optional
+            A version of the standard that must be followed, such as ``"2024.12"``.
+
+        Raises
+        ------
+        ValueError
+            That version is not followed.
+        """
+        return standard_namespace(api_version)
+
+    def to_device(self, device, /, *, stream=None):
+        """The tensor on a device, as ``to(device)`` gives it; the array API standard's name.
+
+        `stream` is None, since the CPU has no streams.
+        """
+        if stream is not None:
+            raise ValueError(f"to_device(): the CPU has no streams, so stream must be None, but got {stream!r}")
+        return self.to(device)
 
 
 gs_add_array_ufunc(<PyTypeObject *>PlainMethods, op_of_ufunc, other_ufunc, is_foreign)

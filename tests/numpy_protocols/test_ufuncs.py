@@ -11,7 +11,17 @@ import gradsmith as gs
 from gradsmith.numpy_protocols.ufuncs import WITHOUT_OP
 
 UFUNCS = {name: found for name in dir(np) if isinstance(found := getattr(np, name), np.ufunc)}
-INTEGERS = {"bitwise_and", "bitwise_or", "bitwise_xor", "left_shift", "right_shift", "invert", "gcd", "lcm", "bitwise_count"}
+INTEGERS = {
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+    "invert",
+    "gcd",
+    "lcm",
+    "bitwise_count",
+}
 STEPS = {
     "ceil", "floor", "trunc", "rint", "sign", "floor_divide", "equal", "not_equal", "less", "less_equal", "greater",
     "greater_equal", "isfinite", "isinf", "isnan", "logical_and", "logical_or", "logical_xor", "logical_not", "signbit",
@@ -26,7 +36,12 @@ def operands(name: str) -> tuple[np.ndarray, ...]:
     if name in INTEGERS:
         return (np.array([5, 12, 7, 3]), np.array([3, 2, 1, 4]))[: ufunc.nin]
     if name in ("matmul", "vecdot", "matvec", "vecmat"):
-        shapes = {"matmul": [(3, 3), (3, 2)], "vecdot": [(3,), (3,)], "matvec": [(2, 3), (3,)], "vecmat": [(3,), (3, 2)]}
+        shapes = {
+            "matmul": [(3, 3), (3, 2)],
+            "vecdot": [(3,), (3,)],
+            "matvec": [(2, 3), (3,)],
+            "vecmat": [(3,), (3, 2)],
+        }
         return tuple(r.normal(size=shape) for shape in shapes[name])
     first = np.array([0.21, 0.64, 0.93, 0.35]) + (1.2 if name == "arccosh" else 0)
     if name == "ldexp":
@@ -256,7 +271,13 @@ def test_dtype_is_that_of_the_computation() -> None:
 
 def test_numpy_numbers_are_numbers() -> None:
     x = gs.tensor([1.0, 2.0], requires_grad=True)
-    for result in (np.float64(2) * x, x * np.float64(2), np.multiply(np.float32(2), x), x * np.int64(2), np.int8(2) * x):
+    for result in (
+        np.float64(2) * x,
+        x * np.float64(2),
+        np.multiply(np.float32(2), x),
+        x * np.int64(2),
+        np.int8(2) * x,
+    ):
         assert result.dtype == np.float32 and result.requires_grad
         assert result.tolist() == [2, 4]
     assert (np.float64(1) - x).tolist() == [0, -1]

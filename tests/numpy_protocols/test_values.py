@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.numpy_protocols.samples import SAMPLES, STEPS, WRITES, arrays
 
 import gradsmith as gs
 from gradsmith.numpy_protocols.table import TABLE
+from tests.numpy_protocols.samples import SAMPLES, STEPS, WRITES, arrays
 
 STEP = 1e-6
 
@@ -71,7 +71,9 @@ def weighted(result: Any) -> float:
     for n, part in enumerate(as_arrays(result)):
         if part.dtype.kind in "fc":
             weights = np.cos(np.arange(part.size) + n).reshape(part.shape)
-            total += float(np.nansum(weights * part.real) + (np.nansum(weights * part.imag) if part.dtype.kind == "c" else 0))
+            total += float(
+                np.nansum(weights * part.real) + (np.nansum(weights * part.imag) if part.dtype.kind == "c" else 0)
+            )
     return total
 
 
@@ -85,7 +87,9 @@ def weighted_tensor(result: Any) -> Any:
     return total
 
 
-SMOOTH = {name: texts for name, texts in SAMPLES.items() if name not in STEPS and name not in ("linalg.eig", "linalg.lstsq")}
+SMOOTH = {
+    name: texts for name, texts in SAMPLES.items() if name not in STEPS and name not in ("linalg.eig", "linalg.lstsq")
+}
 
 
 def differentiable(name: str, values: dict[str, np.ndarray]) -> list[str]:

@@ -49,7 +49,9 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
             remaining = remaining & ~mask
         masks.append(remaining)
     elif len(funclist) != len(masks):
-        raise ValueError(f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions are expected")
+        raise ValueError(
+            f"with {len(masks)} condition(s), either {len(masks)} or {len(masks) + 1} functions are expected"
+        )
     found = gs.zeros_like(tensor.detach())
     for mask, function in zip(masks, funclist):
         chosen = tensor[mask]
@@ -59,10 +61,16 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 
 
 def _masks(condlist: Any, tensor: Any) -> list[Any]:
-    several = isinstance(condlist, (list, tuple)) and len(condlist) and (
-        is_tensor(condlist[0]) or np.ndim(condlist[0]) > 0 or tensor.ndim == 0
+    several = (
+        isinstance(condlist, (list, tuple))
+        and len(condlist)
+        and (is_tensor(condlist[0]) or np.ndim(condlist[0]) > 0 or tensor.ndim == 0)
     )
-    given = list(condlist) if several or (not isinstance(condlist, (list, tuple)) and _rank(condlist) > tensor.ndim) else [condlist]
+    given = (
+        list(condlist)
+        if several or (not isinstance(condlist, (list, tuple)) and _rank(condlist) > tensor.ndim)
+        else [condlist]
+    )
     return [as_tensor(one).to(np.bool_).broadcast_to(tuple(tensor.shape)) for one in given]
 
 
@@ -79,7 +87,9 @@ def take(a: Any, indices: Any, axis: int | None = None, mode: str = "raise") -> 
     tensor = as_tensor(a)
     if axis is None:
         tensor, axis = tensor.reshape(-1), 0
-    places = _checked(as_tensor(indices).detach().numpy() if has_tensors(indices) else np.asarray(indices), tensor.shape[axis], mode)
+    places = _checked(
+        as_tensor(indices).detach().numpy() if has_tensors(indices) else np.asarray(indices), tensor.shape[axis], mode
+    )
     if places.ndim == 0:
         return tensor.select(axis, int(places))
     found = gs.index_select(tensor, axis, as_tensor(places.reshape(-1)))

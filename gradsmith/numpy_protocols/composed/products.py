@@ -84,7 +84,9 @@ def einsum(*operands: Any, dtype: Any = None, order: str = "K") -> Any:
     if isinstance(operands[0], str):
         tensors = promoted([as_tensor(operand) for operand in operands[1:]])
         return gs.einsum(operands[0].replace(" ", ""), *_of_dtype(tensors, dtype))
-    tensors = iter(_of_dtype(promoted([as_tensor(operand) for operand in operands[: len(operands) // 2 * 2 : 2]]), dtype))
+    tensors = iter(
+        _of_dtype(promoted([as_tensor(operand) for operand in operands[: len(operands) // 2 * 2 : 2]]), dtype)
+    )
     last = len(operands) - 1
     return gs.einsum(*(value if n % 2 or n == last else next(tensors) for n, value in enumerate(operands)))
 

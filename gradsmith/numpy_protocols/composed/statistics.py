@@ -79,9 +79,7 @@ def _along(weight: Any, tensor: Any, axis: Axis) -> Any:
     if tuple(weight.shape) != tuple(tensor.shape[dim] for dim in axes):
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = tuple(np.argsort(axes).tolist())
-    return weight.permute(order).reshape(
-        tuple(size if dim in axes else 1 for dim, size in enumerate(tensor.shape))
-    )
+    return weight.permute(order).reshape(tuple(size if dim in axes else 1 for dim, size in enumerate(tensor.shape)))
 
 
 def count_nonzero(a: Any, axis: Axis = None, keepdims: bool = False) -> Any:
@@ -94,7 +92,9 @@ def cov(
 ) -> Any:  # fmt: skip
     variables = _variables(m, y, rowvar, dtype)
     less = (0 if bias else 1) if ddof is None else ddof
-    weights = {name: as_tensor(value) for name, value in (("fweights", fweights), ("aweights", aweights)) if value is not None}
+    weights = {
+        name: as_tensor(value) for name, value in (("fweights", fweights), ("aweights", aweights)) if value is not None
+    }
     return gs.cov(variables, correction=less, **weights).squeeze()
 
 
