@@ -117,6 +117,7 @@ if TYPE_CHECKING:
     from gradsmith import signal as signal
     from gradsmith import sparse as sparse
     from gradsmith import special as special
+    from gradsmith import stats as stats
     from gradsmith import testing as testing
     from gradsmith import utils as utils
     from gradsmith import xpu as xpu
@@ -320,7 +321,7 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributions", "fft", "func", "jit",
     "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler", "random", "serialization",
-    "signal", "sparse", "special", "testing", "utils", "xpu",
+    "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

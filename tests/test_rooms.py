@@ -75,6 +75,7 @@ FLOORS = (
     "gradsmith.signal",
     "gradsmith.special",
     "gradsmith.distributions",
+    "gradsmith.stats",
     "gradsmith.utils",
     "gradsmith.func",
     "gradsmith.numpy",

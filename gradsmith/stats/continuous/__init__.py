@@ -1,0 +1,1 @@
+"""Distributions of real numbers, under SciPy's names."""
