@@ -106,7 +106,7 @@ def test_moments(name):
     shapes = [np.float64(shape) for shape in CONTINUOUS[name]]
     loc = np.float64(LOC)
     for method in ("mean", "var", "std", "entropy"):
-        if name == "skewnorm" and method == "entropy" or name == "vonmises" and method in ("var", "std"):
+        if (name == "skewnorm" and method == "entropy") or (name == "vonmises" and method in ("var", "std")):
             continue
         with np.errstate(all="ignore"):
             expected = getattr(scipys, method)(*shapes, loc=LOC, scale=SCALE)

@@ -10,7 +10,7 @@ from gradsmith.distributions.combined.transformed_distribution import Transforme
 from gradsmith.distributions.half_line.exponential import Exponential
 from gradsmith.distributions.transforms import AffineTransform, ExpTransform
 from gradsmith.distributions.utils import as_shape, broadcast_all, euler_constant
-from gradsmith.generated import exp, log, square
+from gradsmith.generated import clamp_max, exp, log, square
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.tensors.factories.creation import ones_like
 
@@ -76,7 +76,8 @@ class Gumbel(TransformedDistribution):
         return -z - exp(-z) - log(self.scale)
 
     def cdf(self, value: Tensor) -> Tensor:
-        return exp(-exp((self.loc - self._checked(value)) / self.scale))
+        z = (self._checked(value) - self.loc) / self.scale
+        return exp(-exp(clamp_max(-z, 80)))  # beyond, the derivative would be infinity times zero
 
     def icdf(self, value: Tensor) -> Tensor:
         return self.loc - self.scale * log(-log(value))

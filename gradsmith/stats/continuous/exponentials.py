@@ -9,6 +9,7 @@ from gradsmith.distributions.utils import euler_constant
 from gradsmith.generated import (
     abs,
     atan,
+    clamp_max,
     cos,
     exp,
     expm1,
@@ -216,10 +217,10 @@ class gumbel_r_gen(Continuous):
         return -x - exp(-x)
 
     def _cdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
-        return exp(-exp(-x))
+        return exp(-exp(clamp_max(-x, 80)))  # beyond, the derivative would be infinity times zero
 
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
-        return -expm1(-exp(-x))
+        return -expm1(-exp(clamp_max(-x, 80)))
 
     def _logcdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return -exp(-x)
