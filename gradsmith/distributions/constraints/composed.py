@@ -22,7 +22,7 @@ def _all_after(checked: Tensor, kept: int, expected: int) -> Tensor:
     """Whether all is right in the dimensions after the first `kept` ones."""
     if kept < 0:
         raise ValueError(f"Expected value.dim() >= {expected} but got {expected + kept}")
-    return checked.reshape((*checked.shape[:kept], -1)).all(-1)
+    return checked.all(tuple(range(kept, checked.ndim))) if kept < checked.ndim else checked
 
 
 class _IndependentConstraint(Constraint):

@@ -8,6 +8,7 @@ from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.distributions import constraints
 from gradsmith.distributions.discrete.probabilities import BinaryParameter
 from gradsmith.distributions.distribution import Distribution
+from gradsmith.distributions.utils import noise_by
 from gradsmith.generated import clamp_min, exp, floor, lgamma, logsigmoid, sigmoid, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import standard_gamma
@@ -74,7 +75,7 @@ class NegativeBinomial(BinaryParameter, Distribution):
         with no_grad():
             counted = self.total_count > 0  # no failure is waited for where it is 0
             shape = where(counted, self.total_count, 1.0)
-            rate = standard_gamma(shape, self._extended_shape(sample_shape), dtype=shape.dtype) * exp(self.logits)
+            rate = noise_by(standard_gamma, self._extended_shape(sample_shape), shape) * exp(self.logits)
             return poisson(where(counted, rate, 0.0))
 
     def log_prob(self, value: Tensor) -> Tensor:

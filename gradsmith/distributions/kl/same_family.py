@@ -151,7 +151,7 @@ def _continuous_bernoulli(p: ContinuousBernoulli, q: ContinuousBernoulli) -> Ten
 def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
     total = p.concentration.sum(-1)
     spread = digamma(p.concentration) - digamma(total).unsqueeze(-1)
-    normalizers = q._log_normalizer(q.concentration) - p._log_normalizer(p.concentration)
+    normalizers = q._log_normalizer(*q._natural_params) - p._log_normalizer(*p._natural_params)
     return normalizers + ((p.concentration - q.concentration) * spread).sum(-1)
 
 

@@ -77,10 +77,10 @@ class Beta(ExponentialFamily):
 
     @property
     def _natural_params(self) -> tuple[Tensor, Tensor]:
-        return self.concentration1, self.concentration0
+        return self.concentration1 - 1, self.concentration0 - 1
 
     def _log_normalizer(self, x: Tensor, y: Tensor) -> Tensor:
-        return lgamma(x) + lgamma(y) - lgamma(x + y)
+        return lgamma(x + 1) + lgamma(y + 1) - lgamma(x + y + 2)
 
 
 def _mode(a: Tensor, b: Tensor) -> Tensor:

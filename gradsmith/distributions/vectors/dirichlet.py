@@ -43,6 +43,7 @@ class Dirichlet(ExponentialFamily):
     arg_constraints: ClassVar[Any] = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
+    _mean_carrier_measure = 0
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -91,7 +92,7 @@ class Dirichlet(ExponentialFamily):
 
     @property
     def _natural_params(self) -> tuple[Tensor]:
-        return (self.concentration,)
+        return (self.concentration - 1,)
 
     def _log_normalizer(self, x: Tensor) -> Tensor:
-        return lgamma(x).sum(-1) - lgamma(x.sum(-1))
+        return lgamma(x + 1).sum(-1) - lgamma((x + 1).sum(-1))
