@@ -10,9 +10,10 @@ import pytest
 
 pytest.importorskip("scipy.special")
 
+from example_distributions import EXAMPLES, NAMES, OF_NUMBERS, made
+
 import gradsmith as gs
 import gradsmith.distributions as dist
-from examples import EXAMPLES, NAMES, OF_NUMBERS, made
 from gradsmith.distributions import constraints
 from gradsmith.distributions.utils import (
     _standard_normal,
@@ -96,6 +97,13 @@ def test_expanded(name):
     assert any(gradient is not None for gradient in gradients)
     with pytest.raises(RuntimeError):
         one.expand((3, 5)).log_prob(x)
+
+
+def given(name, **options):
+    """The parameters of the example, as tensors of a dtype or on a device."""
+    numbers = {key: value for key, value in EXAMPLES[name].items() if isinstance(value, (int, float))}
+    arrays = {key: value for key, value in EXAMPLES[name].items() if key not in numbers}
+    return {**numbers, **{key: gs.tensor(np.array(value), **options) for key, value in arrays.items()}}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -8,9 +8,10 @@ import pytest
 
 pytest.importorskip("scipy.special")
 
+from example_distributions import CLASSES, COVARIANCE
+
 import gradsmith as gs
 import gradsmith.distributions as dist
-from examples import CLASSES, COVARIANCE
 from gradsmith.distributions import kl_divergence, register_kl
 from gradsmith.distributions.kl import _KL_REGISTRY
 

@@ -7,9 +7,10 @@ import pytest
 
 pytest.importorskip("scipy.special")
 
+from example_distributions import COUNTING, EXAMPLES, NAMES, OF_NUMBERS, made
+
 import gradsmith as gs
 import gradsmith.distributions as dist
-from examples import COUNTING, EXAMPLES, NAMES, OF_NUMBERS, made
 
 MANY = 20000
 WITHOUT_MEAN = ("Cauchy", "HalfCauchy", "Categorical", "LKJCholesky", "LogisticNormal", "RelaxedBernoulli")
