@@ -40,6 +40,7 @@ MODULES = {
     "PyTorch's functions of networks": "torch.nn.functional",
     "PyTorch's initial values": "torch.nn.init",
     "PyTorch's tools for parameters": "torch.nn.utils",
+    "PyTorch's distributions": "torch.distributions",
 }
 OWN_TITLES = set(MODULES.values())
 MODULES |= {f"`{path.stem}`": path.stem for path in sorted(NAMES.glob("*.txt")) if path.stem not in OWN_TITLES}

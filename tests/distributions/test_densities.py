@@ -86,7 +86,7 @@ def test_cumulative_functions_and_quantiles(name):
 
 @pytest.mark.parametrize("name", [name for name in OF_NUMBERS if name not in ("Cauchy", "HalfCauchy")])
 def test_densities_have_the_integral_one(name):
-    """And the mean and entropy that they say, by the midpoint rule over the support, or what covers almost all of it."""
+    """And the mean and entropy that they say, by the midpoint rule over what is almost all of the support."""
     one, _ = made(name)
     low, high = integration_bounds(name, one)
     steps = (np.arange(100_000) + 0.5)[:, None] / 100_000
