@@ -12,6 +12,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,6 @@ PARAMETERS: dict[str, list[dict[str, Any]]] = {
 }  # fmt: skip
 
 NUMBERS = np.array([[0.15], [0.4], [0.85]])
-AFTER_DRAWING = ("sample",)
 
 
 def main() -> int:
@@ -93,12 +93,12 @@ def main() -> int:
     for title, check in checks(torch):
         compared += 1
         found += [(title, difference) for difference in guarded(check)]
-    new = [one for one in found if one not in EXPLAINED]
+    new = [one for one in found if not is_explained(*one)]
     for title, difference in new:
         print(f"{title}: {difference}")
-    for title, difference in EXPLAINED:
-        if (title, difference) not in found:
-            print(f"no longer: {title}: {difference}")
+    for pattern in EXPLAINED:
+        if not any(fnmatchcase(title, pattern[0]) for title, _ in found):
+            print(f"no longer: {pattern}")
     print(f"{compared} comparisons, {len(new)} differences, {len(found) - len(new)} explained")
     return 1 if new else 0
 
@@ -333,7 +333,25 @@ def transformed(torch: Any, source: str, registry: str, shape: tuple[int, ...]) 
         yield "another bijective"
 
 
-EXPLAINED: set[tuple[str, str]] = set()
+# Title of a comparison and difference, as patterns of the shell -> why it is one.
+EXPLAINED = {
+    ("Beta * texts", "text *"): "the parameters are attributes here, and so they are shown",
+    ("ContinuousBernoulli 2 *", "*cdf *"): "series around one half, where PyTorch takes the uniform distribution",
+    ("FisherSnedecor 1 moments", "* has gradient * instead of *nan*"): "no NaN reaches parameters where a moment is infinite",
+    ("Pareto 1 moments", "* has gradient *"): "no NaN reaches parameters where a moment is infinite",
+    ("Kumaraswamy * moments", "mode *"): "PyTorch takes the logarithm of a negative number",
+    ("NegativeBinomial 1 *", "* has gradient 0 * instead of *nan*"): "no NaN reaches a count of zero",
+    ("VonMises 1 moments", "*"): "Bessel functions to all digits; PyTorch has polynomials of seven",
+    ("Wishart 1 *", "* has gradient 1 *"): "nothing is read above the diagonal of a factor, so there is no gradient",
+    ("KL LowRankMultivariateNormal 0 MultivariateNormal *", "divergence gives *"): "batches broadcast here",
+    ("KL Uniform * *", "divergence has gradient * instead of *nan*"): "no NaN reaches parameters where a divergence is infinite",
+    ("*_to(*positive*)", "codomain *"): "no affine map that changes nothing is added",
+    ("*_to(nonnegative)", "codomain *"): "no affine map that changes nothing is added",
+}  # fmt: skip
+
+
+def is_explained(title: str, difference: str) -> bool:
+    return any(fnmatchcase(title, one) and fnmatchcase(difference, other) for one, other in EXPLAINED)
 
 
 if __name__ == "__main__":
