@@ -422,6 +422,46 @@ def gradient_of_number() -> dict[str, Contestant]:
     return {"gradsmith": lambda: gradient(x), "backward": by_backward}
 
 
+# ---- distributions
+
+
+def log_density(name: str, n: int) -> dict[str, Contestant]:
+    """A distribution is made, and its log density at n values differentiated in two parameters."""
+    values = np.random.default_rng(1).uniform(0.1, 0.9, n).astype(np.float32)
+
+    def build(lib: object, a: object, b: object) -> Contestant:
+        x, kind = lib.tensor(values), getattr(lib.distributions, name)
+        return lambda: kind(a, b, validate_args=False).log_prob(x).sum().backward()
+
+    return each(build, *pair(n))
+
+
+def drawn_with_gradients(name: str, n: int) -> dict[str, Contestant]:
+    """n reparameterised samples, and the way back to two parameters."""
+
+    def build(lib: object, a: object, b: object) -> Contestant:
+        kind = getattr(lib.distributions, name)
+        return lambda: kind(a, b, validate_args=False).rsample().sum().backward()
+
+    return each(build, *pair(n))
+
+
+def variational_step(n: int) -> dict[str, Contestant]:
+    """A sample and a divergence from the prior, as in an autoencoder, and the way back."""
+
+    def build(lib: object, a: object, b: object) -> Contestant:
+        prior = lib.distributions.Normal(lib.zeros(n), lib.ones(n))
+
+        def step() -> None:
+            found = lib.distributions.Normal(a, b, validate_args=False)
+            divergence = lib.distributions.kl_divergence(found, prior)
+            (found.rsample().sum() + divergence.sum()).backward()
+
+        return step
+
+    return each(build, *pair(n))
+
+
 ROWS = [
     Row("record a*b, 1 element", lambda: record_mul(1), "numpy 0.50, torch 1/12"),
     Row("record a*b, 10 elements", lambda: record_mul(10), "numpy 0.50, torch 1/12"),
@@ -471,6 +511,12 @@ ROWS = [
     Row("SGD, step over 10 small tensors", lambda: optimizer_step("SGD", *SMALL, foreach=True), "torch 1/8"),
     Row("Adam, step over 1e6", lambda: optimizer_step("Adam", (10**6,), fused=True), "torch 1"),
     Row("Adam, step over 1e6, 2 threads", lambda: optimizer_step("Adam", (10**6,), fused=True), "torch 1", threads=2),
+    Row("Normal, log_prob fwd+bwd, 10", lambda: log_density("Normal", 10), "torch 1/8"),
+    Row("Normal, log_prob fwd+bwd, 1e5", lambda: log_density("Normal", 10**5), "torch 0.50"),
+    Row("Beta, log_prob fwd+bwd, 10", lambda: log_density("Beta", 10), "torch 1"),
+    Row("Normal, sample and divergence, 10", lambda: variational_step(10), "torch 1/4"),
+    Row("Normal, sample and divergence, 1e5", lambda: variational_step(10**5), ""),
+    Row("Gamma, rsample fwd+bwd, 1e5", lambda: drawn_with_gradients("Gamma", 10**5), ""),
     Row("digits step 64-128-128-10, batch 32, Adam", lambda: adam_training_step((64, 128, 128, 10), 32), "torch 1/5"),
     Row("DataLoader, 1000 samples, batch 32", lambda: data_loader(1000, 32), "torch 1/5"),
     Row("training step 8-16-4, batch 1", lambda: training_step((8, 16, 4), 1), "torch 1/20"),
