@@ -93,6 +93,8 @@ FLOORS = (
     "gradsmith.environment",
     "gradsmith.optimize",
     "gradsmith.array_api",
+    "gradsmith.numpy_protocols.composed",
+    "gradsmith.numpy_protocols",
     "gradsmith.extension",
     "gradsmith.compat",
     "gradsmith.serialization",

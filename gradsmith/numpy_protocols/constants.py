@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.numpy_protocols.operands import as_arrays
+from gradsmith.numpy_protocols.composed.operands import as_arrays
 
 # Their results are truths, counts, places, dtypes or text: a step function at most.
 _NAMES = [

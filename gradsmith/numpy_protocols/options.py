@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.numpy_protocols.operands import as_tensor, op_named, stored
+from gradsmith.numpy_protocols.composed.operands import as_tensor, op_named, stored
 from gradsmith.numpy_protocols.ufuncs import name_of
 from gradsmith.runtime.tensors.factories.creation import zeros
 from gradsmith.runtime.tensors.factories.python_data import is_tensor

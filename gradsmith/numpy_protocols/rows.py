@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.numpy_protocols import composed
-from gradsmith.numpy_protocols.operands import as_inexact, as_tensor, op_named, promoted, stored
+from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, op_named, promoted, stored
 from gradsmith.numpy_protocols.table import TABLE
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 

@@ -1,6 +1,6 @@
 """The functions of NumPy's that are ops: each row a call with NumPy's names for what is given. See rows.py.
 
-A row that is a name alone is a function of composed.py, for which there is no single op.
+A row that is a name alone is a function of `composed`, for which there is no single op.
 """
 
 from __future__ import annotations

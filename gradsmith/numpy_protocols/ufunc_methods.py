@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.numpy_protocols import composed, options
-from gradsmith.numpy_protocols.operands import as_tensor, op_named, require_constant, stored
+from gradsmith.numpy_protocols.composed.operands import as_tensor, op_named, require_constant, stored
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 REDUCTIONS = {

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.numpy_protocols import composed
-from gradsmith.numpy_protocols.operands import op_named
+from gradsmith.numpy_protocols.composed.operands import op_named
 from gradsmith.runtime.tensors.plain_methods import set_op_of_ufunc
 
 # Those whose op has another name, or takes other operands than the ufunc. All others have the op of their own name.

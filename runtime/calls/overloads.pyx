@@ -17,6 +17,9 @@ cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
 cdef tuple DTYPES = (np.dtype, str, type)
 cdef tuple LISTS = (list, tuple)
 
+# Ops to which a tensor is an example of dtype and device: of a list, nobody chose them.
+cdef tuple BY_EXAMPLE = ("to",)
+
 # The same second names that plain functions take.
 SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
 
@@ -106,7 +109,7 @@ cdef class Overloads:
         cdef Overload overload
         cdef dict named = first_names(kwargs, self.overloads)
         cdef int i
-        for converted in (False, True):
+        for converted in (False, self.name not in BY_EXAMPLE):
             for i, overload in enumerate(self.overloads):
                 bound = overload.expect_bound(args, named, converted)
                 if bound is not None:
@@ -160,7 +163,7 @@ cdef dict first_names(dict kwargs, tuple overloads):
 
 cdef bint fits(object value, str type_, bint converted) except -1:
     if type_ == "Tensor":
-        return is_tensor(value) or (converted and is_operand(value))
+        return is_tensor(value) or (converted and is_operand(value) and not isinstance(value, BOOLS))
     if type_ == "int":
         return is_int(value)
     if type_ == "Tensor|Scalar":

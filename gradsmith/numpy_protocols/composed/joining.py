@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.numpy_protocols.operands import as_tensor
+from gradsmith.numpy_protocols.composed.operands import as_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [

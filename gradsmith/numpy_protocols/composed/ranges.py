@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.numpy_protocols.operands import as_inexact, as_tensor, is_recorded
+from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, is_recorded
 
 __all__ = [
     "angle", "diff", "full_like", "geomspace", "gradient", "linspace", "logspace", "ones_like", "partition", "round",

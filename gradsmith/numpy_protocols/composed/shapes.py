@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.numpy_protocols.operands import as_tensor
+from gradsmith.numpy_protocols.composed.operands import as_tensor
 
 __all__ = [
     "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "copy", "expand_dims", "flip", "meshgrid",

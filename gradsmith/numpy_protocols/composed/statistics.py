@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.numpy_protocols.operands import as_inexact, as_tensor
+from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor
 
 __all__ = [
     "average", "corrcoef", "count_nonzero", "cov", "mean", "polyadd", "polyder", "polyint", "polymul", "polysub",

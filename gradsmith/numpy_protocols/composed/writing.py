@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import gradsmith as gs
-from gradsmith.numpy_protocols.operands import as_arrays, as_tensor, require_constant
+from gradsmith.numpy_protocols.composed.operands import as_arrays, as_tensor, require_constant
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]

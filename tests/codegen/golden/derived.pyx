@@ -75,7 +75,9 @@ cdef BatchRule batched_gated
 batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL)
 
 def call_gated(self, other):
-    return op_gated(check_input(self, "gated"), check_tensor(other, "gated", "other", 2))
+    return op_gated(
+        as_tensor_operand(self, "gated", "input", 1, other), as_tensor_operand(other, "gated", "other", 2, self)
+    )
 
 def gated(input, other):
     """Grows with the product.

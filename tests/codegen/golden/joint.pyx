@@ -54,9 +54,9 @@ batched_blend = BatchRule(b"blend", slice_by_slice, b"....", packed_blend, NULL)
 
 cdef object call_blend(self, weight, anchor, beta):
     return op_blend(
-        check_input(self, "blend"),
-        check_tensor(weight, "blend", "weight", 2),
-        check_tensor(anchor, "blend", "anchor", 3),
+        as_tensor_operand(self, "blend", "input", 1, weight),
+        as_tensor_operand(weight, "blend", "weight", 2, self),
+        as_tensor_operand(anchor, "blend", "anchor", 3, self),
         as_number(beta, "blend", "beta", 4),
     )
 

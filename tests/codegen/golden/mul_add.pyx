@@ -172,17 +172,17 @@ cdef BatchRule batched_inplace_addcmul_scalar
 batched_inplace_addcmul_scalar = BatchRule(b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_scalar, NULL)
 
 cdef object call_addcmul(self, tensor1, tensor2, value):
-    self = check_input(self, "addcmul")
-    tensor1 = check_tensor(tensor1, "addcmul", "tensor1", 2)
-    tensor2 = as_operand(tensor2, "addcmul", "tensor2", 3)
+    self = as_tensor_operand(self, "addcmul", "input", 1, tensor1)
+    tensor1 = as_tensor_operand(tensor1, "addcmul", "tensor1", 2, self)
+    tensor2 = as_operand(tensor2, "addcmul", "tensor2", 3, self)
     value = as_number(value, "addcmul", "value", 4)
     if is_tensor(tensor2):
         return op_addcmul_tensor(<TensorBase>self, <TensorBase>tensor1, <TensorBase>tensor2, value)
     return op_addcmul_scalar(<TensorBase>self, <TensorBase>tensor1, tensor2, value)
 
 cdef object call_addcmul_(TensorBase self, tensor1, tensor2, value):
-    tensor1 = check_tensor(tensor1, "addcmul_", "tensor1", 2)
-    tensor2 = as_operand(tensor2, "addcmul_", "tensor2", 3)
+    tensor1 = as_tensor_operand(tensor1, "addcmul_", "tensor1", 2, self)
+    tensor2 = as_operand(tensor2, "addcmul_", "tensor2", 3, self)
     value = as_number(value, "addcmul_", "value", 4)
     if is_tensor(tensor2):
         return inplace_addcmul_tensor(self, <TensorBase>tensor1, <TensorBase>tensor2, value)

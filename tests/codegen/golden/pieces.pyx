@@ -45,7 +45,7 @@ cdef BatchRule batched_pieces
 batched_pieces = BatchRule(b"pieces", by_views, b"..", packed_pieces, NULL)
 
 cdef object call_pieces(self, dim):
-    return tuple(op_pieces(check_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))
+    return tuple(op_pieces(as_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))
 
 def pieces(input, dim=0):
     """Slices along a dimension.

@@ -75,7 +75,7 @@ batched_inplace_put__scalar = BatchRule(b"put_", slice_by_slice, b"..", packed_i
 
 cdef object call_put_(self, value):
     self = check_input(self, "put_")
-    value = as_operand(value, "put_", "value", 2)
+    value = as_operand(value, "put_", "value", 2, self)
     if is_tensor(value):
         return op_put__tensor(<TensorBase>self, <TensorBase>value)
     return op_put__scalar(<TensorBase>self, value)

@@ -73,7 +73,7 @@ cdef BatchRule batched_softplus
 batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
 
 def call_softplus(self, beta, threshold):
-    self = check_input(self, "softplus")
+    self = as_input(self, "softplus")
     beta = as_number(beta, "softplus", "beta", 2)
     threshold = as_number(threshold, "softplus", "threshold", 3)
     check_real(self, "softplus")

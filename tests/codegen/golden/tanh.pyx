@@ -62,7 +62,7 @@ cdef BatchRule batched_inplace_tanh
 batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
 
 def call_tanh(self):
-    return op_tanh(check_input(self, "tanh"))
+    return op_tanh(as_input(self, "tanh"))
 
 def call_tanh_(TensorBase self not None):
     return inplace_tanh(self)

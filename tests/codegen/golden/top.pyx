@@ -104,15 +104,17 @@ cdef TensorBase op_top_other(TensorBase self, TensorBase other):
 TopDimResult = return_type("top", "TopDimResult", ("values", "indices"), __name__)
 
 cdef object call_top(self):
-    return op_top(check_input(self, "top"))
+    return op_top(as_input(self, "top"))
 
 cdef object call_top_dim(self, dim, keepdim):
     return TopDimResult._make(
-        op_top_dim(check_input(self, "top"), as_int(dim, "top", "dim", 2), as_bool(keepdim, "top", "keepdim", 3))
+        op_top_dim(as_input(self, "top"), as_int(dim, "top", "dim", 2), as_bool(keepdim, "top", "keepdim", 3))
     )
 
 cdef object call_top_other(self, other):
-    return op_top_other(check_input(self, "top"), check_tensor(other, "top", "other", 2))
+    return op_top_other(
+        as_tensor_operand(self, "top", "input", 1, other), as_tensor_operand(other, "top", "other", 2, self)
+    )
 
 cdef Overloads TOP_OVERLOADS = Overloads("top", (
     Overload("(Tensor input)"),

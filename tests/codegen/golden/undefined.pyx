@@ -69,7 +69,7 @@ ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
 cdef object call_extent(self, parts, pair, scales):
     return ExtentResult._make(
         op_extent(
-            check_input(self, "extent"),
+            as_input(self, "extent"),
             as_optional_tensor_list(parts, "extent", "parts", 2),
             as_tuple(pair, "extent", "pair", 3, INT_ITEMS, 2),
             as_tuple_or_none(scales, "extent", "scales", 4, FLOAT_ITEMS, 0),

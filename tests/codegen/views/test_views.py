@@ -361,10 +361,13 @@ def test_unions_are_told_apart_by_what_is_a_tensor() -> None:
     )
 
 
-def test_numbers_alone_are_refused() -> None:
+def test_the_first_of_numbers_alone_becomes_a_tensor() -> None:
     face = face_of("minus(Tensor|Scalar self, Tensor|Scalar other) -> Tensor\n  forward: ufunc(subtract)\n"
                    "  self: grad\n  other: -grad")  # fmt: skip
-    assert face.calls[0].lines[-1] == 'refuse_numbers("minus", "input")'
+    assert face.calls[0].lines[-2:] == (
+        "self = number_as_tensor(self, other)",
+        "return op_minus_tensor_scalar(<TensorBase>self, other)",
+    )
 
 
 NO_OUT = "\n  variants: [function, method]"

@@ -11,8 +11,12 @@ X = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gs.exp([1.0]), "exp(): argument 'input' (position 1) must be Tensor, not list"),
-        (lambda: gs.maximum(2, X), "maximum(): argument 'input' (position 1) must be Tensor, not int"),
+        (lambda: gs.exp("1"), "exp(): argument 'input' (position 1) must be Tensor, not str"),
+        (lambda: gs.exp(["1"]), "exp(): argument 'input' (position 1) must be Tensor, not list"),
+        (lambda: gs.exp([1.0, None]), "exp(): argument 'input' (position 1) must be Tensor, not list"),
+        (lambda: gs.maximum(None, X), "maximum(): argument 'input' (position 1) must be Tensor, not NoneType"),
+        (lambda: gs.clamp(X, "a"), "clamp(): argument 'min' (position 2) must be Tensor or number, not str"),
+        (lambda: gs.clamp(X, max=[None]), "clamp(): argument 'max' (position 3) must be Tensor or number, not list"),
         (lambda: gs.mul(X, "2"), "mul(): argument 'other' (position 2) must be Tensor or number, not str"),
         (lambda: gs.softmax(X, 0.5), "softmax(): argument 'dim' (position 2) must be int, not float"),
         (lambda: gs.softmax(X, True), "softmax(): argument 'dim' (position 2) must be int, not bool"),
@@ -23,9 +27,9 @@ X = gs.tensor([[1.0, 2.0], [3.0, 4.0]])
         ),
         (lambda: X.reshape(None), "reshape(): argument 'shape' (position 2) must be tuple of ints, but found"),
         (lambda: gs.cat(X), "cat(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"),
-        (lambda: gs.cat([X, 1]), "cat(): expected Tensor as element 1 of argument 'tensors', but got int"),
-        (lambda: gs.pow(1, 2), "pow(): argument 'input' (position 1) must be Tensor when the others are numbers"),
-        (lambda: X.add_([1]), "add_(): argument 'other' (position 2) must be Tensor or number, not list"),
+        (lambda: gs.cat([X, "1"]), "cat(): expected Tensor as element 1 of argument 'tensors', but got str"),
+        (lambda: X.add_({}), "add_(): argument 'other' (position 2) must be Tensor or number, not dict"),
+        (lambda: X.add_(["1"]), "add_(): argument 'other' (position 2) must be Tensor or number, not list"),
         (lambda: gs.exp(X, out=1), "exp(): argument 'out' must be Tensor, not int"),
     ],
 )
