@@ -16,6 +16,7 @@ import numpy as np
 
 from gradsmith.func.arguments import ArraysGiven, Function
 from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.calls.captured import was_made_in_ended_call
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import from_array, from_shared_array
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -73,9 +74,25 @@ def with_arrays(tree: Any) -> Any:
 
 
 def _array_of(leaf: Any) -> Any:
-    if not is_tensor(leaf) or leaf.requires_grad or all_tangents(leaf) or is_batched_tensor(leaf) or leaf.is_meta:
+    if not is_tensor(leaf) or all_tangents(leaf) or is_batched_tensor(leaf) or leaf.is_meta or _has_history(leaf):
         return leaf
-    return leaf.numpy()[()]
+    return leaf.detach().numpy()[()]
+
+
+def _has_history(tensor: Any) -> bool:
+    """Does it lead back to a leaf that is still there? Those of nested transforms ended with their calls."""
+    if not tensor.requires_grad or tensor.is_leaf:
+        return bool(tensor.requires_grad)
+    waiting, seen = [tensor.grad_fn], {id(tensor.grad_fn)}
+    while waiting:
+        node = waiting.pop()
+        leaf = getattr(node, "variable", None)
+        if leaf is not None and not was_made_in_ended_call(leaf):
+            return True
+        new = [found for found, _ in node.next_functions if found is not None and id(found) not in seen]
+        seen.update(map(id, new))
+        waiting += new
+    return False
 
 
 def giving_tensors(func: Function) -> Function:

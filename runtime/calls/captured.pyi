@@ -1,5 +1,6 @@
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 def leave_call(tensor: T) -> T: ...
+def was_made_in_ended_call(tensor: Any) -> bool: ...

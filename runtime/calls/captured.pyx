@@ -52,3 +52,8 @@ def leave_call(tensor):
             depth = min(call_depth(), <uint32_t>DEEPEST)
             made.flags = made.flags & ~<uint32_t>MADE_IN_CALL | depth << BIRTH_SHIFT
     return tensor
+
+
+def was_made_in_ended_call(TensorBase tensor not None):
+    """Was it made in a call of a transformed function that is over, and has not left it as a result?"""
+    return depth_at_birth(tensor) > <int>call_depth()

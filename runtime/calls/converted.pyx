@@ -141,7 +141,9 @@ cdef TensorBase of_list(object value, object beside, int depth):
 
 
 cdef object weak_dtype(str kind, object beside):
-    example = 1j if kind == "c" else 1.0
+    cdef object example = 1.0       # an object: Cython would make both numbers complex
+    if kind == "c":
+        example = 1j
     return dtypes.number_dtype(example) if beside is None else dtypes.result_type(example, beside)
 
 

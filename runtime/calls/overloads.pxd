@@ -4,7 +4,7 @@ cdef class Overload:
     cdef readonly tuple parameters  # Parameter, in order
     cdef int positional             # how many may be given by position
 
-    cdef tuple expect_bound(self, tuple args, dict kwargs, bint converted)
+    cdef tuple expect_bound(self, tuple args, dict kwargs, int converted)
 
 
 cdef class Overloads:

@@ -38,7 +38,7 @@ cdef class Parameter:
         self.optional = type_.endswith("?")
         self.default = default
 
-    cdef bint takes(self, object value, bint converted) except -1:
+    cdef bint takes(self, object value, int converted) except -1:
         return (value is None and self.optional) or fits(value, self.type, converted)
 
 
@@ -64,10 +64,10 @@ cdef class Overload:
         if self.positional < 0:
             self.positional = len(parameters)
 
-    cdef tuple expect_bound(self, tuple args, dict kwargs, bint converted):
+    cdef tuple expect_bound(self, tuple args, dict kwargs, int converted):
         """A value for each parameter, or None when the arguments do not fit.
 
-        When they are `converted`, what can become a tensor fits where one is wanted.
+        How far they are `converted`: with 1, arrays and lists fit where a tensor is wanted, with 2 numbers too.
         """
         cdef Parameter parameter
         cdef int i, unused = len(kwargs), given = len(args)
@@ -109,7 +109,7 @@ cdef class Overloads:
         cdef Overload overload
         cdef dict named = first_names(kwargs, self.overloads)
         cdef int i
-        for converted in (False, self.name not in BY_EXAMPLE):
+        for converted in range(1 if self.name in BY_EXAMPLE else 3):
             for i, overload in enumerate(self.overloads):
                 bound = overload.expect_bound(args, named, converted)
                 if bound is not None:
@@ -161,9 +161,9 @@ cdef dict first_names(dict kwargs, tuple overloads):
 
 # ---- what fits a type
 
-cdef bint fits(object value, str type_, bint converted) except -1:
+cdef bint fits(object value, str type_, int converted) except -1:
     if type_ == "Tensor":
-        return is_tensor(value) or (converted and is_operand(value) and not isinstance(value, BOOLS))
+        return is_tensor(value) or (converted and becomes_tensor(value, converted))
     if type_ == "int":
         return is_int(value)
     if type_ == "Tensor|Scalar":
@@ -185,7 +185,13 @@ cdef bint fits(object value, str type_, bint converted) except -1:
     return type_ == "object"
 
 
-cdef bint fits_list(object value, str type_, bint converted) except -1:
+cdef bint becomes_tensor(object value, int converted) except -1:
+    if isinstance(value, NUMBERS):
+        return converted == 2 and not isinstance(value, BOOLS)
+    return is_operand(value)
+
+
+cdef bint fits_list(object value, str type_, int converted) except -1:
     """The length of a list is checked when it is converted, with an error of its own.
 
     So is what is no tensor of an `out` for several results, which alone is a ``Tensor[2]``.
