@@ -131,7 +131,7 @@ class ArraysGiven(ValueError):
         self.positions = tuple(positions)
         self.beside_tensors = any(map(is_tensor, leaves))
         wrong = next(n for n, leaf in enumerate(leaves) if not is_tensor(leaf))
-        super().__init__(_no_tensor(call, leaves[wrong], _paths(spec, self.positions)[wrong]).args[0])
+        super().__init__(_no_tensor(call, leaves[wrong], _paths(spec, self.positions)[wrong], "a Tensor").args[0])
 
 
 def can_become_tensor(value: Any) -> bool:
@@ -151,7 +151,7 @@ def _paths(spec: TreeSpec, positions: Iterable[int]) -> list[str]:
 
 def require_differentiable(call: Call, value: Any, what: str) -> None:
     if not is_tensor(value):
-        raise _no_tensor(call, value, what)
+        raise _no_tensor(call, value, what, "a Tensor, or an array or number of floating point,")
     if value.dtype.kind not in "fc":
         raise call.error(
             f"only Tensors of floating point and complex dtype can be differentiated by, but {what} has dtype "
@@ -159,13 +159,13 @@ def require_differentiable(call: Call, value: Any, what: str) -> None:
         )
 
 
-def _no_tensor(call: Call, value: Any, what: str) -> Exception:
+def _no_tensor(call: Call, value: Any, what: str, wanted: str) -> Exception:
     kind = type(value).__name__
     if isinstance(value, (np.ndarray, np.generic)):
         kind += f" of dtype {value.dtype}"
     return call.error(
-        f"{what} must be a Tensor, or an array or number of floating point, to be differentiated by, got {kind}; leave it "
-        "out of argnums, or make it a tensor with gradsmith.tensor()",
+        f"{what} must be {wanted} to be differentiated by, got {kind}; leave it out of argnums, or make it a tensor with "
+        "gradsmith.tensor()",
         ValueError,
     )
 

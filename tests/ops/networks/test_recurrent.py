@@ -292,7 +292,7 @@ SETTINGS = (False, 1, 0.0, False, False, False)
         (lambda: gs.gru(X, (H, H), WEIGHTS, *SETTINGS), RuntimeError, "expects one hidden state"),
         (lambda: gs.lstm(X, (H, H), WEIGHTS, True, *SETTINGS[1:]), RuntimeError, "incorrect number of RNN parameters"),
         (lambda: gs.lstm(X, (H, H), WEIGHTS[::-1], *SETTINGS), RuntimeError, "weight of the input has the size"),
-        (lambda: gs.lstm(X, (H, H), [WEIGHTS[0], 1], *SETTINGS), TypeError, "must be a Tensor, not int"),
+        (lambda: gs.lstm(X, (H, H), [WEIGHTS[0], "1"], *SETTINGS), TypeError, "must be a Tensor, not str"),
         (lambda: gs.lstm(X[0], (H, H), WEIGHTS, *SETTINGS), RuntimeError, "must have 3 dimensions, got 2"),
         (lambda: gs.lstm(X[:0], (H, H), WEIGHTS, *SETTINGS), RuntimeError, "sequence length to be larger than 0"),
         (lambda: gs.lstm(X, (H[:, :1], H), WEIGHTS, *SETTINGS), RuntimeError, r"Expected hidden\[0\] size"),
