@@ -95,6 +95,8 @@ FLOORS = (
     "gradsmith.array_api",
     "gradsmith.numpy_protocols.composed",
     "gradsmith.numpy_protocols",
+    "gradsmith.utils.einops",
+    "gradsmith.utils.opt_einsum",
     "gradsmith.extension",
     "gradsmith.compat",
     "gradsmith.serialization",

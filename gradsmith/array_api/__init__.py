@@ -7,7 +7,7 @@ Defaults of dtypes are those of gradsmith: `gradsmith.set_default_dtype` sets th
 >>> x = gs.tensor([1.0, 4.0], requires_grad=True)
 >>> xp = x.__array_namespace__()
 >>> xp.sum(xp.sqrt(x), axis=0, keepdims=True)
-tensor([3.], grad_fn=<SumBackward>)
+tensor([3.], grad_fn=<SumBackward1>)
 """
 
 from math import e, inf, nan, pi

@@ -109,8 +109,14 @@ class IntegerInfo:
 def finfo(type: Any, /) -> FloatInfo:
     """Limits of a floating dtype, or of a tensor's, as Python floats."""
     info = gs.finfo(type.dtype if isinstance(type, Tensor) else type)
-    limits = (float(n) for n in (info.eps, info.max, info.min, info.smallest_normal))
-    return FloatInfo(info.bits, *limits, np.dtype(info.dtype))
+    return FloatInfo(
+        bits=info.bits,
+        eps=float(info.eps),
+        max=float(info.max),
+        min=float(info.min),
+        smallest_normal=float(info.smallest_normal),
+        dtype=np.dtype(info.dtype),
+    )
 
 
 def iinfo(type: Any, /) -> IntegerInfo:

@@ -36,7 +36,8 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
         How many of the last axes of `x1` and the first of `x2`, or which ones of each.
     """
     dims: Any = axes if isinstance(axes, int) else [list(axis) for axis in axes]
-    return gs.tensordot(*promoted("tensordot", tensor_of("tensordot", x1), tensor_of("tensordot", x2)), dims=dims)
+    first, second = promoted("tensordot", tensor_of("tensordot", x1), tensor_of("tensordot", x2))
+    return gs.tensordot(first, second, dims)
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:

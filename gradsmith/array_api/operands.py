@@ -49,7 +49,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 
 
 def _dtype_of(operand: Any) -> DType:
-    return operand.dtype if isinstance(operand, Tensor) else as_dtype(operand, "result_type")
+    return operand.dtype if isinstance(operand, (Tensor, np.generic)) else as_dtype(operand, "result_type")
 
 
 def with_number(dtype: DType, number: complex) -> DType:
@@ -74,7 +74,7 @@ def promoted(function: str, *operands: Any) -> tuple[Tensor, ...]:
     """
     first = _first_tensor(function, operands)
     for operand in operands:
-        if not isinstance(operand, (Tensor, *_NUMBERS)):
+        if not isinstance(operand, (Tensor, np.generic, *_NUMBERS)):
             raise TypeError(f"{function}(): expected tensors or numbers, but got {type(operand).__name__}")
     dtype = result_type(*operands)
     return tuple(_as(operand, dtype, first.device) for operand in operands)

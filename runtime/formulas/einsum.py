@@ -8,6 +8,7 @@ An equation is worked out once for operands of certain shapes: `Plan` says what 
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -259,12 +260,31 @@ def _order(terms: list[Term], output: Labels) -> list[tuple[int, int]]:
         return [(0, 1)] * (len(terms) - 1)
     there = {label for term in terms for label in term.labels}
     numbers = {label: number for number, label in enumerate(there)}
-    operands: list[Any] = []
-    for term in terms:
-        operands += [np.broadcast_to(0.0, term.shape), [numbers[label] for label in term.labels]]
+    inputs = [[numbers[label] for label in term.labels] for term in terms]
     wanted = [numbers[label] for label in output if label in there]
-    path = np.einsum_path(*operands, wanted, optimize="greedy")[0][1:]
+    path = _path(inputs, [term.shape for term in terms], wanted)
     return [pair for step in path for pair in _pairs(step)]
+
+
+def _path(inputs: list[list[int]], shapes: list[Shape], output: list[int]) -> Sequence[Sequence[int]]:
+    """The steps that opt_einsum finds, where it is installed, or NumPy."""
+    finder = _opt_einsum()
+    if finder is None:
+        arrays = [np.broadcast_to(0.0, shape) for shape in shapes]
+        operands = [part for pair in zip(arrays, inputs, strict=True) for part in pair]
+        return np.einsum_path(*operands, output, optimize="greedy")[0][1:]
+    texts = ["".join(map(finder.get_symbol, numbers)) for numbers in (*inputs, output)]
+    equation = f"{','.join(texts[:-1])}->{texts[-1]}"
+    return finder.contract_path(equation, *shapes, shapes=True, optimize="auto")[0]  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=1)
+def _opt_einsum() -> Any:
+    """The package, or None; looked for once, when an equation of three operands or more is first worked out."""
+    try:
+        return importlib.import_module("opt_einsum")
+    except ImportError:
+        return None
 
 
 def _pairs(step: Sequence[int]) -> list[tuple[int, int]]:
