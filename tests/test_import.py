@@ -52,7 +52,7 @@ def test_a_first_gradient_imports_nothing_heavy():
 
 
 def test_modules_need_nothing_but_numpy():
-    """Those of the generator and of the build, what tests and proofs use, and what joins other packages may need more."""
+    """The generator, the build, what tests and proofs use, and what joins another package may need more."""
     code = """
 import importlib, pkgutil, sys
 for name in ("typing_extensions", "scipy", "yaml", "jinja2", "setuptools", "Cython", "matplotlib"):

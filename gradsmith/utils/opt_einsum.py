@@ -31,4 +31,5 @@ def transpose(x: gs.Tensor, axes: Sequence[int]) -> gs.Tensor:
 
 
 # Where opt_einsum looks for the functions of tensors, by the name of their package.
-required("opt_einsum", "gradsmith.utils.opt_einsum", "opt_einsum.backends.dispatch")._aliases["gradsmith"] = __name__
+_dispatch = required("opt_einsum", "gradsmith.utils.opt_einsum", "opt_einsum.backends.dispatch")
+_dispatch._aliases["gradsmith"] = __name__

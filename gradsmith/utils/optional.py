@@ -26,6 +26,7 @@ def required(extra: str, user: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
+        package = module.partition(".")[0]
         raise ModuleNotFoundError(
-            f"{user} needs {error.name}, which is not installed: pip install gradsmith[{extra}]", name=error.name
-        ) from None
+            f"{user} needs {package}, which is not installed: pip install gradsmith[{extra}]", name=error.name
+        ) from error

@@ -1,5 +1,6 @@
 """Nothing that Python can reach ends the process, and nothing takes forever: see hostile_calls.py."""
 
+import importlib.util
 import os
 import pkgutil
 import subprocess
@@ -16,13 +17,16 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # Plain Python that writes files and starts compilers, which is no place for arguments without sense.
 LEFT_OUT = ("gradsmith.codegen", "gradsmith.compiling", "gradsmith.extension", "gradsmith.verify")
+# What joins another package, which need not be installed.
+OPTIONAL = {"gradsmith.utils.einops": "einops", "gradsmith.utils.opt_einsum": "opt_einsum"}
 SECONDS = 300
 
 
 def modules():
     """Names of all modules, compiled or not, public or not."""
     found = pkgutil.walk_packages(gradsmith.__path__, "gradsmith.", onerror=lambda name: None)
-    return [m.name for m in found if not m.name.startswith(LEFT_OUT) and not m.name.endswith("__main__")]
+    absent = tuple(name for name, package in OPTIONAL.items() if importlib.util.find_spec(package) is None)
+    return [m.name for m in found if not m.name.startswith((*LEFT_OUT, *absent)) and not m.name.endswith("__main__")]
 
 
 def batches():
