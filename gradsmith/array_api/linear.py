@@ -21,10 +21,12 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 
     Raises
     ------
-    RuntimeError
+    ValueError
         `x` has fewer than two axes.
     """
-    return tensor_of("matrix_transpose", x).mT
+    if tensor_of("matrix_transpose", x).ndim < 2:
+        raise ValueError(f"matrix_transpose(): needs at least two axes, but got {x.ndim}")
+    return x.mT
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
