@@ -14,6 +14,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.runtime.arrays.dtypes import as_dtype, default_complex_dtype, promote_types
+from gradsmith.runtime.graph.tensor import from_array
 
 Tensor = gs.Tensor
 DType = np.dtype[Any]
@@ -44,7 +45,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     dtypes = [_dtype_of(operand) for operand in arrays_and_dtypes if not isinstance(operand, _NUMBERS)]
     if not dtypes:
         raise ValueError("result_type(): needs at least one array or dtype")
-    found = functools.reduce(promote_types, dtypes)
+    found = dtypes[0] if len(dtypes) == 1 else functools.reduce(promote_types, dtypes)
     return functools.reduce(with_number, (n for n in arrays_and_dtypes if isinstance(n, _NUMBERS)), found)
 
 
@@ -73,11 +74,13 @@ def promoted(function: str, *operands: Any) -> tuple[Tensor, ...]:
         None of them is a tensor, or one is neither tensor nor number.
     """
     first = _first_tensor(function, operands)
+    if all(isinstance(operand, Tensor) and operand.dtype is first.dtype for operand in operands):
+        return operands
     for operand in operands:
         if not isinstance(operand, (Tensor, np.generic, *_NUMBERS)):
             raise TypeError(f"{function}(): expected tensors or numbers, but got {type(operand).__name__}")
     dtype = result_type(*operands)
-    return tuple(_as(operand, dtype, first.device) for operand in operands)
+    return tuple(_as(operand, dtype, first) for operand in operands)
 
 
 def _first_tensor(function: str, operands: tuple[Any, ...]) -> Tensor:
@@ -87,10 +90,11 @@ def _first_tensor(function: str, operands: tuple[Any, ...]) -> Tensor:
     raise TypeError(f"{function}(): one of the operands must be a tensor; make it one with asarray()")
 
 
-def _as(operand: Any, dtype: DType, device: Any) -> Tensor:
+def _as(operand: Any, dtype: DType, first: Tensor) -> Tensor:
     if isinstance(operand, Tensor):
         return operand if operand.dtype == dtype else operand.to(dtype)
-    return gs.tensor(operand, dtype=dtype, device=device)
+    number = from_array(np.array(operand, dtype))
+    return number.to(first.device) if first.is_meta else number
 
 
 def tensor_of(function: str, x: Any) -> Tensor:

@@ -15,11 +15,13 @@ __all__ = [
 Axis = int | tuple[int, ...] | None
 
 
-def _sum_dtype(function: str, x: Tensor, dtype: DType | None) -> DType:
-    """Sums of small integers are as wide as the default integer."""
-    if dtype is not None:
-        return as_dtype(dtype, function)
-    return {"b": gs.int64, "i": gs.int64, "u": gs.uint64}.get(x.dtype.kind, x.dtype)
+_WIDE = {"b": gs.int64, "i": gs.int64, "u": gs.uint64}
+
+
+def _widened(function: str, x: Tensor, dtype: DType | None) -> Tensor:
+    """The elements in the dtype of their sum: that of small integers is as wide as the default integer."""
+    wide = _WIDE.get(x.dtype.kind, x.dtype) if dtype is None else as_dtype(dtype, function)
+    return x if wide == x.dtype else x.to(wide)
 
 
 # ---- reductions
@@ -28,14 +30,14 @@ def _sum_dtype(function: str, x: Tensor, dtype: DType | None) -> DType:
 def sum(x: Tensor, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Tensor:
     """Sums along axes, along all if `axis` is None; those of integers in 64 bits unless `dtype` is given."""
     axes = axes_of("sum", tensor_of("sum", x), axis)
-    wide = x.to(_sum_dtype("sum", x, dtype))
+    wide = _widened("sum", x, dtype)
     return gs.sum(wide, axes, keepdims, dtype=wide.dtype) if axes else wide
 
 
 def prod(x: Tensor, /, *, axis: Axis = None, dtype: DType | None = None, keepdims: bool = False) -> Tensor:
     """Products along axes, along all if `axis` is None; those of integers in 64 bits unless `dtype` is given."""
     axes = axes_of("prod", tensor_of("prod", x), axis)
-    found = x.to(_sum_dtype("prod", x, dtype))
+    found = _widened("prod", x, dtype)
     for one in sorted(axes, reverse=True):
         found = gs.prod(found, one, keepdims, dtype=found.dtype)
     return found
@@ -137,7 +139,7 @@ def _so_far(
     if axis is None and tensor_of(function, x).ndim != 1:
         raise ValueError(f"{function}(): axis must be given for a tensor of {x.ndim} dimensions")
     at = axis_of(function, tensor_of(function, x).ndim, 0 if axis is None else axis)
-    wide = x.to(_sum_dtype(function, x, dtype))
+    wide = _widened(function, x, dtype)
     found = scan(wide, at, dtype=wide.dtype)
     if not include_initial:
         return found
