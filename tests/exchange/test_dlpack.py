@@ -297,3 +297,14 @@ def test_with_pytorch():
     assert gs.from_dlpack(torch.utils.dlpack.to_dlpack(there)).add_(1).tolist() == there.tolist()
     with pytest.raises(BufferError):
         gs.from_dlpack(torch.ones(2, requires_grad=True))
+
+
+def test_with_jax():
+    jax = pytest.importorskip("jax")
+    theirs = jax.numpy.arange(6.0).reshape(2, 3)
+    ours = gs.from_dlpack(theirs)
+    assert ours.data_ptr() == theirs.unsafe_buffer_pointer() and ours.tolist() == theirs.tolist()
+    with pytest.raises(ValueError, match="read-only"):
+        ours.add_(1)  # arrays of JAX never change
+    del theirs
+    assert jax.numpy.from_dlpack(ours * 2).tolist() == [[0.0, 2.0, 4.0], [6.0, 8.0, 10.0]]

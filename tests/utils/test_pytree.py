@@ -112,3 +112,7 @@ def test_a_class_of_the_user():
     assert (again.first, again.second, again.name) == (3, 4, "a")
     with pytest.raises(ValueError, match="already registered"):
         pytree.register_pytree_node(Pair, None, None)
+
+
+def test_the_module_is_there_without_an_import():
+    assert gs.utils.pytree is pytree
