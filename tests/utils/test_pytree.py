@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gradsmith as gs
 from gradsmith.utils import pytree
 from gradsmith.utils.pytree import Mismatch
 
