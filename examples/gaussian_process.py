@@ -3,7 +3,7 @@
     python examples/gaussian_process.py
 
 The likelihood of some noisy measurements depends on the length over which the unknown function varies, on its size, and
-on the noise. It is written as a function of arrays, and `gs.optimize` finds the three by its gradient; SciPy is needed.
+on the noise. It is a plain function of NumPy's, and `gs.optimize` finds the three by its gradient; SciPy is needed.
 The exit code is 0 when the prediction is closer to the truth than the noise, and 95 % intervals hold as they say.
 """
 
@@ -18,7 +18,7 @@ import gradsmith as gs
 
 NOISE = 0.15
 INTERVAL = 1.96  # standard deviations around the mean that hold 95 %
-Parameters = dict[str, gs.Tensor]
+Parameters = dict[str, float]
 
 
 def truth(x: np.ndarray) -> np.ndarray:
@@ -35,30 +35,30 @@ def measurements(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
 # ---- the model
 
 
-def kernel(logs: Parameters, x: gs.Tensor, y: gs.Tensor) -> gs.Tensor:
+def kernel(logs: Parameters, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Covariance of the function at two sets of places: near ones are alike."""
-    distance = (x[:, None] - y[None, :]) / gs.exp(logs["length"])
-    return gs.exp(2 * logs["size"] - 0.5 * distance**2)
+    distance = (x[:, None] - y[None, :]) / np.exp(logs["length"])
+    return np.exp(2 * logs["size"] - 0.5 * distance**2)
 
 
-def noisy(logs: Parameters, x: gs.Tensor) -> gs.Tensor:
+def noisy(logs: Parameters, x: np.ndarray) -> np.ndarray:
     """Covariance of measurements."""
-    return kernel(logs, x, x) + gs.exp(2 * logs["noise"]) * gs.eye(len(x), dtype=x.dtype)
+    return kernel(logs, x, x) + np.exp(2 * logs["noise"]) * np.eye(len(x))
 
 
-def surprise(logs: Parameters, x: gs.Tensor, y: gs.Tensor) -> gs.Tensor:
+def surprise(logs: Parameters, x: np.ndarray, y: np.ndarray) -> float:
     """Negative logarithm of the likelihood of measurements `y`."""
-    factor = gs.linalg.cholesky(noisy(logs, x))
-    white = gs.linalg.solve(factor, y)
-    return 0.5 * gs.sum(white**2) + gs.sum(gs.log(gs.diagonal(factor))) + 0.5 * len(x) * np.log(2 * np.pi)
+    factor = np.linalg.cholesky(noisy(logs, x))
+    white = np.linalg.solve(factor, y)
+    return 0.5 * np.sum(white**2) + np.sum(np.log(np.diagonal(factor))) + 0.5 * len(x) * np.log(2 * np.pi)
 
 
-def prediction(logs: Parameters, x: gs.Tensor, y: gs.Tensor, places: gs.Tensor) -> tuple[gs.Tensor, gs.Tensor]:
+def prediction(logs: Parameters, x: np.ndarray, y: np.ndarray, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of the function at other places."""
     across = kernel(logs, places, x)
-    weights = gs.linalg.solve(noisy(logs, x), across.T)
-    variance = gs.diagonal(kernel(logs, places, places)) - gs.sum(across * weights.T, 1)
-    return weights.T @ y, gs.sqrt(variance)
+    weights = np.linalg.solve(noisy(logs, x), across.T)
+    variance = np.diagonal(kernel(logs, places, places)) - np.sum(across * weights.T, axis=1)
+    return weights.T @ y, np.sqrt(variance)
 
 
 # ---- the program
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
-    x, y = map(gs.from_numpy, measurements(options.count, options.seed))
+    x, y = measurements(options.count, options.seed)
     start = {"length": 0.0, "size": 0.0, "noise": -1.0}
     fitted = gs.optimize.minimize(surprise, start, args=(x, y))
     print(f"{options.count} measurements, {fitted.nit} steps of BFGS:")
@@ -78,8 +78,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"   {name:7} {np.exp(value):6.3f}")
 
     places = np.linspace(0.2, 4.8, 200)
-    logs = {name: gs.tensor(value, dtype=gs.float64) for name, value in fitted.x.items()}
-    mean, deviation = (found.numpy() for found in prediction(logs, x, y, gs.from_numpy(places)))
+    mean, deviation = prediction(fitted.x, x, y, places)
     error = np.sqrt(np.mean((mean - truth(places)) ** 2))
     inside = np.mean(np.abs(mean - truth(places)) < INTERVAL * deviation)
     print(

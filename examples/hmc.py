@@ -2,9 +2,9 @@
 
     python examples/hmc.py
 
-The logarithm of the posterior is a plain function of one vector of weights; `vmap` of its gradient moves many chains at
-once. Weights are Gaussian here, so that the true mean and covariance have a formula. The exit code is 0 when those of
-the samples agree with it.
+The logarithm of the posterior is a plain function of NumPy's of one vector of weights; `gs.vmap` of its `gs.grad` moves
+many chains at once. Weights are Gaussian here, so that the true mean and covariance have a formula. The exit code is 0
+when those of the samples agree with it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import gradsmith as gs
 NOISE = 0.5  # of the data; the prior of each weight has deviation 1
 STEP, LEAPS = 0.06, 12
 CHAINS = 64
-Gradient = Callable[[gs.Tensor], gs.Tensor]
+Gradient = Callable[[np.ndarray], np.ndarray]
 
 
 # ---- the posterior
@@ -34,10 +34,10 @@ def data() -> tuple[np.ndarray, np.ndarray]:
     return powers, powers @ [0.5, -1.0, 0.3, 0.8] + NOISE * random.standard_normal(40)
 
 
-def log_posterior(weights: gs.Tensor, inputs: gs.Tensor, outputs: gs.Tensor) -> gs.Tensor:
+def log_posterior(weights: np.ndarray, inputs: np.ndarray, outputs: np.ndarray) -> float:
     """Up to a constant."""
     misfit = (outputs - inputs @ weights) / NOISE
-    return -0.5 * gs.sum(misfit**2) - 0.5 * gs.sum(weights**2)
+    return -0.5 * np.sum(misfit**2) - 0.5 * np.sum(weights**2)
 
 
 def exact(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -49,7 +49,7 @@ def exact(inputs: np.ndarray, outputs: np.ndarray) -> tuple[np.ndarray, np.ndarr
 # ---- the sampler
 
 
-def leapfrog(place: gs.Tensor, momentum: gs.Tensor, slope: Gradient, step: float) -> tuple[gs.Tensor, gs.Tensor]:
+def leapfrog(place: np.ndarray, momentum: np.ndarray, slope: Gradient, step: float) -> tuple[np.ndarray, np.ndarray]:
     """Follow Hamilton's equations for a while: half a step of the momenta, steps of both in turn, half a step."""
     momentum = momentum + 0.5 * step * slope(place)
     for leap in range(LEAPS):
@@ -58,19 +58,21 @@ def leapfrog(place: gs.Tensor, momentum: gs.Tensor, slope: Gradient, step: float
     return place, momentum
 
 
-def sample(density: Callable[[gs.Tensor], gs.Tensor], start: gs.Tensor, count: int) -> tuple[np.ndarray, float]:
+def sample(
+    density: Callable[[np.ndarray], float], start: np.ndarray, count: int, random: np.random.Generator
+) -> tuple[np.ndarray, float]:
     """Samples of all chains, (count, chains, weights), and which part of the proposals was accepted."""
     slope, height = gs.vmap(gs.grad(density)), gs.vmap(density)
     place, kept, accepted = start, [], 0.0
     for _ in range(count):
-        momentum = gs.randn(*place.shape, dtype=place.dtype)
-        step = STEP * (0.7 + 0.6 * gs.rand(1).item())  # with one length, what swings once in it would never move
+        momentum = random.standard_normal(place.shape)
+        step = STEP * random.uniform(0.7, 1.3)  # with one length, what swings once in it would never move
         there, arrived = leapfrog(place, momentum, slope, step)
-        gain = height(there) - height(place) - 0.5 * gs.sum(arrived**2 - momentum**2, 1)
-        is_taken = gs.log(gs.rand(len(place), dtype=place.dtype)) < gain
-        place = gs.where(is_taken[:, None], there, place)
-        kept.append(place.numpy().copy())
-        accepted += is_taken.to(gs.float64).mean().item() / count
+        gain = height(there) - height(place) - 0.5 * np.sum(arrived**2 - momentum**2, axis=1)
+        is_taken = np.log(random.random(len(place))) < gain
+        place = np.where(is_taken[:, None], there, place)
+        kept.append(place)
+        accepted += is_taken.mean() / count
     return np.stack(kept), accepted
 
 
@@ -79,12 +81,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=300, help="samples of each chain")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
-    gs.manual_seed(options.seed)
 
     inputs, outputs = data()
-    constants = gs.from_numpy(inputs), gs.from_numpy(outputs)
-    start = gs.zeros(CHAINS, inputs.shape[1], dtype=gs.float64)
-    samples, accepted = sample(lambda weights: log_posterior(weights, *constants), start, options.count)
+    start, random = np.zeros((CHAINS, inputs.shape[1])), np.random.default_rng(options.seed)
+    samples, accepted = sample(lambda weights: log_posterior(weights, inputs, outputs), start, options.count, random)
     drawn = samples[options.count // 5 :].reshape(-1, inputs.shape[1])
     mean, deviation = exact(inputs, outputs)
 

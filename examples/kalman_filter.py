@@ -31,12 +31,12 @@ def series(length: int, seed: int) -> np.ndarray:
     return np.array(seen)
 
 
-def natural(unknown: gs.Tensor) -> gs.Tensor:
+def natural(unknown: np.ndarray) -> np.ndarray:
     """Decay between -1 and 1, and two positive deviations, of three numbers without limits."""
-    return gs.stack([gs.tanh(unknown[0]), gs.exp(unknown[1]), gs.exp(unknown[2])])
+    return np.stack([np.tanh(unknown[0]), np.exp(unknown[1]), np.exp(unknown[2])])
 
 
-def surprise(parameters: gs.Tensor, seen: np.ndarray) -> gs.Tensor:
+def surprise(parameters: np.ndarray, seen: np.ndarray) -> float:
     """Negative logarithm of the likelihood: the filter predicts each value, and is corrected by it."""
     decay, push, noise = parameters[0], parameters[1], parameters[2]
     mean, variance = 0.0, push**2 / (1 - decay**2)
@@ -44,7 +44,7 @@ def surprise(parameters: gs.Tensor, seen: np.ndarray) -> gs.Tensor:
     for value in seen:
         spread = variance + noise**2
         error = value - mean
-        total = total + 0.5 * (gs.log(2 * np.pi * spread) + error**2 / spread)
+        total = total + 0.5 * (np.log(2 * np.pi * spread) + error**2 / spread)
         gain = variance / spread
         mean = decay * (mean + gain * error)
         variance = decay**2 * (1 - gain) * variance + push**2
@@ -57,17 +57,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(arguments)
 
-    seen = [float(value) for value in series(options.length, options.seed)]
+    seen = series(options.length, options.seed)
     found = gs.optimize.minimize(
         lambda unknown: surprise(natural(unknown), seen), [0.5, 0.0, 0.0], method="trust-exact"
     )
-    estimate = natural(gs.tensor(found.x))
+    estimate = natural(found.x)
     information = func.hessian(lambda parameters: surprise(parameters, seen))(estimate)
-    deviations = gs.sqrt(gs.diagonal(gs.linalg.inv(information))).numpy()
+    deviations = np.sqrt(np.diagonal(np.linalg.inv(information)))
 
     print(f"{options.length} steps, {found.nit} iterations of Newton's method, likelihood {-found.fun:.3f}:")
-    away = (estimate.numpy() - [DECAY, PUSH, NOISE]) / deviations
-    for name, value, deviation, true in zip(NAMES, estimate.tolist(), deviations, (DECAY, PUSH, NOISE)):
+    away = (estimate - [DECAY, PUSH, NOISE]) / deviations
+    for name, value, deviation, true in zip(NAMES, estimate, deviations, (DECAY, PUSH, NOISE)):
         print(f"   {name:6} {value:6.3f} ± {deviation:.3f}   true {true}")
     print(f"The truth is {np.abs(away).max():.1f} standard errors away.")
     return 0 if found.success and np.abs(away).max() < 3 else 1

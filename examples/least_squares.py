@@ -11,6 +11,7 @@ both agree with differences, and descent finds the strength that a search over a
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,23 +23,23 @@ NOISE = 1.0
 STEPS, RATE = 60, 0.5
 
 
-def data(count: int, random: np.random.Generator, weights: np.ndarray) -> tuple[gs.Tensor, gs.Tensor]:
+def data(count: int, random: np.random.Generator, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     inputs = random.standard_normal((count, FEATURES))
-    return gs.from_numpy(inputs), gs.from_numpy(inputs @ weights + NOISE * random.standard_normal(count))
+    return inputs, inputs @ weights + NOISE * random.standard_normal(count)
 
 
-def equations(weights: gs.Tensor, log_strength: gs.Tensor, inputs: gs.Tensor, outputs: gs.Tensor) -> gs.Tensor:
+def equations(weights: np.ndarray, log_strength: float, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """Gradient of the sum of squares by the weights, which is zero at the solution."""
-    return inputs.T @ (inputs @ weights - outputs) + gs.exp(log_strength) * weights
+    return inputs.T @ (inputs @ weights - outputs) + np.exp(log_strength) * weights
 
 
-def solved(log_strength: gs.Tensor, inputs: gs.Tensor, outputs: gs.Tensor) -> gs.Tensor:
+def solved(log_strength: float, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """The weights, by a solver of linear equations that is differentiated."""
-    matrix = inputs.T @ inputs + gs.exp(log_strength) * gs.eye(FEATURES, dtype=inputs.dtype)
-    return gs.linalg.solve(matrix, inputs.T @ outputs)
+    matrix = inputs.T @ inputs + np.exp(log_strength) * np.eye(FEATURES)
+    return np.linalg.solve(matrix, inputs.T @ outputs)
 
 
-def implicit(log_strength: gs.Tensor, inputs: gs.Tensor, outputs: gs.Tensor) -> gs.Tensor:
+def implicit(log_strength: float, inputs: np.ndarray, outputs: np.ndarray) -> np.ndarray:
     """The weights, by any means: the derivative follows from the equations."""
     start = gs.zeros(FEATURES, dtype=inputs.dtype)
     return func.custom_root(equations)(start, log_strength, inputs, outputs)
@@ -49,15 +50,15 @@ def main(arguments: list[str] | None = None) -> int:
     weights = random.standard_normal(FEATURES) * (random.random(FEATURES) < 0.3)
     train, (inputs, outputs) = data(TRAIN, random, weights), data(LEFT_OUT, random, weights)
 
-    def error(log_strength: gs.Tensor, solution: object = solved) -> gs.Tensor:
+    def error(log_strength: float, solution: Callable[..., np.ndarray] = solved) -> float:
         """Mean square on the data that was left out."""
-        return gs.mean((inputs @ solution(log_strength, *train) - outputs) ** 2)
+        return np.mean((inputs @ solution(log_strength, *train) - outputs) ** 2)
 
-    start, small = gs.tensor(0.0, dtype=gs.float64), 1e-5
+    start, small = 0.0, 1e-5
     slopes = {
-        "through the solver": gs.grad(error)(start).item(),
-        "by implicit differentiation": gs.grad(lambda x: error(x, implicit))(start).item(),
-        "by differences": (error(start + small) - error(start - small)).item() / (2 * small),
+        "through the solver": gs.grad(error)(start),
+        "by implicit differentiation": gs.grad(lambda x: error(x, implicit))(start),
+        "by differences": (error(start + small) - error(start - small)) / (2 * small),
     }
     print("Derivative of the error by the logarithm of the strength, at 0:")
     for name, slope in slopes.items():
@@ -66,14 +67,12 @@ def main(arguments: list[str] | None = None) -> int:
     log_strength, slope = start, gs.grad(error)
     for _ in range(STEPS):
         log_strength = log_strength - RATE * slope(log_strength)
-    grid = gs.linspace(-4, 6, 401, dtype=gs.float64)
-    best = grid[gs.vmap(error)(grid).argmin()]
-    print(f"Strength by descent {log_strength.exp().item():.3f}, by search {best.exp().item():.3f};", end=" ")
-    print(
-        f"error {error(log_strength).item():.4f}, without ridge {error(gs.tensor(-20.0, dtype=gs.float64)).item():.4f}"
-    )
+    grid = np.linspace(-4, 6, 401)
+    best = grid[np.argmin(gs.vmap(error)(grid))]
+    print(f"Strength by descent {np.exp(log_strength):.3f}, by search {np.exp(best):.3f};", end=" ")
+    print(f"error {error(log_strength):.4f}, without ridge {error(-20.0):.4f}")
     agree = max(slopes.values()) - min(slopes.values()) < 1e-7
-    return 0 if agree and abs((log_strength - best).item()) < 0.05 else 1
+    return 0 if agree and abs(log_strength - best) < 0.05 else 1
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-import gradsmith as gs
 from gradsmith import func
 
 RATES = np.array([1.1, 0.4, 0.4, 0.1])  # births of prey, hunting, deaths of predators, their births by hunting
@@ -25,14 +24,14 @@ NOISE = 0.02  # relative to the numbers
 TOLERANCE = 0.03
 
 
-def change(state: gs.Tensor, rates: gs.Tensor) -> gs.Tensor:
+def change(state: np.ndarray, rates: np.ndarray) -> np.ndarray:
     """Lotka and Volterra's equations."""
     prey, predators = state[0], state[1]
     births, hunting, deaths, growth = rates[0], rates[1], rates[2], rates[3]
-    return gs.stack([births * prey - hunting * prey * predators, growth * prey * predators - deaths * predators])
+    return np.stack([births * prey - hunting * prey * predators, growth * prey * predators - deaths * predators])
 
 
-def step(state: gs.Tensor, rates: gs.Tensor, dt: float) -> gs.Tensor:
+def step(state: np.ndarray, rates: np.ndarray, dt: float) -> np.ndarray:
     """One step of the classical method of Runge and Kutta."""
     first = change(state, rates)
     second = change(state + dt / 2 * first, rates)
@@ -41,16 +40,16 @@ def step(state: gs.Tensor, rates: gs.Tensor, dt: float) -> gs.Tensor:
     return state + dt / 6 * (first + 2 * second + 2 * third + fourth)
 
 
-def counts(rates: gs.Tensor) -> gs.Tensor:
+def counts(rates: np.ndarray) -> np.ndarray:
     """Prey and predators at ten times in each second, (STEPS, 2)."""
-    state, found = gs.from_numpy(START), []
+    state, found = START, []
     for _ in range(STEPS):
         state = step(state, rates, SECONDS / STEPS)
         found.append(state)
-    return gs.stack(found)
+    return np.stack(found)
 
 
-def fitted(residuals: Callable[[gs.Tensor], gs.Tensor], x: gs.Tensor, rounds: int) -> gs.Tensor:
+def fitted(residuals: Callable[[np.ndarray], np.ndarray], x: np.ndarray, rounds: int) -> np.ndarray:
     """Levenberg's and Marquardt's method: steps of least squares, shortened as long as they lead upwards."""
     jacobian, damping = func.jacfwd(residuals), 1e-2
     misfit = residuals(x)
@@ -58,14 +57,14 @@ def fitted(residuals: Callable[[gs.Tensor], gs.Tensor], x: gs.Tensor, rounds: in
         slope = jacobian(x)
         normal = slope.T @ slope
         while True:
-            move = gs.linalg.solve(normal + damping * gs.diag(gs.diagonal(normal)), slope.T @ misfit)
+            move = np.linalg.solve(normal + damping * np.diag(np.diagonal(normal)), slope.T @ misfit)
             tried = residuals(x - move)
-            if gs.sum(tried**2) < gs.sum(misfit**2) or damping > 1e6:
+            if np.sum(tried**2) < np.sum(misfit**2) or damping > 1e6:
                 break
             damping *= 10
         x, misfit, damping = x - move, tried, damping / 10
-        print(f"   step {number + 1:2}   misfit {gs.sum(misfit**2).item():12.4f}   rates {np.round(x.numpy(), 4)}")
-        if gs.linalg.norm(move) < 1e-6 * gs.linalg.norm(x):
+        print(f"   step {number + 1:2}   misfit {np.sum(misfit**2):12.4f}   rates {np.round(x, 4)}")
+        if np.linalg.norm(move) < 1e-6 * np.linalg.norm(x):
             break
     return x
 
@@ -77,12 +76,12 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
 
     random = np.random.default_rng(options.seed)
-    true = counts(gs.from_numpy(RATES)).numpy()
-    seen = gs.from_numpy(true * (1 + NOISE * random.standard_normal(true.shape)))
+    true = counts(RATES)
+    seen = true * (1 + NOISE * random.standard_normal(true.shape))
 
     print(f"{STEPS} counts of prey and predators, {NOISE:.0%} noise:")
-    start = gs.from_numpy(RATES * [1.15, 0.9, 1.1, 0.95])
-    rates = fitted(lambda rates: gs.flatten(counts(rates) - seen), start, options.rounds).numpy()
+    start = RATES * [1.15, 0.9, 1.1, 0.95]
+    rates = fitted(lambda rates: np.ravel(counts(rates) - seen), start, options.rounds)
     error = np.abs(rates / RATES - 1).max()
     print(f"Fitted {np.round(rates, 3)}, true {RATES}: at most {error:.1%} apart.")
     return 0 if error < TOLERANCE else 1

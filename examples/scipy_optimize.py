@@ -24,13 +24,12 @@ COVARIANCE = np.array([[0.01, 0.002, 0.0], [0.002, 0.04, 0.01], [0.0, 0.01, 0.09
 
 def portfolio() -> bool:
     """Shares that give a return of 6 % at the least risk; Lagrange's equations give them too."""
-    returns, covariance = gs.from_numpy(RETURNS), gs.from_numpy(COVARIANCE)
     constraints = [
-        {"type": "eq", "fun": lambda shares: gs.sum(shares) - 1},
-        {"type": "eq", "fun": lambda shares: returns @ shares - 0.06},
+        {"type": "eq", "fun": lambda shares: np.sum(shares) - 1},
+        {"type": "eq", "fun": lambda shares: RETURNS @ shares - 0.06},
     ]
     found = gs.optimize.minimize(
-        lambda shares: shares @ covariance @ shares, np.full(3, 1 / 3), bounds=[(0, 1)] * 3, constraints=constraints
+        lambda shares: shares @ COVARIANCE @ shares, np.full(3, 1 / 3), bounds=[(0, 1)] * 3, constraints=constraints
     )
     sides = np.stack([np.ones(3), RETURNS])
     lagrange = np.linalg.solve(np.block([[2 * COVARIANCE, sides.T], [sides, np.zeros((2, 2))]]), [0, 0, 0, 1, 0.06])
@@ -43,15 +42,14 @@ def portfolio() -> bool:
 TRUE = {"size": 2.0, "decay": 0.5, "frequency": 3.0}
 
 
-def oscillation(t: gs.Tensor, size: gs.Tensor, decay: gs.Tensor, frequency: gs.Tensor) -> gs.Tensor:
-    return size * gs.exp(-decay * t) * gs.cos(frequency * t)
+def oscillation(t: np.ndarray, size: float, decay: float, frequency: float) -> np.ndarray:
+    return size * np.exp(-decay * t) * np.cos(frequency * t)
 
 
 def fit() -> bool:
     """Parameters of a model, from values with noise, with their standard errors."""
     t = np.linspace(0, 6, 120)
-    true = TRUE["size"] * np.exp(-TRUE["decay"] * t) * np.cos(TRUE["frequency"] * t)
-    seen = true + 0.05 * np.random.default_rng(0).standard_normal(t.shape)
+    seen = oscillation(t, **TRUE) + 0.05 * np.random.default_rng(0).standard_normal(t.shape)
     found, covariance = gs.optimize.curve_fit(oscillation, t, seen, {"size": 1.0, "decay": 1.0, "frequency": 2.8})
     errors = dict(zip(found, np.sqrt(np.diag(covariance))))
     print("Oscillation:", ", ".join(f"{name} {found[name]:.3f} ± {errors[name]:.3f}" for name in found))
@@ -63,24 +61,18 @@ def fit() -> bool:
 WIDTH, RADIUS, POINTS = 1.0, 1.0, 60
 
 
-def area(inner: gs.Tensor) -> gs.Tensor:
+def area(inner: np.ndarray) -> float:
     """Area of the surface that a curve sweeps around an axis, from its radii at even distances."""
-    ring = gs.full((1,), RADIUS, dtype=inner.dtype)
-    radius = gs.cat([ring, inner, ring])
+    radius = np.concatenate([[RADIUS], inner, [RADIUS]])
     step = WIDTH / (POINTS + 1)
-    return 2 * np.pi * gs.sum((radius[1:] + radius[:-1]) / 2 * gs.sqrt(step**2 + (radius[1:] - radius[:-1]) ** 2))
+    return 2 * np.pi * np.sum((radius[1:] + radius[:-1]) / 2 * np.sqrt(step**2 + (radius[1:] - radius[:-1]) ** 2))
 
 
 def soap_film() -> bool:
     """The least area: a catenary, whose least radius `a` solves a * cosh(width / (2 a)) = radius of the rings."""
-    with_gradient = gs.value_and_grad(area)
-
-    def called(x: np.ndarray) -> tuple[float, np.ndarray]:
-        value, gradient = with_gradient(gs.from_numpy(x))
-        return value.item(), gradient.numpy()
-
-    found = optimize.minimize(called, np.full(POINTS, RADIUS), jac=True, method="L-BFGS-B", options={"maxiter": 2000})
-    waist = gs.optimize.root_scalar(lambda a: a * gs.cosh(WIDTH / (2 * a)) - RADIUS, x0=0.9).root
+    start = np.full(POINTS, RADIUS)
+    found = optimize.minimize(gs.value_and_grad(area), start, jac=True, method="L-BFGS-B", options={"maxiter": 2000})
+    waist = gs.optimize.root_scalar(lambda a: a * np.cosh(WIDTH / (2 * a)) - RADIUS, x0=0.9).root
     print(f"Film of soap: waist {found.x.min():.4f}, of the catenary {waist:.4f}, {found.nfev} evaluations")
     return bool(abs(found.x.min() - waist) < 1e-3)
 

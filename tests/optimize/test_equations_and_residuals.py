@@ -117,6 +117,12 @@ def test_as_scipy_fits(options):
     np.testing.assert_allclose(pcov, covariance, rtol=1e-3)
 
 
+def test_a_model_of_numpy():
+    x, y = data()
+    popt, _ = curve_fit(lambda x, a, b, c: a * np.exp(-b * x) + c, x, y)
+    np.testing.assert_allclose(popt, curve_fit(model, x, y)[0], rtol=1e-6)
+
+
 def test_weights():
     x, y = data()
     sigma = gs.tensor(np.where(x < 1, 0.1, 0.02))
@@ -198,7 +204,7 @@ def test_a_callback_of_root():
 
 def test_what_a_function_raises_comes_out_of_fortran():
     def equations(x):
-        if float(x[0]) != 1.0:
+        if x[0].item() != 1.0:
             raise KeyError("mine")
         return x**2 - 3
 

@@ -165,6 +165,18 @@ def test_further_arguments():
     np.testing.assert_allclose(minimize(lambda x, a: ((x - a) ** 2).sum(), [0.0], args=2.0).x, 2, atol=1e-5)
 
 
+def test_functions_of_numpy():
+    weights = np.array([1.0, 2.0, 3.0])
+    found = minimize(
+        lambda p: np.sum(weights * np.cosh(p["x"] - 2)) + np.square(p["y"] - 1), {"x": np.zeros(3), "y": 0.0}
+    )
+    np.testing.assert_allclose(found.x["x"], 2, atol=1e-4)
+    assert found.x["y"] == pytest.approx(1, abs=1e-4)
+    bounded = {"type": "ineq", "fun": lambda x: 2 - np.linalg.norm(x)}
+    found = minimize(lambda x: np.dot([1.0, 1.0], x), [0.1, 0.2], constraints=bounded)
+    np.testing.assert_allclose(found.x, -np.sqrt(2), atol=1e-3)
+
+
 def test_under_no_grad():
     with gs.no_grad():
         np.testing.assert_allclose(minimize(rosenbrock, [0.8, 0.9]).x, 1, atol=1e-4)
