@@ -107,7 +107,7 @@ def coverage_pages() -> dict[Path, str]:
 
 def table() -> str:
     """The text of the module that has the reasons as data of the package."""
-    found = {module: explained(module) for module in sorted(MODULES.values()) if module.startswith("torch")}
+    found = {module: explained(module) for module in sorted(MODULES.values())}
     blocks = [block(module, groups) for module, groups in found.items() if any(groups.values())]
     return TABLE_HEAD + "".join(blocks) + "}\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 
 
@@ -31,10 +31,20 @@ def reason_for(module: str, name: str) -> str:
     """Why a name of PyTorch, ``("torch.nn", "Module.ipu")``, is not here; an empty text when nothing is known."""
     from gradsmith.names.table import MISSING
 
-    groups = MISSING.get(module, {}).items()
-    text = next((text for text, names in groups if name in names.split()), "")
-    text = text or next((text for text, names in groups if f" {name}." in f" {names}"), "")  # a module
-    return f"{module}.{name} has no counterpart in gradsmith. {text}" if text else ""
+    parts = f"{module}.{name}".split(".")
+    for split in range(len(parts) - 1, 0, -1):
+        groups = MISSING.get(".".join(parts[:split]), {})
+        if text := _reason_among(groups, ".".join(parts[split:])):
+            return f"{module}.{name} has no counterpart in gradsmith. {text}"
+    return ""
+
+
+def _reason_among(groups: Mapping[str, str], name: str) -> str:
+    """The reason for a name, or for a module that has names in the table."""
+    for text, names in groups.items():
+        if name in names.split() or f" {name}." in f" {names}":
+            return text
+    return ""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -1,7 +1,37 @@
-"""Names of PyTorch that are not here: module -> reason -> names. Made by docs/update.py from docs/names."""
+"""PyTorch's names that are not here: module -> reason -> names. Made by docs/update.py."""
 
 # fmt: off
 MISSING = {
+    "numpy": {
+        "Dates, text, files and settings of NumPy; arrays and tensors convert into each other": (
+            "array array2string array_equal array_equiv array_repr array_str asanyarray "
+            "asarray_chkfinite ascontiguousarray asfortranarray asmatrix base_repr binary_repr bmat "
+            "busday_count busday_offset common_type datetime_as_string datetime_data "
+            "format_float_positional format_float_scientific from_dlpack frombuffer fromfile "
+            "fromfunction fromiter frompyfunc fromregex fromstring genfromtxt get_include getbufsize "
+            "geterr geterrcall info is_busday iscomplexobj isdtype isfortran isnat isrealobj isscalar"
+            " issubdtype iterable loadtxt may_share_memory min_scalar_type mintypecode nested_iters "
+            "require savetxt savez savez_compressed setbufsize seterr seterrcall shares_memory "
+            "show_config show_runtime test typename"
+        ),
+        "Another name here, PyTorch's: `cat`, `unbind`, `movedim`, `repeat_interleave`, `abs`, "
+        "`select`, `linalg.cross`": (
+            "append fabs mask_indices real_if_close repeat resize rollaxis unique_all unique_counts "
+            "unique_inverse unique_values unstack linalg.matrix_transpose linalg.outer "
+            "linalg.tensordot linalg.trace"
+        ),
+        "`gs.vmap` maps functions over dimensions, and Python's `if` and `gs.where` choose": (
+            "apply_along_axis apply_over_axes piecewise"
+        ),
+        "Not differentiable, and rarely part of a differentiated program; `x.numpy()` has them": (
+            "argpartition bitwise_count block delete einsum_path histogram2d histogram_bin_edges "
+            "insert intersect1d lexsort nanargmax nanargmin packbits partition setdiff1d setxor1d "
+            "sort_complex spacing trim_zeros union1d unpackbits"
+        ),
+        "NumPy itself advises against the old functions of polynomials": (
+            "poly polyadd polyder polydiv polyfit polyint polymul polysub polyval roots"
+        ),
+    },
     "torch": {
         "There is one device, the CPU, and tensors are NumPy arrays": (
             "AcceleratorError BFloat16Storage BoolStorage ByteStorage CharStorage "

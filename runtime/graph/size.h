@@ -13,14 +13,24 @@
 
 static PyTypeObject gs_size_type;
 
-/* The items of a tuple that nobody else has, as a Size.  Takes the reference over. */
+static PyObject *gs_empty_size(Py_ssize_t length)
+{
+    PyObject *size = gs_size_type.tp_alloc(&gs_size_type, length);
+#if PY_VERSION_HEX >= 0x030E0000
+    if (size != NULL)
+        ((PyTupleObject *)size)->ob_hash = -1; /* not known yet */
+#endif
+    return size;
+}
+
+/* The items of a tuple, ints, as a Size.  Takes the reference over. */
 static PyObject *gs_as_size(PyObject *tuple)
 {
     PyObject *size;
     Py_ssize_t i;
     if (tuple == NULL || !PyTuple_Check(tuple))
         return tuple;
-    size = gs_size_type.tp_alloc(&gs_size_type, PyTuple_GET_SIZE(tuple));
+    size = gs_empty_size(PyTuple_GET_SIZE(tuple));
     if (size != NULL)
         for (i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
             PyObject *item = PyTuple_GET_ITEM(tuple, i);
@@ -33,7 +43,7 @@ static PyObject *gs_as_size(PyObject *tuple)
 
 static PyObject *gs_size_of(int ndim, const npy_intp *dims)
 {
-    PyObject *size = gs_size_type.tp_alloc(&gs_size_type, ndim);
+    PyObject *size = gs_empty_size(ndim);
     for (int i = 0; size != NULL && i < ndim; i++) {
         PyObject *item = PyLong_FromSsize_t(dims[i]);
         if (item == NULL)
@@ -44,30 +54,41 @@ static PyObject *gs_size_of(int ndim, const npy_intp *dims)
     return size;
 }
 
-static int gs_check_item(PyObject *tuple, Py_ssize_t i)
+/* A plain int for an item; +True is 1. */
+static PyObject *gs_int_of(PyObject *item, Py_ssize_t place)
 {
-    PyObject *item = PyTuple_GET_ITEM(tuple, i), *number;
-    if (PyLong_CheckExact(item))
-        return 0;
-    number = PyLong_Check(item) ? PyNumber_Positive(item) : PyNumber_Index(item); /* +True is 1 */
-    if (number == NULL) {
-        if (PyErr_ExceptionMatches(PyExc_TypeError))
-            PyErr_Format(PyExc_TypeError, "Size() takes an iterable of 'int' (item %zd is '%s')", i,
-                         Py_TYPE(item)->tp_name);
-        return -1;
-    }
-    PyTuple_SET_ITEM(tuple, i, number);
-    Py_DECREF(item);
-    return 0;
+    PyObject *number = PyLong_Check(item) ? PyNumber_Positive(item) : PyNumber_Index(item);
+    if (number == NULL && PyErr_ExceptionMatches(PyExc_TypeError))
+        PyErr_Format(PyExc_TypeError, "Size() takes an iterable of 'int' (item %zd is '%s')", place,
+                     Py_TYPE(item)->tp_name);
+    return number;
 }
 
+/* A Size with ints for the items of a tuple, which may hold anything, another Size too.  Takes the reference over. */
+static PyObject *gs_size_of_items(PyObject *tuple)
+{
+    PyObject *size = gs_empty_size(PyTuple_GET_SIZE(tuple));
+    for (Py_ssize_t i = 0; size != NULL && i < PyTuple_GET_SIZE(tuple); i++) {
+        PyObject *number = gs_int_of(PyTuple_GET_ITEM(tuple, i), i);
+        if (number == NULL)
+            Py_CLEAR(size);
+        else
+            PyTuple_SET_ITEM(size, i, number);
+    }
+    Py_DECREF(tuple);
+    return size;
+}
+
+/* Not by way of tuple's own: that hands what it makes to the cyclic collector. */
 static PyObject *gs_new_size(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    PyObject *size = PyTuple_Type.tp_new(type, args, kwargs);
-    for (Py_ssize_t i = 0; size != NULL && i < PyTuple_GET_SIZE(size); i++)
-        if (gs_check_item(size, i) < 0)
-            Py_CLEAR(size);
-    return size;
+    PyObject *items = NULL, *tuple;
+    if (kwargs != NULL && PyDict_GET_SIZE(kwargs) > 0)
+        return PyErr_Format(PyExc_TypeError, "Size() takes no keyword arguments");
+    if (!PyArg_UnpackTuple(args, "Size", 0, 1, &items))
+        return NULL;
+    tuple = items == NULL ? PyTuple_New(0) : PySequence_Tuple(items);
+    return tuple == NULL ? NULL : gs_size_of_items(tuple);
 }
 
 static PyObject *gs_size_item(PyObject *self, PyObject *index)
@@ -76,12 +97,19 @@ static PyObject *gs_size_item(PyObject *self, PyObject *index)
     return PySlice_Check(index) ? gs_as_size(found) : found;
 }
 
+/* A tuple of whatever may be added: an error for what is no int. */
+static PyObject *gs_joined(PyObject *one, PyObject *other)
+{
+    PyObject *tuple = PyTuple_Type.tp_as_sequence->sq_concat(one, other);
+    return tuple == NULL ? NULL : gs_size_of_items(tuple);
+}
+
 /* Either may be the Size.  Two tuples that are none: tuple itself adds them. */
 static PyObject *gs_size_add(PyObject *self, PyObject *other)
 {
     if (!PyTuple_Check(self) || !PyTuple_Check(other))
         Py_RETURN_NOTIMPLEMENTED;
-    return gs_as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+    return gs_joined(self, other);
 }
 
 static PyObject *gs_size_concat(PyObject *self, PyObject *other)
@@ -89,7 +117,7 @@ static PyObject *gs_size_concat(PyObject *self, PyObject *other)
     if (!PyTuple_Check(other))
         return PyErr_Format(PyExc_TypeError, "can only concatenate tuple (not %s) to gradsmith.Size",
                             Py_TYPE(other)->tp_name);
-    return gs_as_size(PyTuple_Type.tp_as_sequence->sq_concat(self, other));
+    return gs_joined(self, other);
 }
 
 static PyObject *gs_size_repeat(PyObject *self, Py_ssize_t count)

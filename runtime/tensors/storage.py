@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.device import device
+from gradsmith.runtime.graph.tensor import array_behind
 
 
 class UntypedStorage:
@@ -25,7 +26,8 @@ class UntypedStorage:
         """The storage of a tensor; NotImplementedError within `vmap`, where it has none of its own."""
         if tensor.is_meta:
             return cls(np.empty(0, tensor.dtype), tensor.device)
-        owner = tensor.detach().numpy(force=True)
+        tensor.detach().numpy(force=True)  # an error where there is no value
+        owner = array_behind(tensor)
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
         return cls(owner, tensor.device)

@@ -19,6 +19,14 @@ ROOT = HERE.parents[1]
 LEFT_OUT = ("gradsmith.codegen", "gradsmith.compiling", "gradsmith.extension", "gradsmith.verify")
 # What joins another package, which need not be installed.
 OPTIONAL = {"gradsmith.utils.einops": "einops", "gradsmith.utils.opt_einsum": "opt_einsum"}
+# Plain Python that writes files and starts compilers or processes, which is no place for arguments without sense.
+LEFT_OUT = (
+    "gradsmith.codegen",
+    "gradsmith.compiling",
+    "gradsmith.extension",
+    "gradsmith.verify",
+    "gradsmith.multiprocessing",
+)
 SECONDS = 300
 
 

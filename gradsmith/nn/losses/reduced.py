@@ -8,6 +8,7 @@ from typing import TypeVar
 
 import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.warning_place import warn_caller
 
 __all__ = [
     "binary_cross_entropy",
@@ -15,6 +16,7 @@ __all__ = [
     "cosine_embedding_loss",
     "cross_entropy",
     "hinge_embedding_loss",
+    "huber_loss",
     "kl_div",
     "l1_loss",
     "margin_ranking_loss",
@@ -57,6 +59,15 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
         f"size_average and reduce args will be deprecated, please use reduction={meant!r} instead.", stacklevel=3
     )
     return meant
+
+
+def warn_of_sizes(input: object, target: object) -> None:
+    """Warn where a loss of pairs takes tensors of different sizes: (3,) and (3, 1) make nine pairs."""
+    if isinstance(input, Tensor) and isinstance(target, Tensor) and input.shape != target.shape:
+        warn_caller(
+            f"Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}). This "
+            "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+        )
 
 
 @_of_op(ops.binary_cross_entropy)
@@ -139,6 +150,16 @@ def kl_div(
     return ops.kl_div(input, target, reduction_of(size_average, reduce, reduction), log_target)
 
 
+def huber_loss(
+    input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
+) -> Tensor:
+    warn_of_sizes(input, target)
+    return ops.huber_loss(input, target, reduction, delta, weight)
+
+
+huber_loss.__doc__ = ops.huber_loss.__doc__
+
+
 @_of_op(ops.l1_loss)
 def l1_loss(
     input: Tensor,
@@ -148,6 +169,7 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
+    warn_of_sizes(input, target)
     return ops.l1_loss(input, target, reduction_of(size_average, reduce, reduction), weight)
 
 
@@ -174,6 +196,7 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     reduction = reduction_of(size_average, reduce, reduction)
+    warn_of_sizes(input, target)
     if weight is None:
         return ops.mse_loss(input, target, reduction)
     if weight.shape != input.shape:
@@ -258,6 +281,7 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
+    warn_of_sizes(input, target)
     return ops.smooth_l1_loss(input, target, reduction_of(size_average, reduce, reduction), beta)
 
 

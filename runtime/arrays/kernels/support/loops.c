@@ -437,6 +437,13 @@ gs_op_name(gs_ufunc ufunc)
     case GS_LESS_EQUAL: return "le";
     case GS_GREATER: return "gt";
     case GS_GREATER_EQUAL: return "ge";
+    case GS_ARCSIN: return "asin";
+    case GS_ARCCOS: return "acos";
+    case GS_ARCTAN: return "atan";
+    case GS_ARCTAN2: return "atan2";
+    case GS_ARCSINH: return "asinh";
+    case GS_ARCCOSH: return "acosh";
+    case GS_ARCTANH: return "atanh";
     default: return gs_ufuncs[ufunc].name;
     }
 }
