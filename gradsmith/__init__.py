@@ -201,6 +201,11 @@ if TYPE_CHECKING:
     from gradsmith.numpy_functions import triu_indices_from as triu_indices_from
     from gradsmith.random.top_level import binomial as binomial
     from gradsmith.random.top_level import poisson as poisson
+    from gradsmith.runtime.arrays.dtypes import bfloat16 as bfloat16
+    from gradsmith.runtime.arrays.dtypes import chalf as chalf
+    from gradsmith.runtime.arrays.dtypes import complex32 as complex32
+    from gradsmith.runtime.arrays.dtypes import float8_e4m3fn as float8_e4m3fn
+    from gradsmith.runtime.arrays.dtypes import float8_e5m2 as float8_e5m2
     from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
@@ -288,6 +293,7 @@ _ELSEWHERE = {
         "triu_indices_from",
     ),
     "gradsmith.random.top_level": ("binomial", "poisson"),
+    "gradsmith.runtime.arrays.dtypes": ("bfloat16", "chalf", "complex32", "float8_e4m3fn", "float8_e5m2"),
     "gradsmith.runtime.arrays.memory_format": (
         "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format",
         "sparse_coo", "strided",

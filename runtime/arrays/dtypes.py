@@ -29,6 +29,27 @@ uint32 = np.dtype(np.uint32)
 uint64 = np.dtype(np.uint64)
 bool_ = np.dtype(np.bool_)
 
+
+class MissingDtype:
+    """A dtype of PyTorch that NumPy does not have. It may be compared with dtypes; no tensor can have it."""
+
+    __slots__ = ("__name__",)
+
+    def __init__(self, name: str) -> None:
+        self.__name__ = name
+
+    def __repr__(self) -> str:
+        return f"gradsmith.{self.__name__}"
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+bfloat16 = MissingDtype("bfloat16")
+complex32 = chalf = MissingDtype("complex32")
+float8_e4m3fn = MissingDtype("float8_e4m3fn")
+float8_e5m2 = MissingDtype("float8_e5m2")
+
 # In the order in which messages list them.
 SUPPORTED = (
     float64, float32, float16, complex64, complex128,
@@ -90,6 +111,11 @@ def as_dtype(value: Any, op: str) -> np.dtype[Any]:
 
 def _as_rare_dtype(value: Any, op: str) -> np.dtype[Any]:
     """A dtype that NumPy understands beyond the names above (``"f4"``, ``np.number`` ...), or the error."""
+    if isinstance(value, MissingDtype):
+        raise TypeError(
+            f"{op}(): NumPy has no dtype {value.__name__}, so no tensor can have it. gradsmith.float32 is the dtype of "
+            "parameters, and gradsmith.float16 takes half the memory"
+        )
     if value is None or not isinstance(value, (str, type, np.dtype)):
         raise TypeError(f"{op}(): argument 'dtype' must be a dtype, not {type(value).__name__}")
     try:

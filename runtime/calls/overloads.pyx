@@ -7,6 +7,7 @@ from gradsmith.runtime.calls.arguments cimport is_operand, is_plain_number, is_t
 import numpy as np
 
 from gradsmith.runtime.arrays.device import is_device_name
+from gradsmith.runtime.arrays.dtypes import MissingDtype
 from gradsmith.runtime.switches import upcalls
 
 REQUIRED = object()     # default of a parameter that has none
@@ -19,6 +20,7 @@ cdef tuple LISTS = (list, tuple)
 
 # Ops to which a tensor is an example of dtype and device: of a list, nobody chose them.
 cdef tuple BY_EXAMPLE = ("to",)
+cdef tuple DTYPES = (np.dtype, str, type, MissingDtype)
 
 # The same second names that plain functions take.
 SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}

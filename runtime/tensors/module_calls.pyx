@@ -100,11 +100,13 @@ cdef bint has_own_hooks(object attributes, str name) except -1:
 # ---- attributes; see Note [Attributes of modules]
 
 
-def speed_up(type cls not None, plain_call, plain_getattr):
+def speed_up(cls, plain_call, plain_getattr):
     """Let objects of `cls` be called by `call_module`, and their attributes be found by `find_attribute`.
 
     Each unless the class has a method of its own for that, other than the one given, which is Module's.
     """
+    if not isinstance(cls, type):       # of any metaclass
+        raise TypeError(f"speed_up(): expected a class, got {type(cls).__name__}")
     if cls.__call__ is plain_call:
         gs_set_call(cls, call_module)
     if cls.__getattribute__ is object.__getattribute__ and getattr(cls, "__getattr__", None) is plain_getattr:

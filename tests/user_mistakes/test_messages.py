@@ -71,7 +71,9 @@ MISTAKES = [
     ("pickle.dumps(w * 2)", RuntimeError, r"only leaf tensors can be pickled.*detach\(\)"),
     ("copy.deepcopy(w * 2)", RuntimeError, "Only Tensors created explicitly by the user"),
     # names
-    ("gs.bfloat16", AttributeError, r"torch\.bfloat16 has no counterpart in gradsmith\. NumPy has no such dtype"),
+    ("x.to(gs.bfloat16)", TypeError, r"to\(\): NumPy has no dtype bfloat16.*float32.*float16"),
+    ("gs.zeros(2, dtype=gs.bfloat16)", TypeError, r"zeros\(\): NumPy has no dtype bfloat16"),
+    ("x.bfloat16()", AttributeError, "bfloat16"),
     ("gs.hub", AttributeError, r"torch\.hub has no counterpart"),
     ("gs.fx", AttributeError, r"torch\.fx has no counterpart"),
     ("gs.transpse", AttributeError, r"module 'gradsmith' has no attribute 'transpse'\. Did you mean 'transpose'\?"),
