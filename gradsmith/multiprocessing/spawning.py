@@ -81,12 +81,19 @@ class ProcessContext:
         if process.exitcode == 0:
             return
         self._end_others(grace_period)
-        if self._errors[index].poll():
-            text = f"\n\n-- Process {index} terminated with the following error:\n{self._errors[index].recv()}"
+        if error := self._error_of(index):
+            text = f"\n\n-- Process {index} terminated with the following error:\n{error}"
             raise ProcessRaisedException(text, index, process.pid)
         raise ProcessExitedException(
             f"process {index} terminated with exit code {process.exitcode}", index, process.pid, process.exitcode
         )
+
+    def _error_of(self, index: int) -> str:
+        """The traceback that a process has sent; empty when it ended without."""
+        try:
+            return str(self._errors[index].recv()) if self._errors[index].poll() else ""
+        except EOFError:
+            return ""
 
     def _end_others(self, grace_period: float | None) -> None:
         deadline = time.monotonic() + (grace_period or 0.0)

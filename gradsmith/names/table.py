@@ -46,10 +46,9 @@ MISSING = {
         ),
         "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
         " memory": (
-            "BFloat16Tensor Tensor.bfloat16 Tensor.chalf bfloat16 bit bits16 bits1x8 bits2x4 bits4x2 "
-            "bits8 chalf complex32 float4_e2m1fn_x2 float8_e4m3fn float8_e4m3fnuz float8_e5m2 "
-            "float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5 int6 int7 uint1 uint2 uint3 "
-            "uint4 uint5 uint6 uint7"
+            "BFloat16Tensor Tensor.bfloat16 Tensor.chalf bit bits16 bits1x8 bits2x4 bits4x2 bits8 "
+            "float4_e2m1fn_x2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5"
+            " int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
         "Models of the hub are files of weights and code for PyTorch; build the model, and read "
         "weights that were saved with `pickle` or NumPy": (

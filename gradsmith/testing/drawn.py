@@ -93,7 +93,7 @@ def _drawn(size: tuple[int, ...], dtype: np.dtype[Any], low: float, high: float,
         return randint(int(low), int(high), size, dtype=dtypes.int64, device=device).to(dtype)
     if dtype.kind == "c":
         parts = [_even(size, low, high).numpy() for _ in range(2)]
-        return from_numpy((parts[0] + 1j * parts[1]).astype(dtype))
+        return from_numpy(np.asarray(parts[0] + 1j * parts[1], dtype))
     return _even(size, low, high).to(dtype)
 
 

@@ -58,13 +58,13 @@ MISTAKES = [
     ("x.mean(keep_dim=True)", TypeError, "Did you mean 'keepdim'"),
     ("x.max(dims=1)", TypeError, r"(?s)invalid combination of arguments.*'dims': Did you mean 'dim'\?"),
     ("x.exp(3)", TypeError, r"exp\(\) takes .* positional argument.*given"),
-    ("x.sum(dim=2)", IndexError, r"^Dimension out of range \(expected to be in range of \[-2, 1\], but got 2\).*'dim' of sum"),
+    ("x.sum(dim=2)", IndexError, r"^Dimension out of range \(.*range of \[-2, 1\], but got 2\).*'dim' of sum"),
     ("x.sum(dim=2)", IndexError, r"for a tensor of shape \[2, 3\]"),
     ("x.size(2)", IndexError, r"^Dimension out of range \(expected to be in range of \[-2, 1\], but got 2\)"),
     ("gs.softmax(x)", TypeError, r"softmax\(\) missing 1 required argument: 'dim'"),
     ("x.unsqueeze(5)", IndexError, r"range of \[-3, 2\], but got 5\).*unsqueeze"),
     # in place
-    ("gs.tensor([1, 2]).div_(2)", RuntimeError, "^div_: result type float32 can't be cast to the desired output type int64"),
+    ("gs.tensor([1, 2]).div_(2)", RuntimeError, "^div_: result type float32 can't be cast to .* int64"),
     ("gs.tensor([1, 2]).add_(2.5)", RuntimeError, "^add_: result type"),
     ("gs.tensor([1, 2]).lerp_(gs.ones(2), 0.5)", RuntimeError, "^lerp_: result type"),
     # what keeps a history

@@ -65,8 +65,8 @@ def warn_of_sizes(input: object, target: object) -> None:
     """Warn where a loss of pairs takes tensors of different sizes: (3,) and (3, 1) make nine pairs."""
     if isinstance(input, Tensor) and isinstance(target, Tensor) and input.shape != target.shape:
         warn_caller(
-            f"Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}). This "
-            "will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
+            f"Using a target size ({list(target.shape)}) that is different to the input size ({list(input.shape)}). "
+            "This will likely lead to incorrect results due to broadcasting. Please ensure they have the same size."
         )
 
 

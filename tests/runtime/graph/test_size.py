@@ -27,8 +27,8 @@ def test_what_is_made_of_sizes_is_a_size():
         size[1:]: (3,),
         size[:]: (2, 3),
         size[::-1]: (3, 2),
-        size + (4,): (2, 3, 4),
-        (4,) + size: (4, 2, 3),
+        size + (4,): (2, 3, 4),  # noqa: RUF005
+        (4,) + size: (4, 2, 3),  # noqa: RUF005
         size + size: (2, 3, 2, 3),
         size * 2: (2, 3, 2, 3),
         0 * size: (),
@@ -61,9 +61,9 @@ def test_refused(arguments, message):
     with pytest.raises(TypeError, match=message):
         gs.Size(*arguments)
     with pytest.raises(TypeError):
-        gs.Size([1]) + [2]
+        gs.Size([1]) + [2]  # noqa: RUF005
     with pytest.raises(TypeError):
-        gs.Size([1]) + ("a",)
+        gs.Size([1]) + ("a",)  # noqa: RUF005
     with pytest.raises(TypeError):
         gs.Size(iterable=[1])
 
