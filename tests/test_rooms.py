@@ -89,6 +89,7 @@ FLOORS = (
     "gradsmith.compiler",
     "gradsmith.multiprocessing",
     "gradsmith.testing",
+    "gradsmith.scipy",
     "gradsmith",
     "gradsmith.environment",
     "gradsmith.optimize",
