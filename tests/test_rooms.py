@@ -90,6 +90,7 @@ FLOORS = (
     "gradsmith.multiprocessing",
     "gradsmith.testing",
     "gradsmith.scipy",
+    "gradsmith.compat",
     "gradsmith",
     "gradsmith.environment",
     "gradsmith.optimize",

@@ -173,12 +173,15 @@ class Solution(CustomFunction):
     """States at times, as a function of the times, the start and the parameters."""
 
     @staticmethod
-    def forward(ctx: Any, equation: Equation, times: Any, start: Any, *args: Any) -> Any:
-        found = wrapped(solved(equation.right(args), array_of(start), array_of(times), equation.options))
+    def forward(equation: Equation, times: Any, start: Any, *args: Any) -> Any:
+        return wrapped(solved(equation.right(args), array_of(start), array_of(times), equation.options))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        equation, times, _, *args = inputs
         ctx.equation = equation
-        ctx.save_for_backward(found, times, *args)
-        ctx.save_for_forward(found, times, *args)
-        return found
+        ctx.save_for_backward(output, times, *args)
+        ctx.save_for_forward(output, times, *args)
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
@@ -189,6 +192,15 @@ class Solution(CustomFunction):
     def jvp(ctx: Any, _: Any, times_change: Any, start_change: Any, *changes: Any) -> Any:
         states, times, *args = ctx.saved_tensors
         return _sensitivity(ctx.equation, states, times, args, times_change, start_change, changes)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, equation: Equation, *tensors: Any) -> Any:
+        """One after the other: each takes steps of its own."""
+        rows = [
+            [tensor if dim is None else tensor.select(dim, n) for tensor, dim in zip(tensors, in_dims[1:])]
+            for n in range(info.batch_size)
+        ]
+        return generated.stack([Solution.apply(equation, *row) for row in rows]), 0
 
 
 class Adjoint:

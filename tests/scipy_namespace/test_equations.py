@@ -50,6 +50,16 @@ def test_derivatives_of_both_modes_and_orders():
     )
 
 
+def test_batches():
+    rates = gs.tensor([0.5, 1.0], dtype=np.float64)
+    found = gs.vmap(lambda r: odeint(lambda y, t, r: -r * y, [1.0], [0.0, 1.0], (r,))[1, 0])(rates)
+    np.testing.assert_allclose(found.numpy(), np.exp(-rates.numpy()), rtol=1e-6)
+    jacobian = gs.func.jacrev(lambda y: odeint(lambda y, t: gs.stack([y[1], -y[0]]), y, [0.0, 1.0])[1])(
+        tensor([1.0, 0.0])
+    )
+    np.testing.assert_allclose(jacobian.detach().numpy(), [[np.cos(1), np.sin(1)], [-np.sin(1), np.cos(1)]], atol=1e-6)
+
+
 def test_trees_of_arguments():
     weights = {"a": tensor([[0.0, 1.0], [-1.0, 0.0]]), "name": "rotation"}
     odeint(lambda y, t, w: w["a"] @ y, [1.0, 0.0], [0.0, 1.0], (weights,))[-1].sum().backward()

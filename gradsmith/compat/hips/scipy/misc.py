@@ -1,0 +1,5 @@
+"""Where old programs find `logsumexp`."""
+
+from gradsmith.compat.hips.scipy.special import logsumexp
+
+__all__ = ["logsumexp"]

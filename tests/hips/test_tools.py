@@ -1,0 +1,193 @@
+"""Rules of one's own, checks, optimizers, trees as vectors, fixed points."""
+
+import numpy
+import pytest
+
+import gradsmith.compat.hips.numpy as np
+from gradsmith.compat.hips import grad, hessian, jacobian, make_jvp
+from gradsmith.compat.hips.extend import (
+    def_linear,
+    defjvp,
+    defjvp_argnum,
+    defjvp_argnums,
+    defvjp,
+    defvjp_argnum,
+    defvjp_argnums,
+    notrace_primitive,
+    primitive,
+    register_notrace,
+    vspace,
+)
+from gradsmith.compat.hips.misc import const_graph, flatten
+from gradsmith.compat.hips.misc.fixed_points import fixed_point
+from gradsmith.compat.hips.misc.flatten import flatten_func
+from gradsmith.compat.hips.misc.optimizers import adam, rmsprop, sgd
+from gradsmith.compat.hips.numpy.numpy_vjps import unbroadcast, unbroadcast_f
+from gradsmith.compat.hips.test_util import check_grads, combo_check
+from gradsmith.compat.hips.wrap_util import unary_to_nary
+
+X = numpy.array([0.5, -1.0, 2.0])
+
+
+@pytest.fixture
+def cube():
+    @primitive
+    def cube(x):
+        assert isinstance(x, (float, numpy.ndarray))
+        return x**3
+
+    defvjp(cube, lambda ans, x: lambda g: g * 3 * x**2)
+    defjvp(cube, lambda g, ans, x: g * 3 * x**2)
+    return cube
+
+
+def test_rules_of_all_orders_and_modes(cube):
+    assert grad(cube)(2.0) == 12.0 and grad(grad(cube))(2.0) == 12.0 and grad(grad(grad(cube)))(2.0) == 6.0
+    assert cube(2.0) == 8.0
+    numpy.testing.assert_allclose(jacobian(cube)(X), numpy.diag(3 * X**2))
+    numpy.testing.assert_allclose(hessian(lambda x: np.sum(cube(x)))(X), numpy.diag(6 * X))
+    assert make_jvp(cube)(2.0)(1.0)[1] == 12.0
+    check_grads(cube, modes=["fwd", "rev"], order=3)(0.7)
+    assert cube.__name__ == "cube" and "cube" in repr(cube)
+
+
+def test_rules_by_argument():
+    @primitive
+    def scaled(x, factor, power=1):
+        return factor * x**power
+
+    defvjp_argnum(
+        scaled,
+        lambda n, ans, args, kwargs: (lambda g: g * args[1] * 2 * args[0]) if n == 0 else lambda g: g * args[0] ** 2,
+    )
+    defjvp_argnum(scaled, lambda n, g, ans, args, kwargs: g * (args[1] * 2 * args[0] if n == 0 else args[0] ** 2))
+    assert grad(scaled, (0, 1))(3.0, 2.0, power=2) == (12.0, 9.0)
+    check_grads(lambda x, f: scaled(x, f, power=2), (0, 1), order=2)(1.5, 0.5)
+
+    @primitive
+    def product(x, y):
+        return x * y
+
+    defvjp_argnums(product, lambda ns, ans, args, kwargs: lambda g: [g * args[1 - n] for n in ns])
+    defjvp_argnums(product, lambda ns, gs, ans, args, kwargs: sum(g * args[1 - n] for n, g in zip(ns, gs)))
+    assert grad(product, (0, 1))(3.0, 2.0) == (2.0, 3.0) and grad(lambda x: product(x, x))(3.0) == 6.0
+    check_grads(product, (0, 1))(0.5, 0.25)
+
+
+def test_linear_and_partial_rules():
+    @primitive
+    def product(x, y):
+        return x * y
+
+    def_linear(product)
+    defvjp(product, lambda ans, x, y: unbroadcast_f(x, lambda g: g * y), None)
+    assert grad(lambda x: np.sum(product(x, X)))(1.0) == X.sum()
+    assert make_jvp(product, 1)(2.0, X)(X)[1].tolist() == (2.0 * X).tolist()
+    assert grad(lambda y: np.sum(product(1.0, y)))(X).tolist() == [0.0, 0.0, 0.0]
+
+    @primitive
+    def only_first(x, y):
+        return x * y
+
+    defvjp(only_first, lambda ans, x, y: lambda g: g * y, argnums=[0])
+    defjvp(only_first, "same", argnums=[0])
+    assert grad(only_first)(2.0, 3.0) == 3.0 and make_jvp(only_first)(2.0, 3.0)(2.0)[1] == 6.0
+    with pytest.raises(NotImplementedError, match="argnum 1"):
+        grad(only_first, 1)(2.0, 3.0)
+    with pytest.raises(NotImplementedError, match="JVP"):
+        make_jvp(only_first, 1)(2.0, 3.0)(1.0)
+
+
+def test_several_results():
+    @primitive
+    def both(x):
+        return numpy.sin(x), numpy.cos(x)
+
+    defvjp(both, lambda ans, x: lambda g: g[0] * ans[1] - g[1] * ans[0])
+    assert grad(lambda x: both(x)[0] * both(x)[1])(0.3) == pytest.approx(numpy.cos(0.6))
+    assert grad(grad(lambda x: both(x)[0]))(0.3) == pytest.approx(-numpy.sin(0.3))
+
+
+def test_no_rules_and_no_trace():
+    @primitive
+    def without(x):
+        return x
+
+    with pytest.raises(NotImplementedError, match="VJP of without"):
+        grad(without)(1.0)
+    with pytest.raises(TypeError, match="positional"):
+        grad(lambda x: without(1.0, y=x))(1.0)
+    with pytest.raises(TypeError, match="primitive"):
+        defvjp(np.sin, lambda ans, x: lambda g: g)
+    register_notrace(None, without)
+    assert grad(lambda x: without(x) * x)(3.0) == 3.0
+    assert grad(lambda x: notrace_primitive(numpy.floor)(x) * x)(2.5) == 2.0
+
+
+def test_checks_find_wrong_rules():
+    @primitive
+    def wrong(x):
+        return x**2
+
+    defvjp(wrong, lambda ans, x: lambda g: g * x)
+    defjvp(wrong, lambda g, ans, x: g * x)
+    for mode in ("fwd", "rev"):
+        with pytest.raises(AssertionError, match="check failed"):
+            check_grads(wrong, modes=[mode])(1.5)
+    with pytest.raises(ValueError, match="modes"):
+        check_grads(wrong, modes=["both"])(1.5)
+    combo_check(lambda x, y, scale: scale * x * y, (0, 1))([1.0, 2.0], [0.5], scale=[1.0, 2.0])
+
+
+def test_vectors_and_trees():
+    tree = {"b": numpy.ones((2, 2)), "a": [1.0, (2.0, 3.0)]}
+    vector, unflatten = flatten(tree)
+    assert vector.tolist() == [1.0, 2.0, 3.0, 1.0, 1.0, 1.0, 1.0]
+    assert unflatten(vector * 2)["a"] == [2.0, (4.0, 6.0)]
+    function, back, start = flatten_func(lambda t: {"b": t["b"] * 2, "a": t["a"]}, tree)
+    assert back(function(start))["b"].tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert grad(lambda t: np.sum(flatten(t)[0] ** 2))(tree)["a"] == [2.0, (4.0, 6.0)]
+    assert flatten([])[0].size == 0
+    space = vspace(tree)
+    assert space.size == 7 and len(list(space.standard_basis())) == 7 and space == vspace(space.randn())
+    assert space.zeros()["a"][0] == 0.0 and vspace(1j).size == 2
+
+
+@pytest.mark.parametrize("optimizer, options", [(sgd, {}), (rmsprop, {"step_size": 0.03}), (adam, {"step_size": 0.1})])
+def test_optimizers(optimizer, options):
+    steps = []
+    loss = lambda p: np.sum((p["w"] - X) ** 2) + (p["b"] - 1.0) ** 2  # noqa: E731
+    found = optimizer(
+        lambda p, i: grad(loss)(p),
+        {"w": numpy.zeros(3), "b": 0.0},
+        lambda p, i, g: steps.append(i),
+        num_iters=300,
+        **options,
+    )
+    numpy.testing.assert_allclose(found["w"], X, atol=0.05)
+    assert found["b"] == pytest.approx(1.0, abs=0.05) and steps == list(range(300))
+
+
+def test_steps_are_differentiable():
+    def trained(step_size):
+        return sgd(lambda x, i: grad(lambda x: np.sum(x**2))(x), np.ones(2), num_iters=3, step_size=step_size)[0]
+
+    step = 1e-6
+    assert grad(trained)(0.1) == pytest.approx((trained(0.1 + step) - trained(0.1 - step)) / (2 * step), rel=1e-6)
+
+
+def test_fixed_points():
+    def newton(a):
+        return lambda x: 0.5 * (x + a / x)
+
+    root = lambda a: fixed_point(newton, a, 1.0, lambda x, y: np.abs(x - y), 1e-12)  # noqa: E731
+    assert root(4.0) == pytest.approx(2.0) and grad(root)(4.0) == pytest.approx(0.25)
+    assert grad(grad(root))(4.0) == pytest.approx(-1 / 32)
+
+
+def test_rest():
+    assert const_graph(lambda a, x: a * x, 2.0)(3.0) == 6.0
+    assert unbroadcast(numpy.ones((4, 2, 3)), numpy.ones((2, 1))).tolist() == [[12.0], [12.0]]
+    double = unary_to_nary(lambda fun, x: fun(2 * x))
+    assert double(lambda a, b: a + b, 1)(1.0, 2.0) == 5.0
+    numpy.testing.assert_array_equal(np.make_diagonal(X, axis1=-1, axis2=-2), numpy.diag(X))
