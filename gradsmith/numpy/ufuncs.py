@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import gradsmith.generated as generated
-from gradsmith.generated import cat, stack, where
+from gradsmith.generated import Tensor, cat, stack, where
 from gradsmith.numpy.arguments import (
     NO_VALUE,
     array_of,
@@ -42,6 +42,13 @@ OPS = {
     "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
 
+# Of these the op gives something else than NumPy for usual operands, or takes others.
+UNUSUAL = {"frexp", "ldexp", "heaviside", "matmul", "vecdot", "matvec", "vecmat", "modf", "divmod"}
+TAKES_NUMBERS = {
+    "add", "subtract", "multiply", "divide", "power", "remainder", "equal", "not_equal", "less", "less_equal", "greater",
+    "greater_equal",
+}  # fmt: skip
+
 # Ufuncs whose accumulation is an op; of others the elements are combined one by one.
 ACCUMULATIONS = {"add": "cumsum", "multiply": "cumprod", "logaddexp": "logcumsumexp"}
 
@@ -53,6 +60,7 @@ class Ufunc:
 
     def __init__(self, name: str) -> None:
         own: Any = getattr(np, name)
+        self.name = own.__name__
         self.numpy, self.op = own, OPS.get(own.__name__)
         self.nin, self.nout, self.nargs = own.nin, own.nout, own.nargs
         self.identity, self.types, self.ntypes, self.signature = own.identity, own.types, own.ntypes, own.signature
@@ -71,7 +79,27 @@ class Ufunc:
             return _heaviside
         return self.plain if self.op is None else getattr(generated, self.op)
 
-    def __call__(
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        if not options and len(args) == self.nin and self._are_usual(args):
+            return self.function(*args)
+        return self._call(*args, **options)
+
+    def _are_usual(self, args: tuple[Any, ...]) -> bool:
+        """Whether NumPy and PyTorch agree: floating-point tensors of one dtype, or one and a Python number."""
+        first = args[0]
+        if type(first) is not Tensor or self.name in UNUSUAL:
+            return False
+        kind = first.dtype
+        if kind.kind != "f":
+            return False
+        if self.nin == 1:
+            return self.op is not None
+        second = args[1]
+        if type(second) is Tensor:
+            return bool(second.dtype == kind)
+        return type(second) in (int, float) and self.name in TAKES_NUMBERS
+
+    def _call(
         self,
         *args: Any,
         out: Any = None,

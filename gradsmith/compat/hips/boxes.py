@@ -128,6 +128,7 @@ class ArrayBox:
         return getattr(importlib.import_module(f"gradsmith.compat.hips.{space}"), func.__name__)(*args, **kwargs)
 
 
+@functools.cache
 def _function(name: str) -> Any:
     return getattr(importlib.import_module("gradsmith.compat.hips.numpy"), name)
 
