@@ -45,8 +45,8 @@ OPS = {
 # Of these the op gives something else than NumPy for usual operands, or takes others.
 UNUSUAL = {"frexp", "ldexp", "heaviside", "matmul", "vecdot", "matvec", "vecmat", "modf", "divmod"}
 TAKES_NUMBERS = {
-    "add", "subtract", "multiply", "divide", "power", "remainder", "equal", "not_equal", "less", "less_equal", "greater",
-    "greater_equal",
+    "add", "subtract", "multiply", "divide", "power", "remainder", "equal", "not_equal", "less", "less_equal",
+    "greater", "greater_equal",
 }  # fmt: skip
 
 # Ufuncs whose accumulation is an op; of others the elements are combined one by one.
