@@ -90,7 +90,6 @@ FLOORS = (
     "gradsmith.multiprocessing",
     "gradsmith.testing",
     "gradsmith.scipy",
-    "gradsmith.compat",
     "gradsmith",
     "gradsmith.environment",
     "gradsmith.optimize",

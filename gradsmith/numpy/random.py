@@ -116,7 +116,16 @@ def _draw(own: Any, name: str) -> Callable[..., Any]:
             return _differentiable(own, name, args, kwargs)
         return wrapped_number(getattr(own, name)(*unwrapped(args), **unwrapped(kwargs)))
 
-    return draw
+    return _zipf(draw) if name == "zipf" else draw
+
+
+def _zipf(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """With exponents of at most 1024, beyond which nothing but 1 is drawn, and NumPy's older loop does not end."""
+
+    def zipf(a: Any, size: Any = None) -> Any:
+        return draw(np.minimum(unwrapped(a), 1024.0) if np.any(np.greater(unwrapped(a), 1024.0)) else a, size)
+
+    return zipf
 
 
 def wrapped_number(value: Any) -> Any:

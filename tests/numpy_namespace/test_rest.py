@@ -262,6 +262,12 @@ def test_draws_with_gradients_of_their_shape():
         gnp.random.multinomial(3, tensor(np.array([0.5, 0.5])))
 
 
+def test_exponents_for_which_numpy_does_not_end():
+    assert gnp.random.zipf([2.0**70, 1e300]).tolist() == [1, 1] and gnp.random.RandomState(0).zipf(2**70).item() == 1
+    with pytest.raises(ValueError, match="a <= 1"):
+        gnp.random.zipf(0.5)
+
+
 def test_elements_are_shuffled_with_their_history():
     x = tensor(V)
     gnp.random.seed(0)
