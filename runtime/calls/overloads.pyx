@@ -15,12 +15,11 @@ REQUIRED = object()     # default of a parameter that has none
 # In tuples made beforehand, see arguments.pyx.
 cdef tuple BOOLS = (bool, np.bool_)
 cdef tuple NUMBERS = (int, float, complex, np.number, np.bool_)
-cdef tuple DTYPES = (np.dtype, str, type)
+cdef tuple DTYPES = (np.dtype, str, type, MissingDtype)
 cdef tuple LISTS = (list, tuple)
 
 # Ops to which a tensor is an example of dtype and device: of a list, nobody chose them.
 cdef tuple BY_EXAMPLE = ("to",)
-cdef tuple DTYPES = (np.dtype, str, type, MissingDtype)
 
 # The same second names that plain functions take.
 SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
