@@ -122,7 +122,7 @@ def _bool_csr(array: Any) -> Any:
     coo = sparse.coo_array(array)
     if coo.ndim != 2:
         raise ValueError(f"a pattern has two dimensions, got shape {coo.shape}")
-    index = sparse.get_index_dtype(maxval=max(*coo.shape, coo.nnz))
+    index = np.int32 if max(*coo.shape, coo.nnz) <= np.iinfo(np.int32).max else np.int64
     places = coo.row.astype(index), coo.col.astype(index)
     found = sparse.csr_array((np.ones(coo.nnz, bool), places), shape=coo.shape)
     found.sum_duplicates()
