@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.distributions import constraints
 from gradsmith.distributions.utils import as_shape, checks_values, lazy_property
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.queries import is_tensor
 
 __all__ = ["Distribution"]
@@ -65,18 +67,18 @@ class Distribution:
     # ---- shapes
 
     @property
-    def batch_shape(self) -> tuple[int, ...]:
+    def batch_shape(self) -> Size:
         """The shape of the parameters, without what belongs to one distribution."""
         return self._batch_shape
 
     @property
-    def event_shape(self) -> tuple[int, ...]:
+    def event_shape(self) -> Size:
         """The shape of a sample of one distribution."""
         return self._event_shape
 
-    def _extended_shape(self, sample_shape: Any = ()) -> tuple[int, ...]:
+    def _extended_shape(self, sample_shape: Any = ()) -> Size:
         """The shape of samples."""
-        return (*as_shape(sample_shape), *self._batch_shape, *self._event_shape)
+        return Size((*as_shape(sample_shape), *self._batch_shape, *self._event_shape))
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
         """The distribution with parameters expanded to another `batch_shape`.
@@ -117,7 +119,7 @@ class Distribution:
                 new.__dict__[name] = value.expand(shape + tuple(value.shape[value.ndim - constraint.event_dim :]))
         return self._finish_expanded(new, shape)
 
-    def _finish_expanded(self, new: Any, batch_shape: tuple[int, ...]) -> Any:
+    def _finish_expanded(self, new: Any, batch_shape: Sequence[int]) -> Any:
         Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
         new._validate_args = self._validate_args
         return new

@@ -15,6 +15,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import random, standard_exponential, standard_normal
 from gradsmith.runtime.arrays.dtypes import finfo, get_default_dtype
 from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor, empty, tensor
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -68,9 +69,9 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(broadcast_tensors(*tensors))
 
 
-def as_shape(shape: Any) -> tuple[int, ...]:
-    """A shape of ints, as a tuple, of whatever sequence it is."""
-    return as_size("shape", (shape,), {})
+def as_shape(shape: Any) -> Size:
+    """A shape of ints, of whatever sequence it is."""
+    return Size(as_size("shape", (shape,), {}))
 
 
 def checks_values(value: Any) -> bool:
