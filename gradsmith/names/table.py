@@ -2,17 +2,36 @@
 
 # fmt: off
 MISSING = {
+    "gradsmith.numpy": {
+        "Modules and classes of text, records and Python objects; tensors hold numbers": (
+            "char frompyfunc ma rec recarray record strings"
+        ),
+        "Its products are not those of arrays: `@` and `array`": (
+            "asmatrix matrix"
+        ),
+        "Its functions choose a dtype by the values: `sqrt(x + 0j)`": (
+            "emath"
+        ),
+        "Classes that hold polynomials or iterate over arrays; `polyval` and its like, and "
+        "`x.numpy()`": (
+            "flatiter memmap nditer nested_iters poly1d polynomial"
+        ),
+        "Machinery of NumPy, its tests, and a name that it advises against": (
+            "core ctypeslib f2py lib row_stack test fft.test linalg.test random.bit_generator "
+            "random.mtrand random.test"
+        ),
+    },
     "numpy": {
         "Dates, text, files and settings of NumPy; arrays and tensors convert into each other": (
             "array array2string array_equal array_equiv array_repr array_str asanyarray "
             "asarray_chkfinite ascontiguousarray asfortranarray asmatrix base_repr binary_repr bmat "
             "busday_count busday_offset common_type datetime_as_string datetime_data "
-            "format_float_positional format_float_scientific from_dlpack frombuffer fromfile "
-            "fromfunction fromiter frompyfunc fromregex fromstring genfromtxt get_include getbufsize "
-            "geterr geterrcall info is_busday iscomplexobj isdtype isfortran isnat isrealobj isscalar"
-            " issubdtype iterable loadtxt may_share_memory min_scalar_type mintypecode nested_iters "
-            "require savetxt savez savez_compressed setbufsize seterr seterrcall shares_memory "
-            "show_config show_runtime test typename"
+            "format_float_positional format_float_scientific fromfile fromfunction fromiter "
+            "frompyfunc fromregex fromstring genfromtxt get_include getbufsize geterr geterrcall info"
+            " is_busday iscomplexobj isdtype isfortran isnat isrealobj isscalar issubdtype iterable "
+            "loadtxt may_share_memory min_scalar_type mintypecode nested_iters require savetxt savez "
+            "savez_compressed setbufsize seterr seterrcall shares_memory show_config show_runtime "
+            "test typename"
         ),
         "Another name here, PyTorch's: `cat`, `unbind`, `movedim`, `repeat_interleave`, `abs`, "
         "`select`, `linalg.cross`": (
@@ -60,9 +79,6 @@ MISSING = {
         ),
         "There is one process; `gs.multiprocessing` starts others": (
             "distributed"
-        ),
-        "`gs.random` draws from distributions with gradients, and `gs.special` has their functions": (
-            "distributions"
         ),
         "Sparse, nested and masked tensor classes are not part of the project; `scipy.sparse` "
         "matrices and indexed gradients are": (
@@ -158,10 +174,8 @@ MISSING = {
             "alias_copy slice_copy split_with_sizes_copy unsafe_chunk unsafe_split "
             "unsafe_split_with_sizes view_as_complex_copy"
         ),
-        "Memory of others comes and goes through NumPy, by `gs.from_numpy(np.from_dlpack(x))` for "
-        "example": (
-            "Tensor.new_empty_strided empty_permuted empty_strided from_dlpack from_file frombuffer "
-            "to_dlpack typename"
+        "Files and memory orders come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
+            "Tensor.new_empty_strided empty_permuted empty_strided from_file typename"
         ),
     },
     "torch.accelerator": {
@@ -318,7 +332,7 @@ MISSING = {
             "ThroughputBenchmark benchmark bottleneck flop_counter"
         ),
         "For extensions of PyTorch, and tools around its source": (
-            "cmake_prefix_path collect_env cpp_backtrace deterministic dlpack "
+            "cmake_prefix_path collect_env cpp_backtrace deterministic "
             "generate_methods_for_privateuse1_backend get_cpp_backtrace hooks "
             "rename_privateuse1_backend set_module swap_tensors"
         ),

@@ -337,14 +337,14 @@ def transformed(torch: Any, source: str, registry: str, shape: tuple[int, ...]) 
 EXPLAINED = {
     ("Beta * texts", "text *"): "the parameters are attributes here, and so they are shown",
     ("ContinuousBernoulli 2 *", "*cdf *"): "series around one half, where PyTorch takes the uniform distribution",
-    ("FisherSnedecor 1 moments", "* has gradient * instead of *nan*"): "no NaN reaches parameters where a moment is infinite",
-    ("Pareto 1 moments", "* has gradient *"): "no NaN reaches parameters where a moment is infinite",
+    ("FisherSnedecor 1 moments", "* has gradient * instead of *nan*"): "no NaN where a moment is infinite",
+    ("Pareto 1 moments", "* has gradient *"): "no NaN where a moment is infinite",
     ("Kumaraswamy * moments", "mode *"): "PyTorch takes the logarithm of a negative number",
     ("NegativeBinomial 1 *", "* has gradient 0 * instead of *nan*"): "no NaN reaches a count of zero",
     ("VonMises 1 moments", "*"): "Bessel functions to all digits; PyTorch has polynomials of seven",
     ("Wishart 1 *", "* has gradient 1 *"): "nothing is read above the diagonal of a factor, so there is no gradient",
     ("KL LowRankMultivariateNormal 0 MultivariateNormal *", "divergence gives *"): "batches broadcast here",
-    ("KL Uniform * *", "divergence has gradient * instead of *nan*"): "no NaN reaches parameters where a divergence is infinite",
+    ("KL Uniform * *", "divergence has gradient * instead of *nan*"): "no NaN where a divergence is infinite",
     ("*_to(*positive*)", "codomain *"): "no affine map that changes nothing is added",
     ("*_to(nonnegative)", "codomain *"): "no affine map that changes nothing is added",
 }  # fmt: skip
