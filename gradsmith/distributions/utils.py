@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 import numpy as np
 
-from gradsmith.generated import broadcast_tensors, cat, clamp, log, logit, logsumexp, softmax
+from gradsmith.generated import broadcast_tensors, cat, clamp, clamp_max, clamp_min, log, logit, logsumexp, softmax
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import random, standard_exponential, standard_normal
 from gradsmith.runtime.arrays.dtypes import finfo, get_default_dtype
@@ -251,13 +251,13 @@ def standard_normal_like(shape: Sequence[int], like: Tensor) -> Tensor:
 
 
 def uniform_like(shape: Sequence[int], like: Tensor) -> Tensor:
-    """Numbers from 0 (included) to 1 likewise."""
-    return _noise(random, shape, like)
+    """Numbers from 0 (included) to 1 likewise, also where a number just below 1 would be rounded to it."""
+    return clamp_max(_noise(random, shape, like), 1 - float(finfo(like.dtype).epsneg))
 
 
 def open_uniform_like(shape: Sequence[int], like: Tensor) -> Tensor:
     """Numbers between 0 and 1, neither of which is among them."""
-    return clamp(uniform_like(shape, like), float(finfo(like.dtype).tiny), 1 - float(finfo(like.dtype).epsneg))
+    return clamp_min(uniform_like(shape, like), float(finfo(like.dtype).tiny))
 
 
 def exponential_like(shape: Sequence[int], like: Tensor) -> Tensor:

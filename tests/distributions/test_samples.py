@@ -142,3 +142,19 @@ def test_slices_of_vmap_draw_different_numbers():
     assert drawn.shape == (4, 2) and len(set(drawn.flatten().tolist())) == 8
     same = gs.vmap(lambda rate: dist.Normal(0.0, rate).sample((2,)), randomness="same")(rates)
     assert gs.equal(same[0], same[3])
+
+
+@pytest.mark.parametrize("dtype", [gs.float16, gs.float32])
+def test_uniform_numbers_are_below_the_end_in_every_dtype(dtype):
+    """A number of few digits is 1 for one double in 2^12 or 2^25, unless it is kept from it."""
+    drawn = dist.Uniform(gs.zeros(1, dtype=dtype), gs.ones(1, dtype=dtype)).sample((200_000,))
+    assert drawn.dtype == dtype and drawn.max() < 1 and drawn.min() >= 0
+
+
+@pytest.mark.parametrize("name", ["Normal", "Laplace", "Gumbel", "Exponential", "Cauchy", "Bernoulli"])
+def test_half_precision(name):
+    arguments = 1 if name in ("Exponential", "Bernoulli") else 2
+    one = getattr(dist, name)(*[gs.full((3,), 0.5, dtype=gs.float16)] * arguments)
+    drawn = one.sample((5,))
+    assert drawn.dtype == gs.float16 and drawn.isfinite().all()
+    assert one.log_prob(drawn).dtype == gs.float16 and one.log_prob(drawn).isfinite().all()
