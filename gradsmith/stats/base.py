@@ -20,14 +20,17 @@ __all__ = ["Continuous", "Discrete", "Frozen", "Univariate", "as_generator", "te
 def tensors(op: str, *values: Any) -> list[Tensor]:
     """Tensors, arrays, lists and numbers as tensors of one floating dtype.
 
-    It is the widest one of tensors and arrays, or the default one: numbers do not count, nor do integers.
+    It is the widest one of tensors and arrays. Where none is floating, it is the default one if there is a tensor, else
+    float64 as in SciPy.
     """
     given = [value if is_tensor(value) or _is_number(value) else _array(op, value) for value in values]
-    kinds = [value.dtype for value in given if is_tensor(value)]
+    kinds = [value.dtype for value in given if hasattr(value, "dtype")]
     if any(kind.kind == "c" for kind in kinds):
         raise TypeError(f"{op}(): arguments have to be real")
-    floating = [kind for kind in kinds if kind.kind == "f"]
-    dtype = np.result_type(*floating) if floating else get_default_dtype()
+    counted = [one.dtype for one, value in zip(given, values) if is_tensor(value) or hasattr(value, "dtype")]
+    floating = [kind for kind in counted if kind.kind == "f"]
+    alone = get_default_dtype() if any(is_tensor(value) for value in values) else np.float64
+    dtype = np.result_type(*floating) if floating else alone
     return [value.to(dtype) if is_tensor(value) else tensor(value, dtype=dtype) for value in given]
 
 
@@ -37,7 +40,7 @@ def _is_number(value: Any) -> bool:
 
 def _array(op: str, value: Any) -> Tensor:
     try:
-        return as_tensor(value)
+        return as_tensor(np.asarray(value))
     except (TypeError, ValueError, RuntimeError):
         raise TypeError(f"{op}(): arguments are tensors, arrays or real numbers, not {type(value).__name__}") from None
 
@@ -406,7 +409,7 @@ class Frozen:
     >>> import gradsmith as gs
     >>> normal = gs.stats.norm(1.0, scale=2.0)
     >>> normal.mean(), normal.cdf(1.0)
-    (tensor(1.), tensor(0.5000))
+    (tensor(1., dtype=gradsmith.float64), tensor(0.5000, dtype=gradsmith.float64))
     """
 
     _WITH_VALUE = ("cdf", "interval", "isf", "logcdf", "logpdf", "logpmf", "logsf", "pdf", "pmf", "ppf", "sf")

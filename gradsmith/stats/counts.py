@@ -26,7 +26,7 @@ class bernoulli_gen(Discrete):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.bernoulli.pmf([0, 1], 0.25)
-    tensor([0.7500, 0.2500])
+    tensor([0.7500, 0.2500], dtype=gradsmith.float64)
     """
 
     shapes = ("p",)
@@ -102,7 +102,7 @@ class binom_gen(Discrete):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.binom.pmf([0, 1, 2], 2, 0.5)
-    tensor([0.2500, 0.5000, 0.2500])
+    tensor([0.2500, 0.5000, 0.2500], dtype=gradsmith.float64)
     """
 
     shapes = ("n", "p")
@@ -145,7 +145,7 @@ class nbinom_gen(Discrete):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.nbinom.mean(3, 0.5)
-    tensor(3.)
+    tensor(3., dtype=gradsmith.float64)
     """
 
     shapes = ("n", "p")
@@ -185,7 +185,7 @@ class geom_gen(Discrete):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.geom.pmf([1, 2, 3], 0.5)
-    tensor([0.5000, 0.2500, 0.1250])
+    tensor([0.5000, 0.2500, 0.1250], dtype=gradsmith.float64)
     """
 
     shapes = ("p",)

@@ -31,7 +31,7 @@ class dirichlet_gen:
     --------
     >>> import gradsmith as gs
     >>> gs.stats.dirichlet.logpdf([0.25, 0.75], [1.0, 1.0])
-    tensor(0.)
+    tensor(0., dtype=gradsmith.float64)
     """
 
     name = "dirichlet"

@@ -249,10 +249,12 @@ def test_errors_name_what_is_wrong(call, message):
 
 
 def test_dtypes():
-    assert gs.stats.norm.pdf(1.0).dtype == gs.get_default_dtype()
+    assert gs.stats.norm.pdf(1.0).dtype == gs.stats.norm.pdf([0, 1], 2).dtype == gs.float64
+    assert gs.stats.norm.pdf([0.1, 0.2], gs.tensor(1)).dtype == gs.get_default_dtype()
+    assert gs.stats.norm.pdf([0.1, 0.2], gs.tensor(1.0)).dtype == gs.float32
     assert gs.stats.norm.pdf(gs.ones(2, dtype=gs.float32), 0.5).dtype == gs.float32
     assert gs.stats.norm.pdf(np.ones(2)).dtype == gs.float64
-    assert gs.stats.norm.pdf(np.arange(3)).dtype == gs.get_default_dtype()
+    assert gs.stats.norm.pdf(np.arange(3)).dtype == gs.float64
 
 
 def test_the_order_of_arguments_is_scipys():

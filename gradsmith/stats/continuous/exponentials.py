@@ -41,7 +41,7 @@ class expon_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.expon.sf(2.0, scale=2.0)
-    tensor(0.3679)
+    tensor(0.3679, dtype=gradsmith.float64)
     """
 
     def _support(self, *shapes: Tensor) -> tuple[Any, Any]:
@@ -85,7 +85,7 @@ class uniform_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.uniform.cdf(3.0, loc=2.0, scale=4.0)
-    tensor(0.2500)
+    tensor(0.2500, dtype=gradsmith.float64)
     """
 
     def _support(self, *shapes: Tensor) -> tuple[Any, Any]:
@@ -120,7 +120,7 @@ class laplace_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.laplace.pdf(0.0, scale=2.0)
-    tensor(0.2500)
+    tensor(0.2500, dtype=gradsmith.float64)
     """
 
     def _logpdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
@@ -166,7 +166,7 @@ class logistic_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.logistic.pdf(0.0)
-    tensor(0.2500)
+    tensor(0.2500, dtype=gradsmith.float64)
     """
 
     def _logpdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
@@ -210,7 +210,7 @@ class gumbel_r_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.gumbel_r.logpdf(0.0)
-    tensor(-1.)
+    tensor(-1., dtype=gradsmith.float64)
     """
 
     def _logpdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
@@ -251,7 +251,7 @@ class cauchy_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.cauchy.ppf(0.75, loc=1.0, scale=2.0)
-    tensor(3.)
+    tensor(3., dtype=gradsmith.float64)
     """
 
     def _logpdf(self, x: Tensor, *shapes: Tensor) -> Tensor:
@@ -292,7 +292,7 @@ class halfcauchy_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.halfcauchy.cdf(2.0, scale=2.0)
-    tensor(0.5000)
+    tensor(0.5000, dtype=gradsmith.float64)
     """
 
     def _support(self, *shapes: Tensor) -> tuple[Any, Any]:
@@ -333,7 +333,7 @@ class weibull_min_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.weibull_min.sf(2.0, 2.0)
-    tensor(0.0183)
+    tensor(0.0183, dtype=gradsmith.float64)
     """
 
     shapes = ("c",)
@@ -384,7 +384,7 @@ class pareto_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.pareto.sf(2.0, 3.0)
-    tensor(0.1250)
+    tensor(0.1250, dtype=gradsmith.float64)
     """
 
     shapes = ("b",)
@@ -439,7 +439,7 @@ class vonmises_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.vonmises.logpdf(0.0, 1.0)
-    tensor(-1.0738)
+    tensor(-1.0738, dtype=gradsmith.float64)
     """
 
     shapes = ("kappa",)

@@ -68,7 +68,7 @@ class chi2_gen(_OfPositive):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.chi2.var(3.0)
-    tensor(6.)
+    tensor(6., dtype=gradsmith.float64)
     """
 
     shapes = ("df",)
@@ -103,7 +103,7 @@ class invgamma_gen(_OfPositive):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.invgamma.mean(3.0, scale=4.0)
-    tensor(2.)
+    tensor(2., dtype=gradsmith.float64)
     """
 
     shapes = ("a",)
@@ -144,7 +144,7 @@ class beta_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.beta.mean(1.0, 3.0)
-    tensor(0.2500)
+    tensor(0.2500, dtype=gradsmith.float64)
     """
 
     shapes = ("a", "b")
@@ -185,7 +185,7 @@ class t_gen(Continuous):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.t.var(4.0)
-    tensor(2.)
+    tensor(2., dtype=gradsmith.float64)
     """
 
     shapes = ("df",)
@@ -231,7 +231,7 @@ class f_gen(_OfPositive):
     --------
     >>> import gradsmith as gs
     >>> gs.stats.f.mean(2.0, 4.0)
-    tensor(2.)
+    tensor(2., dtype=gradsmith.float64)
     """
 
     shapes = ("dfn", "dfd")
