@@ -172,6 +172,24 @@ def recording() -> list[Row]:
     ]
 
 
+def called_by_numpy(call: Callable[..., object], count: int) -> dict[str, Contestant]:
+    """A function of NumPy's of ten numbers that require grad, beside the same of an array."""
+    x = numbers(10)
+    tensors, arrays = [gs.tensor(x, requires_grad=True)] * count, [x] * count
+    return {"gradsmith": lambda: call(*tensors), "numpy": lambda: call(*arrays)}
+
+
+def numpy_calls() -> list[Row]:
+    calls = {
+        "np.exp(t)": (np.exp, 1, "1.6"), "np.add(t, t)": (np.add, 2, "1.6"),
+        "np.sum(t, axis=0)": (lambda t: np.sum(t, axis=0), 1, "2.0"), "np.mean(t)": (np.mean, 1, "2.0"),
+    }  # fmt: skip
+    return [
+        Row(f"record {name}, 10 elements", lambda call=call, n=n: called_by_numpy(call, n), f"numpy {must}")
+        for name, (call, n, must) in calls.items()
+    ]
+
+
 # ---- tables
 
 
@@ -494,6 +512,7 @@ ROWS = [
     *transforms(),
     *special_functions(),
     *recording(),
+    *numpy_calls(),
     *tables(),
     *draws(),
     *layers(),

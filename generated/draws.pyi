@@ -10,4 +10,4 @@ from gradsmith.runtime.arrays.device import DeviceLike
 from gradsmith.generated.tensor import Tensor
 
 Number: TypeAlias = bool | int | float | complex
-TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any]
+TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any] | list[Any] | tuple[Any, ...]

@@ -10,7 +10,7 @@ from gradsmith.runtime.arrays.device import DeviceLike
 from gradsmith.generated.tensor import Tensor
 
 Number: TypeAlias = bool | int | float | complex
-TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any]
+TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any] | list[Any] | tuple[Any, ...]
 
 def special_chebyshev_polynomial_t(input: TensorLike, n: TensorLike, *, out: Tensor | None = None) -> Tensor: ...
 def special_chebyshev_polynomial_u(input: TensorLike, n: TensorLike, *, out: Tensor | None = None) -> Tensor: ...

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -101,6 +102,15 @@ def _result_imports(faces: list[Face], table: Table) -> Iterator[Import]:
         yield Import(f"{table.package}.{family}", tuple(names))
 
 
+def argument_text(p: Parameter, *, overloaded: bool) -> str:
+    """What may be given: arrays, lists and numbers too where the op makes tensors of them."""
+    text = type_text(p.type)
+    if p.name == "out" or p.type.written or p.type.union_scalar:
+        return text
+    # Overloads are told apart by what is a tensor; numbers and lists may be dimensions.
+    return re.sub(r"\bTensor\b", "Tensor | NDArray[Any]" if overloaded else "TensorLike", text)
+
+
 def type_text(type_: Type) -> str:
     text = _TYPES[str(replace(type_.plain.required, length=0))]
     if type_.is_tensor_list and type_.length:  # of `out`
@@ -121,7 +131,7 @@ def _stubs(face: Face, function: FunctionView, *, method: bool) -> Iterator[Stub
 def _plain(face: Face, function: FunctionView, *, method: bool) -> StubFunction:
     first = ("self",) if method else ()
     returns = _returns(face, function.target.call)
-    parameters = (*first, *_parameter_texts(function.parameters))
+    parameters = (*first, *_parameter_texts(function.parameters, overloaded=False))
     summary, assignable = function.doc.summary, function.assignable
     return StubFunction(function.name, parameters, returns, overloaded=False, summary=summary, assignable=assignable)
 
@@ -131,7 +141,7 @@ def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bo
         if method and not any(p.name == "input" and p.type.is_tensor for p in candidate.parameters):
             continue
         parameters = [p for p in candidate.parameters if not method or p.name != "input"]
-        texts = (*(("self",) if method else ()), *_parameter_texts(parameters))
+        texts = (*(("self",) if method else ()), *_parameter_texts(parameters, overloaded=True))
         returns = _returns(face, candidate.call)
         yield StubFunction(function.name, texts, returns, overloaded=True, summary=function.doc.summary)
 
@@ -140,7 +150,7 @@ def _returns(face: Face, call: str) -> str:
     return next((c.returns for c in face.calls if c.name == call), "Tensor")
 
 
-def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Iterator[str]:
+def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter], *, overloaded: bool) -> Iterator[str]:
     starred = follows_default = False
     for p in parameters:
         if p.second_name_of in (FIRST_TENSOR, "other"):
@@ -148,14 +158,14 @@ def _parameter_texts(parameters: tuple[Parameter, ...] | list[Parameter]) -> Ite
         if p.keyword_only and not starred:
             yield "*"
         starred = starred or p.keyword_only or p.variadic
-        text = _parameter_text(p)
+        text = _parameter_text(p, overloaded=overloaded)
         # A parameter after `dim`, which `axis` may replace, has a default in Python though calls must name it.
         yield f"{text} = ..." if follows_default and not starred and "=" not in text else text
         follows_default = follows_default or "=" in text
 
 
-def _parameter_text(p: Parameter) -> str:
-    text = type_text(p.type)
+def _parameter_text(p: Parameter, *, overloaded: bool) -> str:
+    text = argument_text(p, overloaded=overloaded)
     if p.variadic:
         return f"*{p.name}: Any"
     if p.is_required and p.name not in ("dim", "keepdim"):

@@ -164,8 +164,8 @@ def _no_tensor(call: Call, value: Any, what: str, wanted: str) -> Exception:
     if isinstance(value, (np.ndarray, np.generic)):
         kind += f" of dtype {value.dtype}"
     return call.error(
-        f"{what} must be {wanted} to be differentiated by, got {kind}; leave it out of argnums, or make it a tensor with "
-        "gradsmith.tensor()",
+        f"{what} must be {wanted} to be differentiated by, got {kind}; leave it out of argnums, or make it a tensor "
+        "with gradsmith.tensor()",
         ValueError,
     )
 

@@ -1,9 +1,9 @@
 """Transforms of functions of NumPy: arrays go in and come out, tensors are what the function sees.
 
 The arguments that are differentiated by decide. Where they are arrays, or numbers of floating point, tensors stand in
-for them, and results become arrays again; without dimensions, NumPy's numbers, as from NumPy's own functions. Where one of
-them is a tensor, all results are tensors. What has a history outside of the transform stays a tensor too, since an array
-would lose it. Other arguments stay what they are.
+for them, and results become arrays again; without dimensions, NumPy's numbers, as from NumPy's own functions. Where one
+of them is a tensor, all results are tensors. What has a history outside of the transform stays a tensor too, since an
+array would lose it. Other arguments stay what they are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from gradsmith.utils import pytree
 _NUMBERS = (float, complex, np.floating, np.complexfloating)
 
 
-def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Any:
+def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Function]:
     """Decorator of the transformed `func`: for arrays, `transform` is applied to it once more, with tensors."""
 
     def decorate(of_tensors: Function) -> Function:

@@ -2,8 +2,8 @@
 
 NumPy asks its operands before it computes: ufuncs through ``__array_ufunc__``, all other functions through
 ``__array_function__``. Tensors answer with the op of the table that computes the same, which records itself. Which op
-that is, and how NumPy's arguments become the op's, is data: `table.py` for functions, `ufuncs.py` for ufuncs. A function
-that is in neither is an error, so that no gradient gets lost unseen.
+that is, and how NumPy's arguments become the op's, is data: `table.py` for functions, `ufuncs.py` for ufuncs. One that
+is in neither is an error, so that no gradient gets lost unseen.
 
 This package is imported when the first such call is made.
 """

@@ -4,8 +4,8 @@ The text of a row is that call, with NumPy's names for what it is given::
 
     sum(a, dim=axis, keepdim=keepdims)  where=0 initial=add
 
-What comes by position is an operand. A name that has `None` for its value, or none at all, is left out. The words behind
-the call, after two spaces, say what is done before and after it:
+What comes by position is an operand. A name that has `None` for its value, or none at all, is left out. The words
+behind the call, after two spaces, say what is done before and after it:
 
     inexact      integers are computed in double precision
     promote      the operands are converted to one dtype

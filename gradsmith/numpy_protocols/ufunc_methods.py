@@ -24,7 +24,9 @@ _OF_SEVERAL_DIMS = ("sum", "amax", "amin", "all", "any", "logsumexp")
 
 def call(ufunc: np.ufunc, op: Any, method: str, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``ufunc.method(*inputs, **kwargs)``"""
-    function = {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat, "outer": _outer, "at": _at}[method]
+    function: Any = {"reduce": _reduce, "accumulate": _accumulate, "reduceat": _reduceat, "outer": _outer, "at": _at}[
+        method
+    ]
     out = kwargs.pop("out", None)
     result = function(ufunc, op, *inputs, **kwargs)
     return result if out is None else stored(f"{ufunc.__name__}.{method}", result, out)
@@ -69,7 +71,7 @@ def _reduced(ufunc: np.ufunc, op: Any, tensor: Any, dims: list[int]) -> Any:
     if not dims:
         return tensor.clone()
     if name in _OF_SEVERAL_DIMS:
-        return op_named(name)(tensor, dims)  # type: ignore[arg-type]
+        return op_named(name)(tensor, dims)
     for dim in reversed(dims):
         tensor = op_named(name)(tensor, dim) if name else _folded(ufunc, op, tensor, dim)
     return tensor

@@ -60,4 +60,4 @@ def _of_scipy(ufunc: np.ufunc) -> Any:
 
 def name_of(ufunc: np.ufunc) -> str:
     """As errors say it: ``exp``, ``special.gammaln``."""
-    return ufunc.__name__
+    return str(ufunc.__name__)

@@ -11,6 +11,8 @@ basic_index: _Function
 basic_index_backward: _Function
 bucketize: _Function
 call_node: _Function
+call_numpy: _Function
+call_ufunc: _Function
 cat: _Function
 clone: _Function
 clone_by_rows: _Function

@@ -50,7 +50,7 @@ def double(*values: float) -> Any:
         (lambda: gs.linalg.solve(2 * np.eye(2), np.ones(2)), [0.5, 0.5]),
         (lambda: gs.matmul(np.eye(3, dtype=np.float32), X), [1, 2, 3]),
         (lambda: gs.meshgrid(np.ones(2), np.ones(1), indexing="ij")[0], [[1], [1]]),
-        (lambda: X + [1, 2, 3], [2, 4, 6]),
+        (lambda: X + [1, 2, 3], [2, 4, 6]),  # noqa: RUF005
         (lambda: (1, 2, 3) - X, [0, 0, 0]),
         (lambda: X * [1.0, 2.0, 3.0], [1, 4, 9]),
         (lambda: X == [1, 2, 4], [True, True, False]),
@@ -79,9 +79,9 @@ def test_ops_take_arrays_lists_and_numbers(found: Any, expected: Any) -> None:
         (lambda: gs.maximum(np.float64(0.1), X), np.float32),
         (lambda: gs.maximum(0, gs.tensor([1], dtype=np.int8)), np.int8),
         (lambda: gs.maximum(0.5, gs.tensor([1])), np.float32),
-        (lambda: X + [0.1, 0.1, 0.1], np.float32),
-        (lambda: double(1) + [0.1], np.float64),
-        (lambda: [0.1] + double(1), np.float64),
+        (lambda: X + [0.1, 0.1, 0.1], np.float32),  # noqa: RUF005
+        (lambda: double(1) + [0.1], np.float64),  # noqa: RUF005
+        (lambda: [0.1] + double(1), np.float64),  # noqa: RUF005
         (lambda: X + np.ones(3), np.float64),
     ],
 )
@@ -91,7 +91,7 @@ def test_numbers_and_lists_give_way_as_in_pytorch(found: Any, dtype: Any) -> Non
 
 def test_numbers_keep_their_precision_beside_doubles() -> None:
     assert gs.maximum(0.1, double(0)).item() == 0.1
-    assert (double(0) + [0.1]).item() == 0.1
+    assert (double(0) + [0.1]).item() == 0.1  # noqa: RUF005
     assert gs.where(gs.tensor([True]), [0.1], double(0)).item() == 0.1
     assert gs.atan2(0.1, double(0.3)).item() == math.atan2(0.1, 0.3)
 

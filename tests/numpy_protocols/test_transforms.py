@@ -108,7 +108,7 @@ def test_products() -> None:
     assert_arrays(func.jvp(np.sin, (0.5,), (1.0,))[1], math.cos(0.5))
     value, (product_of_hessian,) = func.hvp(lambda x: np.sum(x**3), (A,), (np.ones(3),))
     assert_arrays(product_of_hessian, 6 * A)
-    output, product, aux = func.vjp(lambda x: (np.sin(x), x), A, has_aux=True)
+    _, _, aux = func.vjp(lambda x: (np.sin(x), x), A, has_aux=True)
     assert_arrays(aux, A)
 
 

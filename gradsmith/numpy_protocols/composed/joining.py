@@ -11,7 +11,8 @@ from gradsmith.numpy_protocols.composed.operands import as_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
-    "append", "array_split", "block", "concatenate", "delete", "dsplit", "hsplit", "insert", "split", "unstack", "vsplit",
+    "append", "array_split", "block", "concatenate", "delete", "dsplit", "hsplit", "insert", "split", "unstack",
+    "vsplit",
 ]  # fmt: skip
 
 
@@ -47,7 +48,7 @@ def _rank(value: Any) -> int:
 
 
 def _blocks(value: Any, level: int, depth: int, rank: int) -> Any:
-    """The lists at a level are joined along the dimension that is as far from the last as they are from the innermost."""
+    """Lists of a level are joined along a dimension: as far from the last one as they are from the innermost lists."""
     if level == depth:
         tensor = as_tensor(value)
         return tensor.reshape((1,) * (rank - tensor.ndim) + tuple(tensor.shape))

@@ -90,6 +90,7 @@ def stored(name: str, result: Any, out: Any, casting: str = "same_kind") -> Any:
 def require_constant(name: str, value: Any) -> None:
     if is_recorded(value):
         raise RuntimeError(
-            f"np.{name}(): the result has a gradient, which an ndarray cannot keep. Give a tensor to write to, or leave "
-            "the result a new tensor (`a = a + t` instead of `a += t`); detach() the operands if they are constants."
+            f"np.{name}(): the result has a gradient, which an ndarray cannot keep. Give a tensor to write to, or "
+            "leave the result a new tensor (`a = a + t` instead of `a += t`); detach() the operands if they are "
+            "constants."
         )

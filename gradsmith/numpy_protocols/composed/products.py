@@ -84,11 +84,10 @@ def einsum(*operands: Any, dtype: Any = None, order: str = "K") -> Any:
     if isinstance(operands[0], str):
         tensors = promoted([as_tensor(operand) for operand in operands[1:]])
         return gs.einsum(operands[0].replace(" ", ""), *_of_dtype(tensors, dtype))
-    tensors = iter(
-        _of_dtype(promoted([as_tensor(operand) for operand in operands[: len(operands) // 2 * 2 : 2]]), dtype)
-    )
+    given = [as_tensor(operand) for operand in operands[: len(operands) // 2 * 2 : 2]]
+    parts = iter(_of_dtype(promoted(given), dtype))
     last = len(operands) - 1
-    return gs.einsum(*(value if n % 2 or n == last else next(tensors) for n, value in enumerate(operands)))
+    return gs.einsum(*(value if n % 2 or n == last else next(parts) for n, value in enumerate(operands)))
 
 
 def _of_dtype(tensors: list[Any], dtype: Any) -> list[Any]:

@@ -112,8 +112,10 @@ def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
     return rows[0] if len(rows) == 1 else gs.cat(rows, 0)
 
 
-def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
-           equal_nan: bool = True, sorted: bool = True) -> Any:  # fmt: skip
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None,
+    equal_nan: bool = True, sorted: bool = True,
+) -> Any:  # fmt: skip
     """The values are elements of the tensor: where they come first is found by NumPy, and they are taken from there."""
     tensor = as_tensor(ar)
     _, places, *others = np.unique(
