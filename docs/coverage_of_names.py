@@ -45,6 +45,12 @@ MODULES = {
 OWN_TITLES = set(MODULES.values())
 MODULES |= {f"`{path.stem}`": path.stem for path in sorted(NAMES.glob("*.txt")) if path.stem not in OWN_TITLES}
 
+OF_TENSORS = TABLE.with_name("of_tensors.py")
+OF_TENSORS_HEAD = '''"""Attributes of PyTorch's tensors that ours have not. Made by docs/update.py."""
+
+NAMES = (
+'''
+
 TABLE_HEAD = '''"""PyTorch's names that are not here: module -> reason -> names. Made by docs/update.py."""
 
 # fmt: off
@@ -102,7 +108,14 @@ def needless(module: str) -> list[str]:
 
 def coverage_pages() -> dict[Path, str]:
     page = HEAD + "\n".join(section(*item) for item in MODULES.items())
-    return {REFERENCE / "other_names.md": page, TABLE: table()}
+    return {REFERENCE / "other_names.md": page, TABLE: table(), OF_TENSORS: names_of_tensors()}
+
+
+def names_of_tensors() -> str:
+    """The text of the module that names what tensors lack, which every import of the package reads."""
+    names = [name.removeprefix("Tensor.") for name in missing("torch") if name.startswith("Tensor.")]
+    lines = textwrap.wrap(" ".join(f'"{name}",' for name in names), 110)
+    return OF_TENSORS_HEAD + "\n".join(f"    {line}" for line in lines) + "\n)  # fmt: skip\n"
 
 
 def table() -> str:

@@ -35,6 +35,7 @@ from gradsmith.autograd.grad_mode import (
 )
 from gradsmith.generated import LAZY_NAMES as _lazy_ops
 from gradsmith.generated import __all__ as _ops
+from gradsmith.names.absent import mark_absent as _mark_absent
 from gradsmith.runtime.arrays.array import (
     empty_cache,
     get_cache_limit,
@@ -340,6 +341,8 @@ for _mode in (no_grad, enable_grad, set_grad_enabled, inference_mode):
 set_public_name(_SavedTensor, b"gradsmith.autograd.SavedTensor")
 set_public_name(_Node, b"gradsmith.autograd.graph.Node")
 device.__module__ = __name__
+
+_mark_absent(Tensor)  # noqa: F405
 
 # Indexes like None: a dimension of size one.
 newaxis = None

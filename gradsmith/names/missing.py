@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
 
 def missing_attribute(module: str, name: str) -> AttributeError:
@@ -51,6 +50,8 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``". Did you mean 'transpose'?"``, or an empty text when no name is near."""
     if len(name) < 4:
         return ""
+    from difflib import get_close_matches
+
     near = [other for other in known if abs(len(other) - len(name)) <= 2 and not other.startswith("_")]
     found = get_close_matches(name, near, n=1, cutoff=0.7)
     return f". Did you mean '{found[0]}'?" if found else ""
