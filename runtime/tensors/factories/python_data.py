@@ -61,9 +61,14 @@ def existing_array(data: Any) -> np.ndarray[Any, Any] | None:
     if not (isinstance(data, (bytearray, memoryview)) or hasattr(data, "__array__") or _exports_buffer(data)):
         return None
     refuse_masked(data)
-    array = np.asarray(data)
+    array = np.asarray(_without_history(data))
     check_array_dtype(array)
     return array
+
+
+def _without_history(data: Any) -> Any:
+    """Of a tensor of PyTorch's, which else would not give its array."""
+    return data.detach() if getattr(data, "requires_grad", False) is True and hasattr(data, "detach") else data
 
 
 def refuse_masked(data: Any) -> None:
@@ -110,14 +115,16 @@ def _dtype_of_leaf(value: Any, op: str) -> np.dtype[Any]:
     raise RuntimeError(f"{op}(): could not infer dtype of {type(value).__name__}")
 
 
-def _convert(data: Any, dtype: np.dtype[Any], op: str) -> np.ndarray[Any, Any]:
+def _convert(data: Any, dtype: np.dtype[Any], op: str, is_plain: bool = False) -> np.ndarray[Any, Any]:
     try:
         with np.errstate(over="ignore"):  # a float too large for float32 is infinite
             return _integers(data, dtype) if dtype.kind in "iu" else np.array(data, dtype=dtype)
     except OverflowError:
         raise RuntimeError(f"{op}(): a value cannot be converted to type {dtype.name} without overflow") from None
     except RuntimeError:  # a tensor in the list that requires grad does not give its array by itself
-        return _convert(_without_tensors(data), dtype, op)
+        if is_plain:
+            raise
+        return _convert(_without_tensors(data), dtype, op, is_plain=True)
     except ValueError as error:
         _require_regular(data, op)
         raise ValueError(f"{op}(): {error}") from None
@@ -144,7 +151,7 @@ def _integers(data: Any, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
 def _without_tensors(data: Any) -> Any:
     if is_tensor(data):
         return data.numpy(force=True)
-    return [_without_tensors(item) for item in data] if isinstance(data, _NESTED) else data
+    return [_without_tensors(item) for item in data] if isinstance(data, _NESTED) else _without_history(data)
 
 
 def _require_regular(data: Any, op: str) -> None:

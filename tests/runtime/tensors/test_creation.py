@@ -352,3 +352,29 @@ def test_bools_are_bounds_as_integers_are():
     assert gs.linspace(True, 3, 3).tolist() == [1.0, 2.0, 3.0]
     assert gs.linspace(True, True, 2, dtype=gs.int64).tolist() == [1, 1]
     assert gs.logspace(False, True, 2).tolist() == [1.0, 10.0]
+
+
+class OfAnotherLibrary:
+    """As PyTorch's tensors are seen by one who has not imported it."""
+
+    def __init__(self, array, requires_grad=False):
+        self.array, self.requires_grad = array, requires_grad
+
+    def detach(self):
+        return OfAnotherLibrary(self.array)
+
+    def __array__(self, dtype=None, copy=None):
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        return self.array
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_tensors_of_another_library(requires_grad):
+    array = np.arange(6.0).reshape(2, 3)
+    other = OfAnotherLibrary(array, requires_grad)
+    assert gs.tensor(other).tolist() == array.tolist() and gs.tensor(other).dtype == gs.float64
+    shared = gs.as_tensor(other)
+    array[0, 0] = 7
+    assert shared[0, 0].item() == 7.0 and not shared.requires_grad
+    assert gs.tensor([other, other]).shape == (2, 2, 3)
