@@ -22,6 +22,7 @@ from gradsmith.numpy.arguments import (
     without_data,
     wrapped,
 )
+from gradsmith.numpy.shapes import ndim
 from gradsmith.numpy.ufuncs import ufunc
 
 # ---- of each element
@@ -116,9 +117,7 @@ def ediff1d(ary: Any, to_end: Any = None, to_begin: Any = None) -> Any:
 def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     x = floating(as_tensor(f))
     axes = axes_of(axis, x.ndim)
-    if len(varargs) not in (0, 1, len(axes)) or (
-        len(varargs) == 1 and np.ndim(unwrapped(varargs[0])) and len(axes) > 1
-    ):
+    if len(varargs) not in (0, 1, len(axes)) or (len(varargs) == 1 and ndim(varargs[0]) and len(axes) > 1):
         raise TypeError("invalid number of arguments")
     spacings = list(varargs) * len(axes) if len(varargs) == 1 else list(varargs) or [1.0] * len(axes)
     if edge_order not in (1, 2):
@@ -210,8 +209,8 @@ def _interpolated(at: Any, points: Any, values: Any, left: Any, right: Any) -> A
     if points.numel() == 1:
         inside = values.expand(at.shape)
     else:
-        bins = np.clip(np.searchsorted(array_of(points), array_of(at), side="right") - 1, 0, points.numel() - 2)
-        below, above = wrapped(bins), wrapped(np.asarray(bins + 1))
+        below = (generated.searchsorted(points.detach(), at.detach(), right=True) - 1).clamp(0, points.numel() - 2)
+        above = below + 1
         share = (at - points[below]) / (points[above] - points[below])
         inside = values[below] + share.to(values.dtype) * (values[above] - values[below])
     inside = generated.where(at == points[-1], values[-1], inside)
@@ -220,8 +219,9 @@ def _interpolated(at: Any, points: Any, values: Any, left: Any, right: Any) -> A
 
 def unwrap(p: Any, discont: Any = None, axis: int = -1, *, period: Any = 6.283185307179586) -> Any:
     x = as_tensor(p)
-    jumps = np.unwrap(array_of(x), discont, axis, period=period) - array_of(x)
-    return x + wrapped(np.asarray(jumps))
+    if exact(x):
+        return wrapped(np.unwrap(array_of(x), discont, axis, period=period))
+    return generated.unwrap(x, discont, axis_of(axis, x.ndim), period=float(period))
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> Any:
@@ -409,10 +409,9 @@ def poly(seq_of_zeros: Any) -> Any:
     found = x.new_ones(1)
     for zero in x.unbind(0):
         found = convolve(found, generated.stack([zero * 0 + 1, -zero]))
-    values = array_of(found)
     if found.dtype.kind == "c" and np.all(np.sort(array_of(x)) == np.sort(array_of(x).conj())):
         return found.real
-    return found if values.size else as_tensor(1.0)
+    return found
 
 
 def roots(p: Any) -> Any:

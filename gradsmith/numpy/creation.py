@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gradsmith.generated as generated
@@ -13,6 +14,7 @@ from gradsmith.numpy.arguments import (
     of_dtype,
     result_type,
     unwrapped,
+    without_data,
     wrapped,
 )
 
@@ -83,6 +85,30 @@ def full_like(
     return full(tuple(x.shape) if shape is None else shape, fill_value, x.dtype if dtype is None else dtype)
 
 
+def zeros_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _like(np.zeros, a, dtype, shape)
+
+
+def ones_like(
+    a: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _like(np.ones, a, dtype, shape)
+
+
+def empty_like(
+    prototype: Any, dtype: Any = None, order: Any = "K", subok: bool = True, shape: Any = None, *, device: Any = None
+) -> Any:
+    return _like(np.empty, prototype, dtype, shape)
+
+
+def _like(made: Callable[..., Any], a: Any, dtype: Any, shape: Any) -> Any:
+    """Only the shape and dtype of `a` count."""
+    x = as_tensor(a)
+    return wrapped(made(tuple(x.shape) if shape is None else unwrapped(shape), x.dtype if dtype is None else dtype))
+
+
 # ---- ranges
 
 
@@ -126,7 +152,7 @@ def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype
     if not any(map(_is_differentiable, (start, stop))):
         return wrapped(np.geomspace(start, stop, num, endpoint, dtype, axis))
     first, last = as_tensor(start, np.float64), as_tensor(stop, np.float64)
-    if bool((first == 0).any()) or bool((last == 0).any()):
+    if not without_data([first, last]) and (bool((first == 0).any()) or bool((last == 0).any())):
         raise ValueError("Geometric sequence cannot include zero")
     values = first * (last / first) ** linspace(np.zeros(tuple(first.shape)), as_tensor(1.0), num, endpoint).to(
         np.float64

@@ -11,7 +11,17 @@ from collections.abc import Callable
 from typing import Any
 
 import gradsmith.generated as generated
-from gradsmith.numpy.arguments import array_of, as_tensor, common, contains_tensor, np, unwrapped, wrapped
+from gradsmith.numpy.arguments import (
+    array_of,
+    as_tensor,
+    axis_of,
+    common,
+    contains_tensor,
+    np,
+    unwrapped,
+    without_data,
+    wrapped,
+)
 
 
 def moved(function: Callable[..., Any], *tensors: Any) -> Any:
@@ -128,6 +138,8 @@ def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None, *, stable:
     x = as_tensor(a)
     if axis is None:
         x, axis = x.reshape(-1), -1
+    if x.dtype.kind == "f" and order is None:
+        return generated.sort(x, axis_of(axis, x.ndim), stable=True)[0]
     places = np.argsort(array_of(x), axis, kind=kind or "stable", order=order)
     return generated.gather(x, axis, wrapped(places))
 
@@ -142,6 +154,8 @@ def partition(a: Any, kth: Any, axis: Any = -1, kind: str = "introselect", order
     x = as_tensor(a)
     if axis is None:
         x, axis = x.reshape(-1), -1
+    if without_data([x]):
+        return sort(x, axis)
     places = np.argpartition(array_of(x), unwrapped(kth), axis, kind, order)
     return generated.gather(x, axis, wrapped(places))
 

@@ -54,11 +54,9 @@ def plain(name: str, own: Any) -> Callable[..., Any]:
         would lose.
     """
 
-    constant = name in ("empty_like", "ones_like", "zeros_like")
-
     def function(*args: Any, **kwargs: Any) -> Any:
         found = own(*unwrapped(args), **unwrapped(kwargs))
-        if not constant and _has_numbers(found) and _recorded([list(args), kwargs]):
+        if _has_numbers(found) and _recorded([list(args), kwargs]):
             raise RuntimeError(f"{name}() has no derivative here; detach() its arguments where none is wanted")
         return wrapped(found)
 

@@ -155,15 +155,41 @@ def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: An
     axes = axes_of(axis, x.ndim)
     rows = x.movedim(axes, tuple(range(-len(axes), 0))) if axes else x.unsqueeze(-1)
     rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], -1))
+    plain = not name.startswith("nan") and options.get("weights") is None and rows.shape[-1]
+    found, ahead = (_of_order if plain else _of_ranks)(name, x, rows, axis, arguments, options)
+    return delivered(_kept(found, ahead, axes, x.ndim) if keepdims is True else found, out)
+
+
+def _of_order(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:
+    """Without NaN and weights, the places are the same in all rows."""
+    options.pop("weights", None)
+    ranks = np.arange(rows.shape[-1], dtype=np.float64)
+    places = np.asarray(getattr(np, name)(ranks, *arguments, **options))
+    ordered = generated.sort(rows, -1, stable=True)[0]
+    low = np.floor(places.reshape(-1)).astype(np.int64)
+    high = np.minimum(low + 1, rows.shape[-1] - 1)
+    below, above = (ordered.index_select(-1, wrapped(at)) for at in (low, high))
+    found = _lerp(below, above, wrapped(places.reshape(-1) - low))
+    found = chosen(ordered.narrow(-1, rows.shape[-1] - 1, 1).isnan(), as_tensor(np.nan, found.dtype), found)
+    found = found.movedim(-1, 0)
+    return found.reshape((*places.shape, *rows.shape[:-1])), places.ndim
+
+
+def _lerp(below: Any, above: Any, share: Any) -> Any:
+    """Between two elements; no difference of infinities is taken at the first of them."""
+    return chosen(share == 0, below, below + (above - below) * of_dtype(share, below.dtype))
+
+
+def _of_ranks(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:
     if options.get("weights") is not None:
-        options["weights"] = array_of(_as_rows(_shares(x, as_tensor(options["weights"]), axis), axes, x.ndim))
+        shares = _shares(x, as_tensor(options["weights"]), axis)
+        options["weights"] = array_of(_as_rows(shares, axes_of(axis, x.ndim), x.ndim))
     values = array_of(rows)
     order = np.argsort(values, axis=-1, kind="stable")
     ranks = np.argsort(order, axis=-1, kind="stable").astype(np.float64)
     ranks[np.isnan(values)] = np.nan
     places = np.asarray(getattr(np, name)(ranks, *arguments, axis=-1, **options))
-    found = _between(rows, order, places)
-    return delivered(_kept(found, places.ndim - (rows.ndim - 1), axes, x.ndim) if keepdims is True else found, out)
+    return _between(rows, order, places), places.ndim - (rows.ndim - 1)
 
 
 def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
@@ -181,8 +207,7 @@ def _between(rows: Any, order: Any, places: Any) -> Any:
     ordered = generated.gather(rows, -1, wrapped(order))
     below, above = (generated.gather(ordered, -1, wrapped(np.ascontiguousarray(at))) for at in (low, high))
     share = wrapped(np.ascontiguousarray(known - low))
-    found = below + (above - below) * of_dtype(share, rows.dtype)
-    found = chosen(share == 0, below, found)  # no difference of infinities
+    found = _lerp(below, above, share)
     found = chosen(wrapped(np.isnan(last)), as_tensor(np.nan, found.dtype), found)
     return found.movedim(-1, 0).reshape(places.shape)
 

@@ -15,8 +15,8 @@ MODULES = {
         " round sinc trapezoid unwrap"
     ),
     "creation": (
-        "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray full full_like geomspace"
-        " linspace logspace require vander"
+        "array asanyarray asarray asarray_chkfinite ascontiguousarray asfortranarray empty_like full"
+        " full_like geomspace linspace logspace ones_like require vander zeros_like"
     ),
     "moves": (
         "append argpartition array_split block bmat delete diagonal dsplit extract flip fliplr flipud hsplit"
@@ -46,16 +46,16 @@ MODULES = {
 
 # Functions of NumPy whose results have no derivative.
 PLAIN = (
-    "allclose arange argmax argmin argsort argwhere array2string array_equal array_equiv array_repr"
-    " array_str bartlett base_repr binary_repr bincount blackman busday_count busday_offset common_type"
-    " count_nonzero diag_indices diag_indices_from digitize empty empty_like eye flatnonzero"
-    " format_float_positional format_float_scientific from_dlpack frombuffer fromfile fromfunction"
-    " fromiter fromregex fromstring genfromtxt hamming hanning histogram_bin_edges identity indices"
-    " is_busday iscomplex iscomplexobj isfortran isin isneginf isposinf isreal isrealobj isscalar iterable"
-    " ix_ kaiser load loadtxt mask_indices may_share_memory min_scalar_type nanargmax nanargmin nonzero"
-    " ones ones_like packbits ravel_multi_index result_type can_cast save savetxt savez savez_compressed"
-    " searchsorted shares_memory tri tril_indices tril_indices_from triu_indices triu_indices_from"
-    " unpackbits unravel_index zeros zeros_like datetime_as_string datetime_data broadcast_shapes"
+    "allclose arange argmax argmin argsort argwhere array2string array_equal array_equiv array_repr array_str"
+    " bartlett base_repr binary_repr bincount blackman busday_count busday_offset common_type count_nonzero"
+    " diag_indices diag_indices_from digitize empty eye flatnonzero format_float_positional"
+    " format_float_scientific from_dlpack frombuffer fromfile fromfunction fromiter fromregex fromstring"
+    " genfromtxt hamming hanning histogram_bin_edges identity indices is_busday iscomplex iscomplexobj"
+    " isfortran isin isneginf isposinf isreal isrealobj isscalar iterable ix_ kaiser load loadtxt mask_indices"
+    " may_share_memory min_scalar_type nanargmax nanargmin nonzero ones packbits ravel_multi_index result_type"
+    " can_cast save savetxt savez savez_compressed searchsorted shares_memory tri tril_indices"
+    " tril_indices_from triu_indices triu_indices_from unpackbits unravel_index zeros datetime_as_string"
+    " datetime_data broadcast_shapes"
 )
 
 # Handed on as they are: classes, dtypes, constants, settings.
