@@ -29,9 +29,8 @@ from gradsmith.numpy.ufuncs import ufunc
 
 
 def angle(z: Any, deg: bool = False) -> Any:
-    x = floating(as_tensor(z))
-    zero = as_tensor(0.0, np.zeros(1, x.dtype).real.dtype)
-    found = generated.atan2(x.imag, x.real) if x.dtype.kind == "c" else generated.atan2(zero, x)
+    x = as_tensor(z)
+    found = generated.atan2(x.imag, x.real) if x.dtype.kind == "c" else ufunc("arctan2")(0, x)
     return found * (180 / np.pi) if deg else found
 
 
@@ -168,13 +167,14 @@ def _at_end(y: Any, steps: Any, edge_order: int, last: bool) -> Any:
 def trapezoid(y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Any:
     heights = as_tensor(y)
     axis = axis_of(axis, heights.ndim)
-    rows = floating(heights).movedim(axis, -1)
+    rows = heights.movedim(axis, -1)
     if x is None:
-        widths = as_tensor(dx, rows.dtype)
+        widths = dx if isinstance(dx, (int, float)) else as_tensor(dx)
     else:
-        at = floating(as_tensor(x))
+        at = as_tensor(x)
         widths = diff(at if at.ndim == 1 else at.movedim(axis, -1))
-    return (widths * (rows[..., 1:] + rows[..., :-1]) / 2.0).sum(-1)
+    sums = ufunc("add")(rows[..., 1:], rows[..., :-1])
+    return ufunc("divide")(ufunc("multiply")(widths, sums), 2.0).sum(-1)
 
 
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Any:
@@ -347,7 +347,15 @@ def _sum_of_series(x: Any, y: Any) -> Any:
 
 
 def polymul(a1: Any, a2: Any) -> Any:
-    return convolve(_series(a1), _series(a2))
+    return convolve(*map(_without_zeros_ahead, (_series(a1), _series(a2))))
+
+
+def _without_zeros_ahead(x: Any) -> Any:
+    """As NumPy does, where the numbers are known."""
+    if without_data([x]) or not x.shape[0]:
+        return x
+    nonzero = np.flatnonzero(array_of(x))
+    return x[int(nonzero[0]) if nonzero.size else x.shape[0] - 1 :]
 
 
 def polyder(p: Any, m: int = 1) -> Any:
@@ -434,6 +442,7 @@ def roots(p: Any) -> Any:
 
 
 def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False) -> Any:
+    from gradsmith.numpy.creation import vander
     from gradsmith.numpy.linalg import inv, lstsq
 
     at, values = floating(as_tensor(x)) + 0.0, floating(as_tensor(y)) + 0.0
@@ -441,7 +450,7 @@ def polyfit(x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: 
         raise TypeError("expected x and y to have same length, x a vector and y a vector or matrix")
     if deg < 0:
         raise ValueError("expected deg >= 0")
-    matrix, target = common([generated.vander(at, deg + 1), values])
+    matrix, target = common([vander(at, deg + 1), values])
     if w is not None:
         weights = as_tensor(w, matrix.dtype)
         matrix, target = matrix * weights.unsqueeze(1), target * (weights if target.ndim == 1 else weights.unsqueeze(1))
@@ -462,4 +471,5 @@ def _variance(matrix: Any, target: Any, coefficients: Any, deg: int) -> Any:
     rest = target - matrix @ coefficients
     if matrix.shape[0] <= deg + 1:
         raise ValueError("the number of data points must exceed order to scale the covariance matrix")
-    return (rest * rest).sum(0) / (matrix.shape[0] - deg - 1)
+    squares = rest * rest if rest.dtype.kind == "f" else rest.real**2 + rest.imag**2
+    return squares.sum(0) / (matrix.shape[0] - deg - 1)

@@ -165,4 +165,4 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Any:
     tensor = as_tensor(x)
     if tensor.ndim != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    return generated.vander(tensor, N, increasing)
+    return generated.vander(of_dtype(tensor, np.promote_types(tensor.dtype, np.int64)), N, increasing)

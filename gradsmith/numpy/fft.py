@@ -19,7 +19,7 @@ __all__ = [*ALONG_ONE, *ALONG_SEVERAL, *FREQUENCIES, "fftshift", "ifftshift"]
 
 def _inexact(a: Any) -> Any:
     x = as_tensor(a)
-    return of_dtype(x, np.float64) if exact(x) else x
+    return of_dtype(x, np.float64 if exact(x) else np.float32 if x.dtype == np.float16 else x.dtype)
 
 
 def _along_one(name: str) -> Any:

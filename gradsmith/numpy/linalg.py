@@ -171,7 +171,9 @@ def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> A
 
 
 def vector_norm(x: Any, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Any:
-    return ours.vector_norm(_inexact(x), ord, axis, keepdims)
+    tensor = as_tensor(x)
+    tensor = of_dtype(tensor, np.float64) if exact(tensor) else tensor
+    return ours.vector_norm(tensor, ord, axis, keepdims)
 
 
 def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
@@ -233,6 +235,8 @@ def matrix_power(a: Any, n: int) -> Any:
     x = as_tensor(a)
     if exact(x) and n >= 0:
         return wrapped(np.linalg.matrix_power(array_of(x), n))
+    if x.dtype == np.float16 and n > 0 and x.ndim > 1 and x.shape[-1] == x.shape[-2]:
+        return functools.reduce(ufunc("matmul"), [x] * n)
     return ours.matrix_power(_square(x), n)
 
 

@@ -128,7 +128,7 @@ def _variables(m: Any, y: Any, rowvar: bool, dtype: Any) -> Any:
         two = table.reshape(1, -1) if table.ndim < 2 else table
         rows.append(two if rowvar or (two.shape[0] == 1 and not rows) else two.T)
     x = rows[0] if len(rows) == 1 else generated.cat(rows, 0)
-    return x if dtype is None else of_dtype(x, dtype)
+    return of_dtype(x, np.result_type(x.dtype, np.float64) if dtype is None else dtype)
 
 
 def corrcoef(x: Any, y: Any = None, rowvar: bool = True, *, dtype: Any = None) -> Any:
@@ -150,14 +150,21 @@ def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: An
     elements, of which it is a linear function.
     """
     x = floating(as_tensor(a))
-    if x.dtype.kind == "c":
+    if x.dtype.kind == "c" and "median" not in name:
         raise TypeError(f"{name}: a must be an array of real numbers")
     axes = axes_of(axis, x.ndim)
     rows = x.movedim(axes, tuple(range(-len(axes), 0))) if axes else x.unsqueeze(-1)
     rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], -1))
-    plain = not name.startswith("nan") and options.get("weights") is None and rows.shape[-1]
+    plain = not name.startswith("nan") and options.get("weights") is None and rows.shape[-1] and x.dtype.kind == "f"
     found, ahead = (_of_order if plain else _of_ranks)(name, x, rows, axis, arguments, options)
+    found = of_dtype(found, _dtype_of_quantile(name, as_tensor(a).dtype, arguments, options))
     return delivered(_kept(found, ahead, axes, x.ndim) if keepdims is True else found, out)
+
+
+def _dtype_of_quantile(name: str, kind: Any, arguments: Any, options: dict[str, Any]) -> Any:
+    """NumPy's, which depends on the method and on whether `q` is a Python number."""
+    given = {key: value for key, value in options.items() if key != "weights"}
+    return np.asarray(getattr(np, name)(np.ones(2, kind), *arguments, **given)).dtype
 
 
 def _of_order(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: dict[str, Any]) -> tuple[Any, int]:

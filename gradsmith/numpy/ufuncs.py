@@ -141,6 +141,8 @@ class Ufunc:
     def _computed(self, tensors: list[Any], results: Any) -> Any:
         if all(kind.kind not in "fc" for kind in results) and not without_data(tensors):
             return self.plain(*tensors)
+        if tensors[0].dtype.kind == "c" and self.name in OF_COMPLEX:
+            return OF_COMPLEX[self.name](self, *tensors)
         found = self.function(*tensors)
         if self.nout == 1:
             return of_dtype(found, results[0])
@@ -288,6 +290,26 @@ class Ufunc:
             more = () if values is None else (values[number],)
             at = np.unravel_index(place, tuple(a.shape))
             a[tuple(int(n) for n in at)] = self(a[tuple(int(n) for n in at)], *more)
+
+
+def _chosen(function: Ufunc, x1: Any, x2: Any) -> Any:
+    """One of two complex numbers, in the order of real parts, then imaginary ones."""
+    found = function.numpy(array_of(x1), array_of(x2))
+    first = (found == array_of(x1)) | (np.isnan(found) & np.isnan(array_of(x1)))
+    return where(wrapped(np.asarray(first)), x1, x2)
+
+
+def _rounded(function: Ufunc, x: Any) -> Any:
+    from gradsmith.generated.complex_numbers import complex_of_parts
+
+    return complex_of_parts(generated.round(x.real), generated.round(x.imag))
+
+
+# What the ops do not take.
+OF_COMPLEX: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("maximum", "minimum", "fmax", "fmin"), _chosen),
+    "rint": _rounded,
+}
 
 
 def _heaviside(x1: Any, x2: Any) -> Any:

@@ -202,6 +202,42 @@ def test_gradient(space, name, args, kwargs):
     assert exact == pytest.approx((ahead - behind) / (2 * step), rel=2e-5, abs=2e-6)
 
 
+def converted(value, dtype):
+    """Arrays of float64 in another dtype."""
+    return mapped(lambda x: x.astype(dtype) if isinstance(x, np.ndarray) and x.dtype == np.float64 else x, value)
+
+
+# Where NumPy itself refuses or differs from itself, or what is not defined of these dtypes.
+OTHER_DTYPES = {
+    "float32": "",
+    "float16": "poly",
+    "int64": "nanquantile nanpercentile",
+    "uint8": "",
+    "bool": "piecewise polyval cond eig svd eigh",
+}
+
+
+@pytest.mark.parametrize("dtype", OTHER_DTYPES)
+@pytest.mark.parametrize("space", SPACES)
+def test_other_dtypes(space, dtype):
+    theirs, ours, calls = SPACES[space]
+    for name in sorted(set(calls) - set(OTHER_DTYPES[dtype].split())):
+        for args, kwargs in calls[name]:
+            given = converted(args, dtype)
+            if any(map(callable, args)):
+                continue
+            try:
+                expected = getattr(theirs, name)(*given, **kwargs)
+            except (TypeError, ValueError, ZeroDivisionError, OverflowError, np.linalg.LinAlgError):
+                continue
+            for found, other in zip(leaves(getattr(ours, name)(*given, **kwargs)), leaves(expected)):
+                if isinstance(found, gs.Tensor):
+                    assert (name, found.dtype, found.shape) == (name, np.asarray(other).dtype, np.shape(other))
+                    tolerance = 1e-8 if found.dtype.itemsize // (1 + (found.dtype.kind == "c")) > 4 else 3e-2
+                    if dtype not in ("float32", "float16"):
+                        np.testing.assert_allclose(found.numpy(), other, rtol=tolerance, atol=1e-5, err_msg=name)
+
+
 # What they give depends on the numbers themselves, or they have no op.
 NOT_IN_BATCHES = """
     nanmedian nanquantile nanpercentile spacing histogram_bin_edges trim_zeros unique unique_all unique_counts
