@@ -32,6 +32,7 @@ import numpy as np
 
 from gradsmith.numpy_protocols import composed
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, op_named, promoted, stored
+from gradsmith.numpy_protocols.signatures import signature_of
 from gradsmith.numpy_protocols.table import TABLE
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -45,7 +46,7 @@ class Parameters:
     """What a function of NumPy's takes. Binding by `inspect` takes ten times as long, and is left to the errors."""
 
     def __init__(self, func: Any) -> None:
-        self.signature = inspect.signature(func)
+        self.signature = signature_of(func)
         parameters = self.signature.parameters.values()
         self.positional = tuple(p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD))
         self.named = frozenset(p.name for p in parameters if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY))
