@@ -306,11 +306,15 @@ def test_scipy():
 
 
 def test_distributions():
-    pytest.importorskip("gradsmith.stats")
     import gradsmith.compat.hips.scipy.stats.norm as norm
     from gradsmith.compat.hips.scipy import stats
 
     assert grad(norm.logpdf)(0.5, 0.2, 2.0) == pytest.approx(-0.3 / 4)
     assert grad(norm.logpdf, 2)(0.5, 0.2, 2.0) == pytest.approx(-1 / 2 + 0.09 / 8)
     numpy.testing.assert_allclose(stats.norm.cdf(numpy.array([0.0])), [0.5])
-    assert isinstance(stats.expon.logpdf(1.0), float)
+    assert isinstance(stats.expon.logpdf(1.0), float) and norm.cdf(1).dtype == numpy.float64
+    assert norm.logpdf(0.1) == pytest.approx(-0.005 - numpy.log(2 * numpy.pi) / 2, rel=1e-14)
+    assert stats.multivariate_normal.logpdf(X, X, numpy.eye(3)) == pytest.approx(
+        -1.5 * numpy.log(2 * numpy.pi), rel=1e-12
+    )
+    assert grad(stats.poisson.logpmf, 1)(3, 2.0) == pytest.approx(0.5) and isbox(seen(lambda x: norm.pdf(x, 0, 1)))
