@@ -25,7 +25,7 @@ class Finding(NamedTuple):
     verdict: Verdict
 
     def line(self) -> str:
-        """``digits.py:3:9: torch.hub: missing. torch.hub has no counterpart ...``"""
+        """``path:3:9: torch.hub: missing. torch.hub has no counterpart ...``"""
         place = f"{self.path}:{self.use.line}:{self.use.column}"
         return f"{place}: {self.use.name}: {self.verdict.kind}. {self.verdict.text}"
 
