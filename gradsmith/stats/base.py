@@ -31,7 +31,16 @@ def tensors(op: str, *values: Any) -> list[Tensor]:
     floating = [kind for kind in counted if kind.kind == "f"]
     alone = get_default_dtype() if any(is_tensor(value) for value in values) else np.float64
     dtype = np.result_type(*floating) if floating else alone
-    return [value.to(dtype) if is_tensor(value) else tensor(value, dtype=dtype) for value in given]
+    device = next((value.device for value in values if is_tensor(value)), None)
+    # tensors stay where they are: those on different devices are an error of the op that meets them
+    return [_of_kind(one, dtype, None if is_tensor(value) else device) for one, value in zip(given, values)]
+
+
+def _of_kind(value: Any, dtype: Any, device: Any) -> Tensor:
+    if not is_tensor(value):
+        return tensor(value, dtype=dtype, device=device)
+    found: Tensor = value.to(dtype)
+    return found if device is None else found.to(device)
 
 
 def _is_number(value: Any) -> bool:

@@ -262,3 +262,15 @@ def test_the_order_of_arguments_is_scipys():
         own, scipys = pair(name)
         assert ", ".join(own.shapes) == (scipys.shapes or "")
         assert inspect.getdoc(own).count(">>>") >= 2
+
+
+@pytest.mark.parametrize("name", [*CONTINUOUS, *COUNTS])
+def test_batches_of_vmap_and_shapes_without_data(name):
+    own, _ = pair(name)
+    shapes = {**CONTINUOUS, **COUNTS}[name]
+    function = own.logpdf if name in CONTINUOUS else own.logpmf
+    x = gs.tensor([0.25, 0.5, 1.0], dtype=gs.float64)
+    found = gs.vmap(lambda x: function(x, *shapes))(x)
+    np.testing.assert_allclose(found.numpy(), function(x, *shapes).numpy(), rtol=1e-9)
+    without = function(gs.ones(2, 3, device="meta"), *shapes)
+    assert without.is_meta and without.shape == (2, 3)
