@@ -157,3 +157,21 @@ def test_buffers_that_do_not_fit(data, options, message):
     with pytest.raises(ValueError) as raised:
         gs.frombuffer(data, dtype=gs.float32, **options)
     assert str(raised.value).startswith(f"frombuffer(): {message}")
+
+
+# ---- what libraries ask of arrays
+
+
+def test_what_is_not_there_is_no_attribute():
+    """Protocols of Python ask with `hasattr`, which lets other errors than AttributeError through."""
+    assert not hasattr(gs.ones(2), "imag") and hasattr(gs.ones(2, dtype=gs.complex64), "imag")
+    with pytest.raises(RuntimeError, match="imag is not defined for tensors with non-complex dtypes, but got float32"):
+        gs.ones(2).imag  # noqa: B018
+
+
+def test_broadcast_beside_what_no_tensor_has():
+    numbers, words = np.broadcast_arrays(gs.ones(3), np.array(["text"]))
+    assert type(numbers) is np.ndarray and numbers.tolist() == [1.0] * 3 and words.tolist() == ["text"] * 3
+    with pytest.raises(RuntimeError, match="Use tensor.detach"):
+        np.broadcast_arrays(gs.ones(3, requires_grad=True), None)
+    assert type(np.broadcast_arrays(gs.ones(3), 2.0)[1]) is gs.Tensor

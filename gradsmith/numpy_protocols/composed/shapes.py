@@ -9,6 +9,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.numpy_protocols.composed.operands import as_tensor
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 __all__ = [
     "astype", "atleast_1d", "atleast_2d", "atleast_3d", "broadcast_arrays", "copy", "expand_dims", "flip", "meshgrid",
@@ -81,7 +82,9 @@ def expand_dims(a: Any, axis: Any) -> Any:
 
 
 def broadcast_arrays(*args: Any) -> tuple[Any, ...]:
-    return gs.broadcast_arrays(*map(as_tensor, args))
+    if all(is_tensor(value) or np.asarray(value).dtype.kind in "biufc" for value in args):
+        return gs.broadcast_arrays(*map(as_tensor, args))
+    return np.broadcast_arrays(*(value.numpy() if is_tensor(value) else value for value in args))  # with text or None
 
 
 def atleast_1d(*arys: Any) -> Any:

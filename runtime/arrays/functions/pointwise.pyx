@@ -239,7 +239,11 @@ cpdef object filling_of(object value, object dtype):
     return array
 
 
+class NoImaginaryPart(RuntimeError, AttributeError):
+    """PyTorch's error, which says of the property that it is not there: protocols of Python ask with `hasattr`."""
+
+
 cpdef object imag_of(object a):
     if a.dtype.kind != "c":
-        raise RuntimeError(f"imag is not defined for tensors with non-complex dtypes, but got {a.dtype}")
+        raise NoImaginaryPart(f"imag is not defined for tensors with non-complex dtypes, but got {a.dtype}")
     return a.imag
