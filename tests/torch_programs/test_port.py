@@ -76,6 +76,16 @@ def test_numpy_alone(tmp_path, capsys):
     assert "numpy.busday_count has no counterpart" in out and "1 missing" in out
 
 
+def test_autograd(tmp_path, capsys):
+    path = tmp_path / "p.py"
+    path.write_text("import autograd.numpy as np\nfrom autograd import grad, nonsense\ngrad(np.sin)(1.0)\n")
+    assert port.main([str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "2:28: autograd.nonsense: missing" in out and out.endswith(
+        "1 missing, 0 with another meaning, 3 as they are\n"
+    )
+
+
 def test_files_that_cannot_be_read(tmp_path, capsys):
     (tmp_path / "wrong.py").write_text("def (:\n")
     (tmp_path / "bytes.py").write_bytes(b"\xff\xfe\x00")

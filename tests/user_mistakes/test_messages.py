@@ -195,6 +195,26 @@ def test_a_replaced_method_comes_back():
     assert gs.ones(2).sum().item() == 2.0
 
 
+def test_an_operator_of_the_class_may_be_replaced():
+    own = gs.Tensor.__matmul__
+    gs.Tensor.__matmul__ = lambda self, other: "replaced"
+    try:
+        assert gs.ones(2) @ gs.ones(2) == "replaced" and gs.nn.Parameter(gs.ones(2)) @ 1 == "replaced"
+    finally:
+        gs.Tensor.__matmul__ = own
+    assert (gs.ones(2) @ gs.ones(2)).item() == 2.0
+
+
+def test_attributes_of_other_tensors():
+    """A program may ask for them, and set them."""
+    x = gs.ones(2)
+    assert not hasattr(x, "record_stream") and not hasattr(gs.Tensor, "to_sparse")
+    with pytest.raises(AttributeError, match=r"'Parameter' object has no attribute 'share_memory_': torch\.Tensor"):
+        gs.nn.Parameter(x).share_memory_()
+    x.solve = 3
+    assert x.solve == 3 and not hasattr(gs.ones(2), "solve")
+
+
 def test_the_signature_of_an_op_is_known():
     import inspect
 
