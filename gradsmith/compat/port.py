@@ -26,7 +26,6 @@ class Finding(NamedTuple):
 
     def line(self) -> str:
         """``path:3:9: torch.hub: missing. torch.hub has no counterpart ...``"""
-        """``program:3:9: torch.hub: missing. torch.hub has no counterpart ...``"""
         place = f"{self.path}:{self.use.line}:{self.use.column}"
         return f"{place}: {self.use.name}: {self.verdict.kind}. {self.verdict.text}"
 
