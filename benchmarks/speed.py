@@ -8,6 +8,7 @@ below 1 gradsmith is faster. "must" is the bar that the project sets itself.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 
 # BLAS libraries read this when they are loaded: every contestant's gemm runs on one thread unless a row says more.
@@ -19,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from timing import Contestant, Timing, interleave, readable
@@ -422,6 +424,28 @@ def gradient_of_number() -> dict[str, Contestant]:
     return {"gradsmith": lambda: gradient(x), "backward": by_backward}
 
 
+def gradient_of_arrays() -> dict[str, Contestant]:
+    """Of a NumPy function of ten ops, at five numbers; beside HIPS autograd where it is installed."""
+
+    def program(np: Any) -> Callable[[Any], Any]:
+        def f(x: Any) -> Any:
+            y = np.sin(x) * x
+            z = np.exp(-y) + np.tanh(x)
+            return np.sum(z * z / (1 + x * x))
+
+        return f
+
+    x = np.linspace(0.1, 1.0, 5)
+    gradients = {"gradsmith": gs.grad(program(np))}
+    if torch:
+        of_tensor, tensor = torch.func.grad(program(torch)), torch.tensor(x)
+        gradients["torch"] = lambda x: of_tensor(tensor)
+    if importlib.util.find_spec("autograd"):
+        autograd = importlib.import_module("autograd")
+        gradients["autograd"] = autograd.grad(program(importlib.import_module("autograd.numpy")))
+    return {name: lambda gradient=gradient: gradient(x) for name, gradient in gradients.items()}
+
+
 # ---- distributions
 
 
@@ -506,6 +530,7 @@ ROWS = [
     Row("hessian(vectorize=True), 50", lambda: vectorized("hessian", 50), "torch 0.50"),
     Row("gradients of 256 samples", gradients_of_samples, "torch 1/1.5"),
     Row("func.grad of a number", gradient_of_number, ""),
+    Row("gradient of a NumPy function, 10 ops of 5", gradient_of_arrays, "torch 1/20, autograd 1/10"),
     Row("sparse Jacobian, tridiagonal 1e5", lambda: sparse_jacobian(10**5), "evaluation 5"),
     Row("Adam, step over 10 small tensors", lambda: optimizer_step("Adam", *SMALL, foreach=True), "torch 1/8"),
     Row("SGD, step over 10 small tensors", lambda: optimizer_step("SGD", *SMALL, foreach=True), "torch 1/8"),

@@ -128,10 +128,16 @@ class ArraysGiven(ValueError):
     """Arrays, or numbers of floating point, are differentiated by. Transforms that take none raise it as it is."""
 
     def __init__(self, call: Call, leaves: list[Any], spec: TreeSpec, positions: Iterable[int]) -> None:
+        super().__init__()
         self.positions = tuple(positions)
         self.beside_tensors = any(map(is_tensor, leaves))
+        self.found = call, leaves, spec
+
+    def __str__(self) -> str:
+        """Written when it is read, since most transforms go on with arrays."""
+        call, leaves, spec = self.found
         wrong = next(n for n, leaf in enumerate(leaves) if not is_tensor(leaf))
-        super().__init__(_no_tensor(call, leaves[wrong], _paths(spec, self.positions)[wrong], "a Tensor").args[0])
+        return str(_no_tensor(call, leaves[wrong], _paths(spec, self.positions)[wrong], "a Tensor"))
 
 
 def can_become_tensor(value: Any) -> bool:

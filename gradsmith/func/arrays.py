@@ -59,10 +59,11 @@ def of_arrays(
 
 def with_tensors(tree: Any) -> Any:
     """Tensors in place of arrays and numbers of floating point."""
-    return pytree.tree_map(_tensor_of, tree)
+    return pytree.tree_map(tensor_of, tree)
 
 
-def _tensor_of(leaf: Any) -> Any:
+def tensor_of(leaf: Any) -> Any:
+    """A tensor over the memory of an array, or with a number; anything else as it is."""
     if isinstance(leaf, np.ndarray):
         return from_shared_array(leaf)
     return from_array(np.asarray(leaf)) if isinstance(leaf, _NUMBERS) else leaf
@@ -70,10 +71,11 @@ def _tensor_of(leaf: Any) -> Any:
 
 def with_arrays(tree: Any) -> Any:
     """Arrays in place of tensors, unless these have a history."""
-    return pytree.tree_map(_array_of, tree)
+    return pytree.tree_map(array_of, tree)
 
 
-def _array_of(leaf: Any) -> Any:
+def array_of(leaf: Any) -> Any:
+    """The array of a tensor without a history; anything else as it is."""
     if not is_tensor(leaf) or all_tangents(leaf) or is_batched_tensor(leaf) or leaf.is_meta or _has_history(leaf):
         return leaf
     return leaf.detach().numpy()[()]
@@ -100,7 +102,8 @@ def giving_tensors(func: Function) -> Function:
 
     @functools.wraps(func)
     def with_constants(*args: Any, **kwargs: Any) -> Any:
-        return with_tensors(func(*args, **kwargs))
+        found = func(*args, **kwargs)
+        return found if is_tensor(found) else with_tensors(found)
 
     return with_constants
 

@@ -11,6 +11,7 @@ from gradsmith.func.arguments import (
     Call,
     Function,
     aux_without_history,
+    can_become_tensor,
     checked_argnums,
     differentiable_leaves,
     has_other_history,
@@ -25,12 +26,22 @@ from gradsmith.func.arguments import (
     with_history,
     without_history_of,
 )
-from gradsmith.func.arrays import ArrayFunction, as_given, giving_tensors, of_arrays, taking_arrays, with_tensors
+from gradsmith.func.arrays import (
+    ArrayFunction,
+    array_of,
+    as_given,
+    giving_tensors,
+    of_arrays,
+    taking_arrays,
+    tensor_of,
+    with_tensors,
+)
 from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
 from gradsmith.runtime.tensors.factories.creation import ones_like, zeros_like
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.runtime.tensors.transforms import plain_gradient
 
 
@@ -82,6 +93,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     if func is None:
         return functools.partial(grad, argnums=argnums, has_aux=has_aux)
     call = Call("grad", func)
+    of_arrays_call = Call("grad", giving_tensors(func))
     position = argnums if type(argnums) is int and not has_aux else None
 
     def finish(result: Any, tensor: Any, recording: bool) -> Any:
@@ -90,7 +102,10 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     @functools.wraps(func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         if position is not None:
-            found = plain_gradient(call, args, kwargs, position if position >= 0 else position + len(args), finish)
+            place = position if position >= 0 else position + len(args)
+            found = plain_gradient(call, args, kwargs, place, finish)
+            if found is None:
+                found = _plain_gradient_of_array(of_arrays_call, args, kwargs, place, finish)
             if found is not None:
                 return found
         try:
@@ -102,6 +117,17 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
         return of_arrays(lambda func: grad(func, argnums, has_aux), func, args, given, kwargs)
 
     return gradient
+
+
+def _plain_gradient_of_array(
+    call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], place: int, finish: Function
+) -> Any:
+    """`plain_gradient` by an array, or a number of floating point; None when this is not so plain."""
+    if not 0 <= place < len(args) or is_tensor(args[place]) or not can_become_tensor(args[place]):
+        return None
+    given = (*args[:place], tensor_of(args[place]), *args[place + 1 :])
+    found = plain_gradient(call, given, kwargs, place, finish)
+    return None if found is None else array_of(found)
 
 
 def grad_and_value(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:

@@ -114,11 +114,15 @@ class Row:
         self.usual = {arg: parameters.value_left_out(source) for arg, source in self.named.items()}
         self.known = frozenset((*self.operands, *self.named.values()))
         self.is_plain = not words.keys() - {"where", "initial"}
+        takes_one = self.is_plain and not self.result and self.operands == list(parameters.positional[:1])
+        self.alone = {**self.constants, **_without_none(self.usual)} if takes_one else None
 
     # ---- a call
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
+        if self.alone is not None and len(args) == 1 and not kwargs and is_tensor(args[0]):
+            return self.op(args[0], **self.alone)
         given = self.parameters.bound(args, kwargs)
         if given.keys() <= self.known:
             return self.computed(given)
@@ -185,6 +189,10 @@ class Row:
         given["axis"] = -1
         kept = [dim for dim in range(tensor.ndim) if dim not in axes]
         return tensor.permute((*kept, *axes)).flatten(len(kept))
+
+
+def _without_none(named: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in named.items() if value is not None}
 
 
 def _each(operands: list[Any], function: Callable[[Any], Any]) -> list[Any]:
