@@ -20848,6 +20848,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "dtype": "'complex128'"},
             {"self": "real(3, 4)", "dtype": "'float64'", "copy": "True"},
+            {"self": "real(3, 4)", "dtype": "'complex128'", "non_blocking": "True"},
         ),
         operators=(),
         aliases=(),
@@ -20884,6 +20885,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(3, 4)", "other": "real(2)"},
             {"self": "real(3, 4)", "other": "real(2)", "copy": "True"},
+            {"self": "real(3, 4)", "other": "real(2)", "non_blocking": "True"},
         ),
         operators=(),
         aliases=("type_as",),
@@ -20924,6 +20926,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'", "copy": "True"},
             {"self": "real(3, 4)", "device": "'cpu'", "copy": "True"},
             {"self": "real(3, 4)", "device": "'cpu'", "dtype": "'complex128'"},
+            {"self": "real(3, 4)", "device": "'cpu'", "non_blocking": "True"},
         ),
         operators=(),
         aliases=(),
@@ -20970,6 +20973,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3)", "dtype": "'float64'", "copy": "True", "memory_format": "'preserve_format'"},
             {"self": "real(2, 3)", "dtype": "'complex128'", "memory_format": "'contiguous_format'"},
             {"self": "real(2, 3, 4, 2)", "dtype": "'float64'", "memory_format": "'channels_last'"},
+            {"self": "real(2, 3)", "non_blocking": "True", "memory_format": "'preserve_format'"},
         ),
         operators=(),
         aliases=(),
@@ -21142,6 +21146,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(3, 4)", "src": "real(3, 4)"},
             {"self": "real(3, 4)", "src": "real(4)"},
             {"self": "real(2, 3, 4)", "src": "1.1"},
+            {"self": "real(3, 4)", "src": "real(4)", "non_blocking": "True"},
         ),
         operators=(),
         aliases=(),
@@ -21152,6 +21157,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=False,
         nondifferentiable="",
         doc="Replace the elements by those of another tensor, broadcast and cast.",
+        reference="np.broadcast_to(src, self.shape).astype(self.dtype)",
     ),
     OpRow(
         name="real(Tensor(a) self) -> Tensor(a)",

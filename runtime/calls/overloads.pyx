@@ -110,7 +110,7 @@ cdef class Overloads:
         cdef Overload overload
         cdef dict named = first_names(kwargs, self.overloads)
         cdef int i
-        for converted in range(1 if self.name in BY_EXAMPLE else 3):
+        for converted in range(1 if self.name in BY_EXAMPLE else 2 if may_be_place(self.overloads, args) else 3):
             for i, overload in enumerate(self.overloads):
                 bound = overload.expect_bound(args, named, converted)
                 if bound is not None:
@@ -158,6 +158,17 @@ cdef dict first_names(dict kwargs, tuple overloads):
         (name if name in own or SECOND_NAMES.get(name) in kwargs else SECOND_NAMES.get(name, name)): value
         for name, value in kwargs.items()
     }
+
+
+cdef bint may_be_place(tuple overloads, tuple args) except -1:
+    """Is an int given where some signature takes one, a dimension for example? Then it is no element."""
+    cdef Overload overload
+    cdef int i
+    for overload in overloads:
+        for i in range(min(len(args), overload.positional)):
+            if (<Parameter>overload.parameters[i]).type == "int" and is_int(args[i]):
+                return True
+    return False
 
 
 # ---- what fits a type

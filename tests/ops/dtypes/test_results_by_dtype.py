@@ -96,6 +96,7 @@ COMPARED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Using a target size")
 @pytest.mark.parametrize("case", range(len(COMPARED)))
 def test_squared_errors_promote_once_they_are_broadcast(case):
     a, b, dtype, expected = COMPARED[case]

@@ -276,7 +276,7 @@ def test_each_overload_has_its_own_out():
     assert gs.max(X, 8 - X, out=elements) is elements and elements.tolist() == [[7, 4, 6], [6, 5, 5]]
     assert gs.max(X, 1, out=None).values.tolist() == [4, 6]
     for arguments in ((X, X), (X,)):
-        with pytest.raises(TypeError, match=r"(?s)out=tuple.*\(Tensor input, int dim, .*, Tensor\[2\]\? out=None\)"):
+        with pytest.raises(TypeError, match=r"max\(\): argument 'out' must be Tensor, not tuple"):
             gs.max(*arguments, out=pair())
     with pytest.raises(TypeError, match=r"invalid combination of arguments - got \(Tensor, int, out=Tensor\)"):
         gs.max(X, 1, out=greatest)

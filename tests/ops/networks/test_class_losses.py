@@ -115,7 +115,7 @@ def arguments_for(name):
     }.get(name, (x, x.flip(0)))  # fmt: skip
 
 
-@pytest.mark.parametrize("name", reduced.__all__)
+@pytest.mark.parametrize("name", [name for name in reduced.__all__ if name != "huber_loss"])  # which is younger
 def test_the_older_words_for_reductions(name):
     loss, given = getattr(F, name), arguments_for(name)
     words = {
