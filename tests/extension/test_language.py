@@ -83,8 +83,8 @@ def test_tensors_that_may_be_missing(ops, x, y):
     assert result.tolist() == [5, 7, 9]
     assert gradient(result, x, y) == [[1, 1, 1], [1, 1, 1]]
     assert ops.joined([x.detach()], [y.detach(), x.detach()]).tolist() == [6, 9, 12]
-    with pytest.raises(TypeError, match="expected Tensor or None as element 1 of argument 'parts', but got int"):
-        ops.joined([x, 1])
+    with pytest.raises(TypeError, match="expected Tensor or None as element 1 of argument 'parts', but got str"):
+        ops.joined([x, "1"])
     with pytest.raises(TypeError, match="expected Tensor as element 0 of argument 'more', but got NoneType"):
         ops.joined([x], [None])
 

@@ -205,8 +205,9 @@ def test_lists_of_tensors(kinds):
 
 
 def test_arguments_are_checked_as_elsewhere(kinds):
-    with pytest.raises(TypeError, match=r"squareplus\(\): argument 'input' \(position 1\) must be Tensor, not list"):
-        kinds.squareplus([1.0])
+    with pytest.raises(TypeError, match=r"squareplus\(\): argument 'input' \(position 1\) must be Tensor, not str"):
+        kinds.squareplus("1.0")
+    assert kinds.squareplus([1.0]).tolist() == kinds.squareplus(gs.tensor([1.0])).tolist()
     with pytest.raises(TypeError, match="smoothed"):
         kinds.smoothed(gs.ones(3), times="many")
 

@@ -471,10 +471,6 @@ def zero_(x: Array) -> Array:
     return np.zeros_like(x)
 
 
-def copy_(x: Array, src: Any) -> Array:
-    return np.broadcast_to(src, x.shape).astype(x.dtype)
-
-
 # ---- products
 
 
@@ -554,7 +550,7 @@ def cross_entropy(
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        T, as_strided, axes, basic_index_backward, bmm, chunk, class_weights, complex_of_parts, contiguous, copy_,
+        T, as_strided, axes, basic_index_backward, bmm, chunk, class_weights, complex_of_parts, contiguous,
         corner, cross_entropy, div_mode, expand, fill_, flatten, floor_divide, gather, gelu, geometry_scatter,
         geometry_slice, grid, index_add, index_backward, index_put, index_select, linear, log_softmax,
         log_softmax_backward, mT, masked_fill, masked_select, max_dim, min_dim, mse_loss, narrow, nll_loss,
