@@ -126,7 +126,7 @@ def iinfo(type: Any, /) -> IntegerInfo:
 
 
 class NamespaceInfo:
-    """What the namespace can do.
+    """Capabilities of the namespace.
 
     Examples
     --------
@@ -162,5 +162,5 @@ class NamespaceInfo:
 
 
 def __array_namespace_info__() -> NamespaceInfo:
-    """What the namespace can do: its devices, dtypes, defaults and optional abilities."""
+    """Devices, dtypes, defaults and optional capabilities of the namespace."""
     return NamespaceInfo()

@@ -40,7 +40,7 @@ def _of_text(text: str) -> Verdict:
 
 
 def _of_attribute(attribute: str) -> Verdict:
-    """Of what, nobody knows; if of a tensor, it is missing or different."""
+    """An attribute of an unknown object, which would be missing or different if the object were a tensor."""
     reason = reason_for("torch", f"Tensor.{attribute}")
     if reason:
         return Verdict(PERHAPS, f"If this is a tensor: {reason}")

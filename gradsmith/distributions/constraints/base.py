@@ -1,4 +1,4 @@
-"""What a constraint is, and those that depend on other parameters."""
+"""The base class of constraints, and constraints that depend on other parameters."""
 
 from __future__ import annotations
 

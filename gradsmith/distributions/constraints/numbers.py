@@ -14,7 +14,7 @@ __all__: list[str] = []
 
 
 class _Bounded(Constraint):
-    """What constraints with bounds have in common: their text."""
+    """Base class of constraints with bounds, which their text shows."""
 
     def _arguments(self) -> str:
         return ", ".join(f"{name}={value}" for name, value in vars(self).items() if name.endswith("_bound"))

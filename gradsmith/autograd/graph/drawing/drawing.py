@@ -27,7 +27,7 @@ class GraphDrawing:
 
     @property
     def note(self) -> str:
-        """What the reader must know: that the drawing is cut, and of how many nodes. Empty if it is whole."""
+        """Says that the drawing is cut, and how many nodes the graph has; empty for a complete drawing."""
         return self._picture.note
 
     @property
