@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradsmith.distributions import constraints
-from gradsmith.distributions.combined.transformed_distribution import TransformedDistribution
+from gradsmith.distributions.combined.relaxed import Relaxed
 from gradsmith.distributions.discrete.probabilities import BinaryParameter
 from gradsmith.distributions.distribution import Distribution
 from gradsmith.distributions.transforms import SigmoidTransform
@@ -65,7 +65,7 @@ class LogitRelaxedBernoulli(BinaryParameter, Distribution):
         return log(self.temperature) + difference + 2 * logsigmoid(-difference)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(Relaxed):
     """The relaxed Bernoulli distribution of numbers between 0 and 1, with gradients in the probability.
 
     Parameters
@@ -89,7 +89,6 @@ class RelaxedBernoulli(TransformedDistribution):
 
     arg_constraints: ClassVar[Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.unit_interval
-    has_rsample = True
     base_dist: LogitRelaxedBernoulli
 
     def __init__(
@@ -101,18 +100,3 @@ class RelaxedBernoulli(TransformedDistribution):
 
     def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedBernoulli, _instance))
-
-    @property
-    def temperature(self) -> Tensor:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """The logarithm of the odds of 1."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability of 1."""
-        return self.base_dist.probs

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gradsmith.distributions import constraints
-from gradsmith.distributions.combined.transformed_distribution import TransformedDistribution
+from gradsmith.distributions.combined.relaxed import Relaxed
 from gradsmith.distributions.discrete.categorical import Categorical
 from gradsmith.distributions.distribution import Distribution
 from gradsmith.distributions.transforms import ExpTransform
@@ -84,7 +84,7 @@ class ExpRelaxedCategorical(Distribution):
         return score + math.lgamma(n) + (n - 1) * log(self.temperature)
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(Relaxed):
     """The relaxed distribution of one-hot vectors: points of the simplex with gradients in the probabilities.
 
     Parameters
@@ -108,7 +108,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     arg_constraints: ClassVar[Any] = {"probs": constraints.simplex, "logits": constraints.real_vector}
     support = constraints.simplex
-    has_rsample = True
     base_dist: ExpRelaxedCategorical
 
     def __init__(
@@ -120,18 +119,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 
     def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
         return super().expand(batch_shape, _instance=self._get_checked_instance(RelaxedOneHotCategorical, _instance))
-
-    @property
-    def temperature(self) -> Tensor:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities of the classes."""
-        return self.base_dist.probs
