@@ -168,6 +168,8 @@ from gradsmith.generated.linalg import (
     mm,
     matmul_of_transpose,
     bmm,
+    rows_of_groups,
+    outers_of_groups,
     mv,
     dot,
     outer,

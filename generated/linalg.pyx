@@ -18,7 +18,7 @@ from gradsmith.runtime.formulas.formulas cimport (
 )
 from gradsmith.generated.shape cimport op_mT, op_t, op_transpose, op_unsqueeze
 from gradsmith.generated.unary cimport op_conj
-from gradsmith.runtime.arrays.functions.algebra cimport linalg
+from gradsmith.runtime.arrays.functions.algebra cimport grouped, linalg
 
 import numpy as np
 
@@ -378,6 +378,176 @@ def bmm(input, mat2, *, out=None):
         result: auto_linear_in_each
     """
     return give_out("bmm", out, call_bmm(input, mat2))
+
+
+# ---- rows_of_groups(Tensor self, Tensor mat2) -> Tensor
+
+cdef class RowsOfGroupsBackward0(Node):
+    """Backward of ``rows_of_groups``."""
+
+    # Saves self for the gradient of mat2, mat2 for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, mat2
+        if wants(wanted, 0):    # self
+            mat2 = unpack(self, 1)
+            set_grad_input(grad_inputs, 0, op_rows_of_groups(grad, op_mT(op_conj(mat2))))
+        if wants(wanted, 1):    # mat2
+            self_ = unpack(self, 0)
+            set_grad_input(grad_inputs, 1, op_outers_of_groups(op_conj(self_), grad))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
+
+cdef object tangents_rows_of_groups(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, mat2_t = tangents
+    self, mat2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_rows_of_groups(self_t, mat2)
+    if mat2_t is not None:
+        result_t = plus(result_t, op_rows_of_groups(self, mat2_t))
+    return result_t
+
+cdef TensorBase op_rows_of_groups(TensorBase self, TensorBase mat2):
+    cdef int depth = begin_replaceable_op("rows_of_groups", (self, mat2), &batched_rows_of_groups) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        grouped.rows_of_groups_of(array_of(self), array_of(mat2))
+    )
+    cdef Node node
+    if requires_grad_2(self, mat2):
+        node = <Node>RowsOfGroupsBackward0.__new__(RowsOfGroupsBackward0)
+        connect_2(node, 2, 0, self, mat2)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, mat2)
+        set_history(result, node)
+    if has_tangent_2(self, mat2):
+        carry_tangents(result, (self, mat2), tangents_rows_of_groups, (self, mat2))
+    return ended(depth, result)
+
+cdef object packed_rows_of_groups(tuple operands):
+    return op_rows_of_groups(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_rows_of_groups(tuple operands):
+    self, mat2 = operands
+    return op_transpose(op_matmul(op_transpose(self, -3, -2), mat2), -3, -2)
+
+cdef BatchRule batched_rows_of_groups
+batched_rows_of_groups = BatchRule(b"rows_of_groups", by_parts, b"..", packed_rows_of_groups, parts_of_rows_of_groups)
+
+cdef object call_rows_of_groups(self, mat2):
+    return op_rows_of_groups(
+        as_tensor_operand(self, "rows_of_groups", "input", 1, mat2),
+        as_tensor_operand(mat2, "rows_of_groups", "mat2", 2, self),
+    )
+
+def rows_of_groups(input, mat2):
+    """Rows of several groups times the matrix of each group, row by row.
+
+    ``rows_of_groups(Tensor self, Tensor mat2) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    mat2 : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: rows_of_groups(grad, mT(conj(mat2)))
+        mat2: outers_of_groups(conj(self), grad)
+        result: auto_linear_in_each
+    """
+    return call_rows_of_groups(input, mat2)
+
+
+# ---- outers_of_groups(Tensor self, Tensor mat2) -> Tensor
+
+cdef class OutersOfGroupsBackward0(Node):
+    """Backward of ``outers_of_groups``."""
+
+    # Saves self for the gradient of mat2, mat2 for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, mat2
+        if wants(wanted, 0):    # self
+            mat2 = unpack(self, 1)
+            set_grad_input(grad_inputs, 0, op_rows_of_groups(op_conj(mat2), op_mT(grad)))
+        if wants(wanted, 1):    # mat2
+            self_ = unpack(self, 0)
+            set_grad_input(grad_inputs, 1, op_rows_of_groups(op_conj(self_), grad))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_mat2, _raw_saved_mat2 = saved_tensor(1)
+
+cdef object tangents_outers_of_groups(tuple tangents, tuple given):    # auto_linear_in_each
+    self_t, mat2_t = tangents
+    self, mat2 = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_outers_of_groups(self_t, mat2)
+    if mat2_t is not None:
+        result_t = plus(result_t, op_outers_of_groups(self, mat2_t))
+    return result_t
+
+cdef TensorBase op_outers_of_groups(TensorBase self, TensorBase mat2):
+    cdef int depth = begin_replaceable_op(
+        "outers_of_groups", (self, mat2), &batched_outers_of_groups
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        grouped.outers_of_groups_of(array_of(self), array_of(mat2))
+    )
+    cdef Node node
+    if requires_grad_2(self, mat2):
+        node = <Node>OutersOfGroupsBackward0.__new__(OutersOfGroupsBackward0)
+        connect_2(node, 2, 0, self, mat2)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, mat2)
+        set_history(result, node)
+    if has_tangent_2(self, mat2):
+        carry_tangents(result, (self, mat2), tangents_outers_of_groups, (self, mat2))
+    return ended(depth, result)
+
+cdef object packed_outers_of_groups(tuple operands):
+    return op_outers_of_groups(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_outers_of_groups(tuple operands):
+    self, mat2 = operands
+    return op_matmul(op_transpose(op_transpose(self, -3, -2), -2, -1), op_transpose(mat2, -3, -2))
+
+cdef BatchRule batched_outers_of_groups
+batched_outers_of_groups = BatchRule(
+    b"outers_of_groups", by_parts, b"..", packed_outers_of_groups, parts_of_outers_of_groups
+)
+
+cdef object call_outers_of_groups(self, mat2):
+    return op_outers_of_groups(
+        as_tensor_operand(self, "outers_of_groups", "input", 1, mat2),
+        as_tensor_operand(mat2, "outers_of_groups", "mat2", 2, self),
+    )
+
+def outers_of_groups(input, mat2):
+    """Outer products of rows, summed in each of several groups.
+
+    ``outers_of_groups(Tensor self, Tensor mat2) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    mat2 : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: rows_of_groups(conj(mat2), mT(grad))
+        mat2: rows_of_groups(conj(self), grad)
+        result: auto_linear_in_each
+    """
+    return call_outers_of_groups(input, mat2)
 
 
 # ---- mv(Tensor self, Tensor vec) -> Tensor

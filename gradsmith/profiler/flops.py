@@ -36,6 +36,13 @@ def _matmul_of_transpose(a: _Shape, b: _Shape) -> int:
     return 2 * math.prod(a) * b[-1]
 
 
+def _rows_of_groups(a: _Shape, b: _Shape) -> int:
+    return 2 * math.prod(a) * b[-1]
+
+
+_outers_of_groups = _rows_of_groups
+
+
 def _linear(x: _Shape, weight: _Shape, bias: _Shape) -> int:
     rows, products = math.prod(x[:-1]), 2 * math.prod(x[:-1]) * math.prod(weight)
     return products + rows * math.prod(weight[:-1]) if bias else products
@@ -60,6 +67,8 @@ _COUNTS: dict[str, Callable[..., int]] = {
     "mv": _matmul,
     "dot": _matmul,
     "matmul_of_transpose": _matmul_of_transpose,
+    "rows_of_groups": _rows_of_groups,
+    "outers_of_groups": _outers_of_groups,
     "linear": _linear,
     "outer": _outer,
     "add": _pointwise,

@@ -302,3 +302,7 @@ cdef PyObject *matmul(PyObject *a, PyObject *b) except NULL
 cdef PyObject *matmul_transposed(PyObject *a, bint transpose_a, PyObject *b, bint transpose_b) except NULL
 # x @ weight.T + bias; bias may be NULL
 cdef PyObject *linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL
+# Of rows that hold several groups, each with a matrix of its own. The job is a gs_groups of products/groups.h; 0 where it
+# cannot be done so.
+cdef int rows_of_groups(const void *job) except -1
+cdef int outers_of_groups(const void *job) except -1

@@ -330,6 +330,11 @@ cdef extern from "runtime/arrays/kernels/networks/class_losses.h":
         const void *job, const void *grad, const void *x, const npy_intp *classes, const void *logsumexp,
         void *result) except -1
 
+cdef extern from "runtime/arrays/kernels/products/groups.h":
+    int gs_rows_of_groups(const void *job) except -1
+    int gs_outers_of_groups(const void *job) except -1
+
+
 cdef extern from "runtime/arrays/kernels/networks/attention.h":
     int gs_attend(
         const void *job, const void *query, const void *key, const void *value, const void *mask, void *result,
@@ -556,6 +561,14 @@ cdef PyObject *matmul_transposed(PyObject *a, bint transpose_a, PyObject *b, bin
 
 cdef PyObject *linear(PyObject *x, PyObject *weight, PyObject *bias) except NULL:
     return gs_linear(x, weight, bias)
+
+
+cdef int rows_of_groups(const void *job) except -1:
+    return gs_rows_of_groups(job)
+
+
+cdef int outers_of_groups(const void *job) except -1:
+    return gs_outers_of_groups(job)
 
 
 # ---- settings

@@ -11,6 +11,7 @@ from __future__ import annotations
 import importlib
 from collections import Counter
 from collections.abc import Sequence
+from enum import Enum
 from functools import lru_cache
 from math import prod
 from typing import Any, NamedTuple
@@ -66,19 +67,38 @@ class Arrangement(NamedTuple):
         return tensor if self.shape is None else tensor.reshape(self.shape)
 
 
+def _rows_of_groups(left: Tensor, right: Tensor) -> Tensor:
+    from gradsmith.generated.linalg import rows_of_groups  # which imports this module
+
+    return rows_of_groups(left, right)
+
+
+class Kind(Enum):
+    """How two tensors are multiplied."""
+
+    ELEMENTWISE = "element by element"
+    MATRICES = "a matrix product, or one for each label that both keep"
+    GROUPS = "row by row, the labels that both keep inside of a row"
+
+    def of(self, left: Tensor, right: Tensor) -> Tensor:
+        if self is Kind.ELEMENTWISE:
+            return left * right
+        return left.matmul(right) if self is Kind.MATRICES else _rows_of_groups(left, right)
+
+
 class Product(NamedTuple):
     """Two of the tensors that are left, multiplied; the product goes to the end of what is left."""
 
     positions: tuple[int, int]
     left: Arrangement
     right: Arrangement
-    sums: bool  # a matrix product, else element by element
+    kind: Kind
     shape: Shape | None
 
     def of(self, tensors: list[Tensor]) -> list[Tensor]:
         first, second = self.positions
         left, right = self.left.of(tensors[first]), self.right.of(tensors[second])
-        result = left.matmul(right) if self.sums else left * right
+        result = self.kind.of(left, right)
         if self.shape is not None:
             result = result.reshape(self.shape)
         return [*(t for i, t in enumerate(tensors) if i not in self.positions), result]
@@ -122,7 +142,8 @@ def _plan(equation: str, shapes: tuple[Shape, ...]) -> Plan:
     for positions in _order(left, output):
         rest = [term for i, term in enumerate(left) if i not in positions]
         needed = {*output, *(label for term in rest for label in term.labels)}
-        product, term = _product(positions, left[positions[0]], left[positions[1]], needed)
+        result = None if rest else output
+        product, term = _product(positions, left[positions[0]], left[positions[1]], needed, result)
         products.append(product)
         left = [*rest, term]
     return Plan(prepared, tuple(products), _final(left[0], output))
@@ -292,24 +313,36 @@ def _pairs(step: Sequence[int]) -> list[tuple[int, int]]:
     return [(step[0], step[1])] if len(step) == 2 else [(0, 1)] * (len(step) - 1)
 
 
-def _product(positions: tuple[int, int], one: Term, other: Term, needed: set[Label]) -> tuple[Product, Term]:
-    """Product of two operands, summed over the labels that no later step needs."""
-    sum_one, one = _summed(one, needed | set(other.labels))
-    sum_other, other = _summed(other, needed | set(one.labels))
-    shared = [label for label in one.labels if label in other.labels]
+def _product(
+    positions: tuple[int, int], one: Term, other: Term, needed: set[Label], output: Labels | None
+) -> tuple[Product, Term]:
+    """Product of two operands, summed over the labels that no later step needs; `output` is None before the last."""
+    sum_one, left = _summed(one, needed | set(other.labels))
+    sum_other, right = _summed(other, needed | set(left.labels))
+    shared = [label for label in left.labels if label in right.labels]
     kept = [label for label in shared if label in needed]
     summed = [label for label in shared if label not in needed]
-    rows = [label for label in one.labels if label not in shared]
-    columns = [label for label in other.labels if label not in shared]
-    sizes = one.sizes | other.sizes
-    labels = (*kept, *rows, *columns)
+    rows = [label for label in left.labels if label not in shared]
+    columns = [label for label in right.labels if label not in shared]
+    has_groups = bool(kept and rows and columns and summed)
+    if has_groups and output == (*columns, *kept, *rows):
+        return _product(positions[::-1], other, one, needed, output)
+    sizes = left.sizes | right.sizes
+    by_rows = has_groups and output == (*rows, *kept, *columns)
+    labels = (*rows, *kept, *columns) if by_rows else (*kept, *rows, *columns)
     result = Term(labels, tuple(sizes[label] for label in labels))
     if not summed:
-        left = _arranged(sum_one, one, labels, tuple(one.sizes.get(label, 1) for label in labels))
-        right = _arranged(sum_other, other, labels, tuple(other.sizes.get(label, 1) for label in labels))
-        return Product(positions, left, right, False, None), result
+        alone = [tuple(term.sizes.get(label, 1) for label in labels) for term in (left, right)]
+        arranged = _arranged(sum_one, left, labels, alone[0]), _arranged(sum_other, right, labels, alone[1])
+        return Product(positions, *arranged, Kind.ELEMENTWISE, None), result
     batch, m, k, n = (tuple(sizes[label] for label in group) for group in (kept, rows, summed, columns))
-    left = _arranged(sum_one, one, [*kept, *rows, *summed], (*batch, prod(m), prod(k)))
-    right = _arranged(sum_other, other, [*kept, *summed, *columns], (*batch, prod(k), prod(n)))
-    shape = None if result.shape == (*batch, prod(m), prod(n)) else result.shape
-    return Product(positions, left, right, True, shape), result
+    if by_rows:
+        in_rows = _arranged(sum_one, left, [*rows, *kept, *summed], (prod(m), prod(batch), prod(k)))
+        in_matrices = _arranged(sum_other, right, [*kept, *summed, *columns], (prod(batch), prod(k), prod(n)))
+        product_shape, kind = (prod(m), prod(batch), prod(n)), Kind.GROUPS
+    else:
+        in_rows = _arranged(sum_one, left, [*kept, *rows, *summed], (*batch, prod(m), prod(k)))
+        in_matrices = _arranged(sum_other, right, [*kept, *summed, *columns], (*batch, prod(k), prod(n)))
+        product_shape, kind = (*batch, prod(m), prod(n)), Kind.MATRICES
+    shape = None if result.shape == product_shape else result.shape
+    return Product(positions, in_rows, in_matrices, kind, shape), result

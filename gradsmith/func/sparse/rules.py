@@ -191,6 +191,8 @@ PRODUCTS: dict[str, tuple[str, str, str]] = {  # labels of the last dimensions o
     "Mm": ("mk", "kn", "mn"),
     "MatmulOfTranspose": ("km", "kn", "mn"),
     "Bmm": ("bmk", "bkn", "bmn"),
+    "RowsOfGroups": ("mbk", "bkn", "mbn"),
+    "OutersOfGroups": ("kbm", "kbn", "bmn"),
     "Mv": ("mk", "k", "m"),
     "Dot": ("k", "k", ""),
     "Outer": ("m", "n", "mn"),
@@ -356,7 +358,7 @@ OF_OPS: dict[str, Rule] = {
         (everything, "lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward"),
         (everything, "rnn_steps rnn_pullback rnn_pushforward earlier_rows first_rows"),
         (everything, "ctc_losses ctc_slopes ctc_curvature"),
-        (product, "bmm dot matmul_of_transpose mm mv outer"),
+        (product, "bmm dot matmul_of_transpose mm mv outer outers_of_groups rows_of_groups"),
         (matmul, "matmul"),
         (
             within_matrices,

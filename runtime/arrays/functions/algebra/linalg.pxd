@@ -1,3 +1,5 @@
+cdef int check_ndim(str op, object a, object b, int ndim_a, int ndim_b) except -1
+
 cpdef object matmul_of(object a, object b)
 cpdef object matmul_of_transpose_of(object a, object b)
 cpdef object mm_of(object a, object b)
