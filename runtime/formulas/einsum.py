@@ -336,13 +336,14 @@ def _product(
         arranged = _arranged(sum_one, left, labels, alone[0]), _arranged(sum_other, right, labels, alone[1])
         return Product(positions, *arranged, Kind.ELEMENTWISE, None), result
     batch, m, k, n = (tuple(sizes[label] for label in group) for group in (kept, rows, summed, columns))
+    product_shape: Shape
     if by_rows:
         in_rows = _arranged(sum_one, left, [*rows, *kept, *summed], (prod(m), prod(batch), prod(k)))
         in_matrices = _arranged(sum_other, right, [*kept, *summed, *columns], (prod(batch), prod(k), prod(n)))
-        product_shape, kind = (prod(m), prod(batch), prod(n)), Kind.GROUPS
+        kind, product_shape = Kind.GROUPS, (prod(m), prod(batch), prod(n))
     else:
         in_rows = _arranged(sum_one, left, [*kept, *rows, *summed], (*batch, prod(m), prod(k)))
         in_matrices = _arranged(sum_other, right, [*kept, *summed, *columns], (*batch, prod(k), prod(n)))
-        product_shape, kind = (*batch, prod(m), prod(n)), Kind.MATRICES
+        kind, product_shape = Kind.MATRICES, (*batch, prod(m), prod(n))
     shape = None if result.shape == product_shape else result.shape
     return Product(positions, in_rows, in_matrices, kind, shape), result
