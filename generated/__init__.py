@@ -2462,6 +2462,7 @@ upcalls.fill(
     cat=cat,
     permute=permute,
     reshape=reshape,
+    rows_of_groups=rows_of_groups,
     select=select,
     squeeze=squeeze,
     stack=stack,

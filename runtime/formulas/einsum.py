@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.switches import upcalls
 
 Tensor = Any
 Array = Any
@@ -67,12 +68,6 @@ class Arrangement(NamedTuple):
         return tensor if self.shape is None else tensor.reshape(self.shape)
 
 
-def _rows_of_groups(left: Tensor, right: Tensor) -> Tensor:
-    from gradsmith.generated.linalg import rows_of_groups  # which imports this module
-
-    return rows_of_groups(left, right)
-
-
 class Kind(Enum):
     """How two tensors are multiplied."""
 
@@ -83,7 +78,7 @@ class Kind(Enum):
     def of(self, left: Tensor, right: Tensor) -> Tensor:
         if self is Kind.ELEMENTWISE:
             return left * right
-        return left.matmul(right) if self is Kind.MATRICES else _rows_of_groups(left, right)
+        return left.matmul(right) if self is Kind.MATRICES else upcalls.rows_of_groups(left, right)
 
 
 class Product(NamedTuple):

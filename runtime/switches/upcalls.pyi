@@ -31,6 +31,7 @@ one_slice: _Function
 permute: _Function
 real: _Function
 reshape: _Function
+rows_of_groups: _Function
 select: _Function
 squeeze: _Function
 stack: _Function
