@@ -26,7 +26,7 @@ GENERATED := $(wildcard generated/*)
 VENV_DONE := $(VENV)/gradsmith-ready
 GENERATE_DONE := build/generated
 
-.PHONY: all venv generate check-generated build debug check-memory explain verify test test-all fuzz check demo bench bench-edit docs clean distclean help
+.PHONY: all venv generate check-generated build debug check-memory explain verify test test-all fuzz check demo bench bench-compare bench-edit docs clean distclean help
 .DEFAULT_GOAL := all
 
 all: build            ## virtual environment, generated sources, compiled extensions
@@ -72,12 +72,15 @@ check-generated: venv ## fail when generated/ is not what derivatives.yaml says
 demo: build           ## train a network on handwritten digits
 	@$(RUN) examples/digits.py
 
-bench: build          ## speed, as ratios to NumPy (and to PyTorch when it is installed)
-	@$(RUN) benchmarks/speed.py $(ARGS)
-	@$(RUN) benchmarks/ops.py $(ARGS)
+bench: build          ## speed, as ratios to NumPy by hand and to PyTorch, JAX and HIPS autograd where TORCH_PYTHON has them
+	@PYTHONPATH=. $(TORCH_PYTHON) -m benchmarks run $(ARGS)
 
-bench-edit: build     ## seconds from editing an entry to importing the result
-	@$(RUN) benchmarks/edit.py $(ARGS)
+bench-compare: build  ## speed of two commits, which it builds: make bench-compare BASE=main ARGS="elementwise"
+	@$(if $(BASE),,echo "error: name the commit to compare with: make bench-compare BASE=main" >&2; exit 2;) \
+	  $(RUN) -m benchmarks compare $(BASE) $(ARGS)
+
+bench-edit: build     ## seconds from editing an entry to importing the result; ARGS="bessel" for one family
+	@$(RUN) -m benchmarks run costs/edit --on-request --threads 1 --output build/benchmarks/edit $(ARGS)
 
 docs: build           ## write the pages that are made from the op table, run the examples in all of them
 	@$(RUN) docs/update.py

@@ -1,0 +1,1 @@
+"""How rows are measured: agreement first, then interleaved rounds on idle cores."""

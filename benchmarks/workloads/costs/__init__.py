@@ -1,0 +1,1 @@
+"""What recording, graphs, memory, importing and editing cost."""

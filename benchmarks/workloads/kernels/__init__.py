@@ -1,0 +1,1 @@
+"""What single ops cost, forward and back."""

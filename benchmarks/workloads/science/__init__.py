@@ -1,0 +1,1 @@
+"""Objectives and derivatives of scientific programs."""

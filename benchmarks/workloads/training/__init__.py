@@ -1,0 +1,1 @@
+"""Steps of training, and what belongs to them."""
