@@ -214,7 +214,7 @@ def test_the_arrows_are_seen() -> None:
 FOLDERS = sorted(
     {
         path.parent
-        for top in ("codegen", "compiling", "gradsmith", "runtime")
+        for top in ("benchmarks", "codegen", "compiling", "gradsmith", "runtime")
         for path in (ROOT / top).rglob("*")
         if path.suffix in (".py", ".pyx", ".c") and "generated" not in path.parts
     }

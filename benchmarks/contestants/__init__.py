@@ -24,7 +24,10 @@ TITLES = {
 @cache
 def is_here(name: str) -> bool:
     """Whether the contestant can take part: its library is installed, or it needs none."""
-    return name not in MODULES or importlib.util.find_spec(MODULES[name]) is not None
+    if name not in MODULES:
+        return True
+    spec = importlib.util.find_spec(MODULES[name])
+    return spec is not None and spec.origin is not None  # a folder of that name is no library
 
 
 @cache
