@@ -105,6 +105,7 @@ def giving_tensors(func: Function) -> Function:
         found = func(*args, **kwargs)
         return found if is_tensor(found) else with_tensors(found)
 
+    with_constants.is_given_arrays = True  # type: ignore[attr-defined]  # read by float(x), which is an error there
     return with_constants
 
 

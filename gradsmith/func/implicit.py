@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function as CustomFunction
-from gradsmith.func.arguments import Call, Function, differentiable_leaves, private, require_real
+from gradsmith.func.arguments import ArraysGiven, Call, Function, differentiable_leaves, private, require_real
+from gradsmith.func.arrays import as_given, giving_tensors, tensor_of, with_arrays, with_tensors
 from gradsmith.func.forward import jvp
 from gradsmith.func.linear_solve import solver_of
 from gradsmith.func.reverse import vjp
 from gradsmith.generated import cat
+from gradsmith.runtime.batching.batch import is_batched_tensor, physical
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.entry_points import leads_elsewhere
 from gradsmith.runtime.tensors.factories.creation import zeros_like
@@ -46,9 +48,10 @@ def custom_root(
     ----------
     func : callable
         Takes the unknown, a tensor or a tree of tensors, and parameters; gives the structure and shapes of the unknown.
-        Without it, the result is a decorator.
+        It may be made of functions of NumPy. Without it, the result is a decorator.
     solve : callable, optional
-        Takes a function of the unknown alone and where to start, and gives its root. Default: Newton's method.
+        Takes a function of the unknown alone, of tensors or arrays, and where to start, and gives its root. Default:
+        Newton's method.
     linear_solve : {"auto", "dense", "gmres", "cg"} or callable
         How linear equations with the Jacobian of `func` are solved. A callable takes the product of the matrix with a
         vector, as a function of tensors of one dimension, and the right side. "auto" computes the matrix for up to
@@ -61,7 +64,8 @@ def custom_root(
     Returns
     -------
     callable
-        Takes where to start and the parameters, and gives the root.
+        Takes where to start and the parameters, and gives the root. From an array or a number, and with no tensor
+        among the parameters, the root is an array.
 
     Raises
     ------
@@ -157,13 +161,21 @@ def fixed_point(
 
 
 def _solution(call: Call, func: Function, solve: Function | None, default: Solver, linear: Any) -> Function:
-    @functools.wraps(call.func)
-    def solution(start: Any, *args: Any) -> Any:
+    def solved(func: Function, start: Any, args: tuple[Any, ...]) -> Any:
         problem = Problem(call, func, start, args)
         solver = default if solve is None else problem.solver(solve)
         return problem.spec.unflatten(
             Equation(call, problem.residual, solver, linear).solved(problem.start, problem.args)
         )
+
+    @functools.wraps(call.func)
+    def solution(start: Any, *args: Any) -> Any:
+        try:
+            return solved(func, start, args)
+        except ArraysGiven as raised:
+            given = raised
+        given.beside_tensors |= any(map(is_tensor, call.leaves(args)))
+        return as_given(solved(giving_tensors(func), with_tensors(start), args), given)
 
     return solution
 
@@ -204,9 +216,11 @@ class Problem:
     def solver(self, solve: Function) -> Solver:
         def solver(residual: Callable[[Tensors], Tensors], start: Tensors) -> list[Any]:
             def function(x: Any) -> Any:
-                return self.spec.unflatten(residual(pytree.leaves_like(self.spec, x)))
+                leaves = pytree.leaves_like(self.spec, x)
+                found = self.spec.unflatten(residual([tensor_of(leaf) for leaf in leaves]))
+                return found if all(map(is_tensor, leaves)) else with_arrays(found)
 
-            return self.flat(solve(function, self.spec.unflatten(start)))
+            return self.flat(with_tensors(solve(function, self.spec.unflatten(start))))
 
         return solver
 
@@ -249,13 +263,17 @@ class Equation:
 class Root(CustomFunction):
     """The solution of an equation, from itself and the parameters of the equation."""
 
+    generate_vmap_rule = True
+
     @staticmethod
-    def forward(ctx: Any, equation: Equation, count: int, *tensors: Any) -> tuple[Any, ...]:
-        ctx.equation, ctx.count = equation, count
-        unknowns = tuple(x.clone() for x in tensors[:count])
-        ctx.save_for_backward(*unknowns, *tensors[count:])
-        ctx.save_for_forward(*unknowns, *tensors[count:])
-        return unknowns
+    def forward(equation: Equation, count: int, *tensors: Any) -> tuple[Any, ...]:
+        return tuple(x.clone() for x in tensors[:count])
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Any, ...]) -> None:
+        ctx.equation, ctx.count, *tensors = inputs
+        ctx.save_for_backward(*output, *tensors[ctx.count :])
+        ctx.save_for_forward(*output, *tensors[ctx.count :])
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
@@ -345,9 +363,16 @@ def _iterated(
 def _is_small(step: Tensors, unknowns: Tensors, tol: float | None, power: float, factor: float) -> bool:
     for change, x in zip(step, unknowns):
         limit = factor * float(np.finfo(x.dtype).eps) ** power if tol is None else tol
-        if not (np.abs(change.numpy()) <= limit * (1 + np.abs(x.numpy()))).all():
+        if not _all_slices(change.abs() <= limit * (1 + x.abs())).all():
             return False
     return True
+
+
+def _all_slices(tensor: Any) -> Any:
+    """What a tensor stands for within `vmap`."""
+    while is_batched_tensor(tensor):
+        tensor = physical(tensor)
+    return tensor
 
 
 def _joined(tensors: Tensors) -> Any:

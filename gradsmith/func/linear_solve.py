@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.generated import stack
+from gradsmith.generated.solvers import linalg_solve
+from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import from_array
 
 Map = Callable[[Any], Any]
@@ -23,8 +26,13 @@ def solve_dense(matvec: Map, b: Any) -> Any:
         The matrix is singular.
     """
     units = np.eye(b.numel(), dtype=b.dtype)
-    columns = [matvec(from_array(unit.copy())).numpy() for unit in units]
-    return from_array(np.linalg.solve(np.stack(columns, -1), b.numpy()).astype(b.dtype)) if columns else b
+    columns = [matvec(from_array(unit.copy())) for unit in units]
+    if not columns:
+        return b
+    if any(map(is_batched_tensor, (*columns, b))):
+        return linalg_solve(stack(columns, -1), b)
+    arrays = [column.numpy() for column in columns]
+    return from_array(np.linalg.solve(np.stack(arrays, -1), b.numpy()).astype(b.dtype))
 
 
 def solve_gmres(matvec: Map, b: Any) -> Any:

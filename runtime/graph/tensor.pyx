@@ -304,8 +304,8 @@ cdef class TensorBase:
         return separate(array)
 
     def __array__(self, dtype=None, copy=None):
-        if running_calls:
-            check_constant(self, "an ndarray")
+        if running_calls and in_differentiated_call(self):
+            raise lost_gradient("an ndarray", TypeError if api.is_given_arrays(innermost_call()) else RuntimeError)
         array = self.numpy()
         if dtype is not None and dtype != array.dtype:
             if copy is False:
@@ -336,14 +336,16 @@ cdef class TensorBase:
         return int(api.real_number(readable(self)))
 
     def __float__(self):
+        number = float(api.real_number(readable(self)))
         if running_calls:
-            check_constant(self, "a Python number")
-        return float(api.real_number(readable(self)))
+            check_constant(self)
+        return number
 
     def __complex__(self):
+        number = complex(api.number(readable(self)))
         if running_calls:
-            check_constant(self, "a Python number")
-        return complex(api.number(readable(self)))
+            check_constant(self)
+        return number
 
     def __index__(self):
         return api.index(readable(self))
@@ -361,9 +363,7 @@ cdef class TensorBase:
         return tensor_repr(self)
 
     def __format__(self, specification):
-        if cnp.PyArray_NDIM(<cnp.ndarray>self.array) == 0 and not isinstance(specification, str):
-            return repr(self)
-        return api.format_tensor(self, specification)
+        return api.format_tensor(self, readable(self), specification, type(self) is <object>tensor_type)
 
     def __deepcopy__(self, memo):
         return api.deepcopy(self, memo)
@@ -463,11 +463,27 @@ cdef class TensorBase:
         meta_of(self).name = value
 
 
-cdef int check_constant(TensorBase t, str wanted) except -1:
-    """In a function that is being differentiated, `math.sin(x)` would silently be a constant."""
-    if innermost_call() is None or not (has_tangent_1(t) or (grad_enabled() and t.requires_grad)):
+cdef int check_constant(TensorBase t) except -1:
+    """In a function that is being differentiated, `math.sin(x)` is a constant.
+
+    In functions of tensors it is one with a warning, as in PyTorch. Functions of arrays know of no tensors, so that
+    for them it is an error.
+    """
+    if not in_differentiated_call(t):
         return 0
-    raise TypeError(
+    if api.is_given_arrays(innermost_call()):
+        raise lost_gradient("a Python number", TypeError)
+    api.warn_of_constant()
+    return 0
+
+
+cdef bint in_differentiated_call(TensorBase t):
+    """Would a derivative of this thread's transforms pass through the tensor?"""
+    return innermost_call() is not None and (has_tangent_1(t) or (grad_enabled() and t.requires_grad))
+
+
+cdef object lost_gradient(str wanted, type kind):
+    return kind(
         f"this tensor is being differentiated, and as {wanted} it would lose its gradient: use functions of NumPy or "
         "gradsmith on it (not those of math, nor np.array of tensors, which is np.stack). If it is to be a constant, "
         "say so by x.detach() or x.item()."

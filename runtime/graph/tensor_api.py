@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy as copy_module
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,28 @@ def fill(tensor: Any) -> None:
     from gradsmith.runtime.graph.indexed_rows import fill_tensor
 
     fill_tensor(tensor)
+
+
+# ---- values within functions that are being differentiated
+
+
+def is_given_arrays(call: Any) -> bool:
+    """Is this call of a transform, or one around it, that of a function of arrays? See gradsmith.func.arrays."""
+    while call is not None:
+        if getattr(getattr(call.transform, "func", None), "is_given_arrays", False):
+            return True
+        call = call.outer
+    return False
+
+
+def warn_of_constant() -> None:
+    """A tensor that is being differentiated becomes a number."""
+    warnings.warn(
+        "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior: it is a constant of "
+        "the function that is being differentiated. Consider using tensor.detach() first.",
+        UserWarning,
+        stacklevel=2,
+    )
 
 
 # ---- values
@@ -143,12 +166,15 @@ def size_of(sizes: tuple[int, ...], dim: int) -> int:
     return sizes[dim]
 
 
-def format_tensor(tensor: Any, specification: str) -> str:
-    """``format(tensor, ...)``: of each element where a format is given, else the text of the tensor."""
-    if not specification:
+def format_tensor(tensor: Any, array: np.ndarray[Any, Any], specification: str, is_plain: bool) -> str:
+    """``format(tensor, ...)``: that of the only element, or of each one where a format is given.
+
+    Parameters, and what has no data, have the text of the tensor in the place of their element, as in PyTorch.
+    """
+    if not specification and (array.ndim or not is_plain or has_no_data(array)):
         return repr(tensor)
-    if tensor.ndim == 0:
-        return format(tensor.item(), specification)
+    if array.ndim == 0:
+        return format(item(array), specification)
     return _format_elements(tolist(tensor.numpy(force=True)), specification)
 
 

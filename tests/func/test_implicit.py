@@ -139,9 +139,68 @@ SLOPE = gs.tensor(2.0, requires_grad=True)
         (lambda: func.custom_root(lambda x: x * 0 + 1)(ONE), np.linalg.LinAlgError, r"[Ss]ingular"),
         (lambda: func.custom_root(lambda x: x - SLOPE)(ONE.to(gs.float32)), RuntimeError, r"none of its arguments"),
         (lambda: func.custom_root(lambda x: x)(gs.tensor(1j)), RuntimeError, r"all inputs to be real"),
-        (lambda: func.custom_root(lambda x: x)(1.0), ValueError, r"args\[0\] must be a Tensor"),
+        (lambda: func.custom_root(lambda x: x)("1"), ValueError, r"args\[0\] must be a Tensor"),
     ],
 )
 def test_errors(call, kind, message):
     with pytest.raises(kind, match=message):
         call()
+
+
+class TestArrays:
+    """Arrays, numbers and functions of NumPy, as in all other transforms."""
+
+    def test_roots_are_arrays(self):
+        root = func.custom_root(lambda x, a: np.square(x) - a)
+        for found in (root(1.0, 4.0), func.fixed_point(lambda x, a: 0.5 * (x + a / x))(1.0, 4.0)):
+            assert isinstance(found, np.float64) and found == pytest.approx(2.0)
+        assert isinstance(root(np.ones(2), np.array([4.0, 9.0])), np.ndarray)
+        assert func.grad(root, argnums=1)(1.0, 4.0) == pytest.approx(0.25)
+        tree = func.custom_root(lambda x, a: {"u": x["u"] ** 2 - a, "v": x["v"] - x["u"]})
+        found = tree({"u": np.ones(1), "v": np.zeros(1)}, 9.0)
+        np.testing.assert_allclose([found["u"], found["v"]], 3.0)
+
+    def test_what_has_a_history_stays_a_tensor(self):
+        a = gs.tensor(4.0, dtype=gs.float64, requires_grad=True)
+        root = func.custom_root(lambda x, a: x * x - a)(1.0, a)
+        root.backward()
+        assert a.grad.item() == pytest.approx(0.25)
+        assert isinstance(func.custom_root(lambda x, a: x * x - a)(np.ones(1), number(4.0)), gs.Tensor)
+
+    def test_solvers_of_arrays(self):
+        def bisected(function, start):
+            low, high = np.zeros_like(start.numpy()), 10 + np.zeros_like(start.numpy())
+            for _ in range(60):
+                middle = (low + high) / 2
+                above = function(middle) > 0
+                assert isinstance(above, np.ndarray | np.generic)
+                low, high = np.where(above, low, middle), np.where(above, middle, high)
+            return low
+
+        root = func.custom_root(lambda x, a: x * x - a, bisected)
+        np.testing.assert_allclose(root(np.ones(2), np.array([4.0, 9.0])), [2.0, 3.0])
+        np.testing.assert_allclose(func.jacrev(root, argnums=1)(np.ones(1), np.array([4.0])), [[0.25]])
+
+
+class TestBatches:
+    """Within vmap, and so in jacrev and jacfwd of several unknowns: each slice is solved for itself."""
+
+    def test_against_numpy(self):
+        rng = np.random.default_rng(1)
+        matrices, sides = rng.normal(size=(5, 3, 3)) + 4 * np.eye(3), rng.normal(size=(5, 3))
+        solved = func.custom_root(lambda x, matrix, side: matrix @ x - side)
+        start, inverses = np.zeros(3), np.linalg.inv(matrices)
+        expected = np.linalg.solve(matrices, sides[..., None])[..., 0]
+        np.testing.assert_allclose(func.vmap(solved, (None, 0, 0))(start, matrices, sides), expected)
+        for jacobian in (func.jacrev(solved, argnums=2), func.jacfwd(solved, argnums=2)):
+            np.testing.assert_allclose(jacobian(start, matrices[0], sides[0]), inverses[0], atol=1e-12)
+            np.testing.assert_allclose(func.vmap(jacobian, (None, 0, 0))(start, matrices, sides), inverses, atol=1e-12)
+        pairs = func.vmap(func.vmap(solved, (None, None, 0)), (None, 0, None))(start, matrices, sides)
+        np.testing.assert_allclose(pairs, np.einsum("nij,mj->nmi", inverses, sides))
+
+    def test_newton_goes_on_until_all_slices_are_there(self):
+        root = func.custom_root(lambda x, a: x * x - a)
+        a = np.array([1.0, 4.0, 1e6])
+        np.testing.assert_allclose(func.vmap(root)(np.ones(3), a), np.sqrt(a))
+        np.testing.assert_allclose(func.vmap(func.grad(root, argnums=1))(np.ones(3), a), 0.5 / np.sqrt(a))
+        np.testing.assert_allclose(func.vmap(func.hessian(root, argnums=1))(np.ones(3), a), -0.25 * a**-1.5)

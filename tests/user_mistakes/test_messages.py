@@ -164,11 +164,22 @@ def of_method(name):
         ([1, 2], "03d", "[001, 002]"),
         (1.5, ".2f", "1.50"),
         ([1.5], "", "tensor([1.5000])"),
+        (1.5, "", "1.5"),  # as PyTorch: f"loss {loss}"
+        (3, "", "3"),
     ],
 )
 def test_format(value, specification, text):
     assert format(gs.tensor(value), specification) == text
     assert format(gs.tensor(value).float().requires_grad_(), ".1f") if specification else True
+
+
+def test_format_of_what_is_no_plain_number():
+    assert f"{gs.tensor(0.5, requires_grad=True) * 3}" == "1.5"
+    assert f"{gs.nn.Parameter(gs.tensor(1.5))}" == repr(gs.nn.Parameter(gs.tensor(1.5)))
+    assert f"{gs.tensor(1.5, device='meta')}" == "tensor(..., device='meta', size=())"
+    texts = []
+    gs.vmap(lambda x: texts.append(f"{x}") or x)(gs.tensor([1.0, 2.0]))
+    assert texts[0].startswith("tensor")
 
 
 def test_attributes_of_the_class():

@@ -15,6 +15,7 @@ from gradsmith.func.arguments import (
     differentiable_leaves,
     require_real,
 )
+from gradsmith.func.arrays import taking_arrays
 from gradsmith.func.reverse import Pullback, grad
 from gradsmith.func.sparse.pattern import MODES, SparsityPattern, pattern_of
 from gradsmith.func.sparse.products import check_products, entries
@@ -40,7 +41,7 @@ def sparse_jacobian(
     ----------
     func : callable, optional
         Takes tensors, or trees of them, and gives a real tensor or a tree of them. Without it, the result is a
-        decorator.
+        decorator. It may be made of functions of NumPy.
     argnums : int or tuple of int
         The positional arguments to differentiate by; a negative number counts from the last one.
     pattern : SparsityPattern, scipy.sparse array or array_like, optional
@@ -58,10 +59,11 @@ def sparse_jacobian(
     Returns
     -------
     callable
-        Takes what `func` takes. Gives a `scipy.sparse.csr_array` with a row for each element of the output and a column
-        for each of the input, both flattened row by row; of trees, the structure of the output with that of the
-        argument in place of each tensor, as `jacrev`. Places of the pattern where the Jacobian is zero are stored. The
-        numbers have no history. With `has_aux` a pair of that and the second result of `func`.
+        Takes what `func` takes, and arrays and numbers for tensors. Gives a `scipy.sparse.csr_array` with a row for
+        each element of the output and a column for each of the input, both flattened row by row; of trees, the
+        structure of the output with that of the argument in place of each tensor, as `jacrev`. Places of the pattern
+        where the Jacobian is zero are stored. The numbers have no history. With `has_aux` a pair of that and the second
+        result of `func`.
 
     Raises
     ------
@@ -103,6 +105,10 @@ def sparse_jacobian(
         raise ValueError(f"sparse_jacobian: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     known = None if pattern is None else pattern_of(pattern, symmetric=False)
 
+    def transform(func: Function) -> Any:
+        return sparse_jacobian(func, argnums, pattern=known, mode=mode, has_aux=has_aux, check=check)
+
+    @taking_arrays(transform, func)
     @functools.wraps(func)
     def jacobian(*args: Any) -> Any:
         with no_grad():
@@ -200,6 +206,7 @@ def jacobian_pattern(func: Function | None = None, argnums: Argnums = 0, *, has_
         return functools.partial(jacobian_pattern, argnums=argnums, has_aux=has_aux)
     call = Call("jacobian_pattern", func)
 
+    @taking_arrays(lambda func: jacobian_pattern(func, argnums, has_aux=has_aux), func)
     @functools.wraps(func)
     def pattern(*args: Any) -> SparsityPattern:
         with no_grad():
@@ -259,6 +266,7 @@ def sparse_hessian(
     call = Call("sparse_hessian", func)
     known = None if pattern is None else pattern_of(pattern, symmetric=True)
 
+    @taking_arrays(lambda func: sparse_hessian(func, argnums, pattern=known, has_aux=has_aux, check=check), func)
     @functools.wraps(func)
     def hessian(*args: Any) -> Any:
         with no_grad():
@@ -305,6 +313,7 @@ def hessian_pattern(func: Function | None = None, argnums: Argnums = 0, *, has_a
         return functools.partial(hessian_pattern, argnums=argnums, has_aux=has_aux)
     call = Call("hessian_pattern", func)
 
+    @taking_arrays(lambda func: hessian_pattern(func, argnums, has_aux=has_aux), func)
     @functools.wraps(func)
     def pattern(*args: Any) -> SparsityPattern:
         with no_grad():
