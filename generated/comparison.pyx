@@ -5,11 +5,12 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary,
-    binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace, check_not_recorded, check_real,
-    connect_1, connect_2, elementwise, end_tangents, ended, finish_inplace, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, plus, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
-    unary_into, unpack, wants, watching, wrap, wrap_owned, write_out_docstrings, written_batched,
+    binary_into, binary_scalar, binary_scalar_into, by_values, carry_tangents, check_inplace, check_not_recorded,
+    check_real, connect_1, connect_2, elementwise, end_op, end_tangents, ended, finish_inplace, FusedKernel, give_out,
+    gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, Overloads, own_memory, plus,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor,
+    set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, wants, watching, wrap,
+    wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport (
     BITWISE_AND, BITWISE_OR, BITWISE_XOR, EQUAL, GREATER, GREATER_EQUAL, INVERT, ISFINITE, ISINF, ISNAN, LEFT_SHIFT,
@@ -20,6 +21,7 @@ from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
+from gradsmith.runtime.calls.overloads import Overload
 
 cdef extern from "comparison_kernels.h":
     const FusedKernel *const WHERE_TENSOR_TENSOR_BACKWARD[2]
@@ -1704,6 +1706,24 @@ cdef object packed_where_scalar_scalar(tuple operands):
 cdef BatchRule batched_where_scalar_scalar
 batched_where_scalar_scalar = BatchRule(b"where", elementwise, b"c..", packed_where_scalar_scalar, NULL)
 
+
+# ---- where.condition(Tensor condition) -> Tensor[]
+
+cdef list op_where_condition(TensorBase condition):
+    cdef int depth = begin_replaceable_op("where", (condition,), &batched_where_condition) if watching else 0
+    cdef list result = <list>replayed_result() if replays(depth) else [
+        wrap(array) for array in own_memory(np.nonzero(np.atleast_1d(array_of(condition))))
+    ]
+    if depth:
+        end_op(depth, result)
+    return result
+
+cdef object packed_where_condition(tuple operands):
+    return op_where_condition(<TensorBase>operands[0])
+
+cdef BatchRule batched_where_condition
+batched_where_condition = BatchRule(b"where", by_values, b".", packed_where_condition, NULL)
+
 cdef object call_where(condition, self, other):
     condition = as_tensor_operand(condition, "where", "condition", 1, self)
     self = as_operand(self, "where", "input", 2, other)
@@ -1716,25 +1736,63 @@ cdef object call_where(condition, self, other):
         return op_where_scalar_tensor(<TensorBase>condition, self, <TensorBase>other)
     return op_where_scalar_scalar(<TensorBase>condition, self, other)
 
-def where(condition, input, other, *, out=None):
+cdef object call_where_condition(condition):
+    return tuple(op_where_condition(as_tensor_operand(condition, "where", "condition", 1, None)))
+
+cdef Overloads WHERE_OVERLOADS = Overloads("where", (
+    Overload("(Tensor condition, Tensor|Scalar input, Tensor|Scalar other, *, Tensor? out=None)", None),
+    Overload("(Tensor condition)"),
+))
+
+cdef object bind_where(tuple args, dict kwargs):
+    if len(args) == 1 and not kwargs:
+        return call_where_condition(args[0])
+    if len(args) == 3 and not kwargs:
+        return call_where(args[0], args[1], args[2])
+    cdef int choice = 0
+    cdef tuple found = WHERE_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("where", found[3], call_where(found[0], found[1], found[2]))
+    return call_where_condition(found[0])
+
+cdef Overloads WHERE_METHODS = Overloads("where", (
+    Overload("(Tensor condition, Tensor|Scalar input, Tensor|Scalar other)"),
+    Overload("(Tensor condition)"),
+))
+
+cdef object method_bind_where(tuple args, dict kwargs):
+    if len(args) == 1 and not kwargs:
+        return call_where_condition(args[0])
+    if len(args) == 3 and not kwargs:
+        return call_where(args[0], args[1], args[2])
+    cdef int choice = 0
+    cdef tuple found = WHERE_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_where(found[0], found[1], found[2])
+    return call_where_condition(found[0])
+
+def where(*args, **kwargs):
     """Elements of the second tensor where the condition holds, of the third elsewhere.
 
     ``where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor``
+        Elements of the second tensor where the condition holds, of the third elsewhere.
+    ``where.condition(Tensor condition) -> Tensor[]``
+        The places of the elements that are not zero, as one vector of indices for each dimension.
 
-    Parameters:
-    condition : Tensor
-    input : Tensor or number
-    other : Tensor or number
-    out : Tensor, optional
+    Returns:
+    Tensor
+    tuple of Tensor
+        Of ``where.condition``.
 
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: where(condition, grad, 0)
-        other: where(condition, 0, grad)
-        result: auto_element_wise
+        where
+            input: where(condition, grad, 0)
+            other: where(condition, 0, grad)
+            result: auto_element_wise
     """
-    return give_out("where", out, call_where(condition, input, other))
+    return bind_where(args, kwargs)
 
 
 write_out_docstrings(globals())

@@ -17,9 +17,12 @@ from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar,
     op_sub_tensor_tensor,
 )
-from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor
+from gradsmith.generated.comparison cimport op_lt_tensor, op_where_tensor_tensor
+from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_scalar, op_div_tensor_tensor
+from gradsmith.generated.exponential cimport op_exp, op_log1p, op_rsqrt
 from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
-from gradsmith.generated.unary cimport op_neg
+from gradsmith.generated.gamma_functions cimport op_lgamma
+from gradsmith.generated.unary cimport op_neg, op_sgn
 
 import numpy as np
 
@@ -29,10 +32,16 @@ from gradsmith.runtime.switches.scipy_modules import SciPy
 
 cdef object scipy_of_igamma = SciPy("igamma")
 cdef object scipy_of_igammac = SciPy("igammac")
+cdef object scipy_of_special_gammaincinv = SciPy("special.gammaincinv")
+cdef object scipy_of_special_gammainccinv = SciPy("special.gammainccinv")
 cdef object scipy_of_gammainc_order = SciPy("gammainc_order")
 cdef object scipy_of_gamma_density = SciPy("gamma_density")
 cdef object scipy_of_special_betainc = SciPy("special.betainc")
 cdef object scipy_of_special_betaincc = SciPy("special.betaincc")
+cdef object scipy_of_special_betaincinv = SciPy("special.betaincinv")
+cdef object scipy_of_special_betainccinv = SciPy("special.betainccinv")
+cdef object scipy_of_special_stdtr = SciPy("special.stdtr")
+cdef object scipy_of_special_stdtrit = SciPy("special.stdtrit")
 cdef object scipy_of_betainc_order = SciPy("betainc_order")
 cdef object scipy_of_beta_density = SciPy("beta_density")
 cdef object scipy_of_special_zeta = SciPy("special.zeta")
@@ -267,6 +276,187 @@ def igammac(input, other, *, out=None):
     return give_out("igammac", out, call_igammac(input, other))
 
 special_gammaincc = igammac
+
+
+# ---- special_gammaincinv(Tensor self, Tensor other) -> Tensor
+
+cdef class SpecialGammaincinvBackward0(Node):
+    """Backward of ``special_gammaincinv``."""
+
+    # Saves self and result: special_gammaincinv need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, result, gamma_density_of_self_result
+        self_ = unpack(self, 0)
+        result = unpack(self, 1)
+        gamma_density_of_self_result = op_gamma_density(0, self_, result)
+        if wants(wanted, 0):    # self
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(
+                    op_mul_tensor(op_neg(grad), op_gammainc_order(1, self_, result)), gamma_density_of_self_result
+                ),
+            )
+        if wants(wanted, 1):    # other
+            set_grad_input(grad_inputs, 1, op_div_tensor_tensor(grad, gamma_density_of_self_result))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_gammaincinv(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    result, self = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_div_tensor_tensor(
+            op_mul_tensor(op_neg(self_t), op_gammainc_order(1, self, result)), op_gamma_density(0, self, result)
+        )
+    if other_t is not None:
+        result_t = plus(result_t, op_div_tensor_tensor(other_t, op_gamma_density(0, self, result)))
+    return result_t
+
+cdef TensorBase op_special_gammaincinv(TensorBase self, TensorBase other):
+    cdef int depth = begin_replaceable_op(
+        "special.gammaincinv", (self, other), &batched_special_gammaincinv
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_gammaincinv.special.gammaincinv, array_of(self), array_of(other))
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>SpecialGammaincinvBackward0.__new__(SpecialGammaincinvBackward0)
+        connect_2(node, 2, 0, self, other)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_2(self, other):
+        carry_tangents(result, (self, other), tangents_special_gammaincinv, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_gammaincinv(tuple operands):
+    return op_special_gammaincinv(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_gammaincinv
+batched_special_gammaincinv = BatchRule(b"special.gammaincinv", elementwise, b"ee", packed_special_gammaincinv, NULL)
+
+def call_special_gammaincinv(self, other):
+    self = as_tensor_operand(self, "special.gammaincinv", "input", 1, other)
+    other = as_tensor_operand(other, "special.gammaincinv", "other", 2, self)
+    check_real(self, "special.gammaincinv")
+    check_real(other, "special.gammaincinv")
+    return op_special_gammaincinv(<TensorBase>self, <TensorBase>other)
+
+def special_gammaincinv(input, other, *, out=None):
+    """The bound at which the lower incomplete gamma function of a parameter has a value.
+
+    ``special_gammaincinv(Tensor self, Tensor other) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: -grad * gammainc_order(1, self, result) / gamma_density(0, self, result)
+        other: grad / gamma_density(0, self, result)
+        result: auto_element_wise
+    """
+    return give_out("special.gammaincinv", out, call_special_gammaincinv(input, other))
+
+
+# ---- special_gammainccinv(Tensor self, Tensor other) -> Tensor
+
+cdef class SpecialGammainccinvBackward0(Node):
+    """Backward of ``special_gammainccinv``."""
+
+    # Saves self and result: special_gammainccinv need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, result, negative_part, gamma_density_of_self_result
+        self_ = unpack(self, 0)
+        result = unpack(self, 1)
+        negative_part = op_neg(grad)
+        gamma_density_of_self_result = op_gamma_density(0, self_, result)
+        if wants(wanted, 0):    # self
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(
+                    op_mul_tensor(negative_part, op_gammainc_order(1, self_, result)), gamma_density_of_self_result
+                ),
+            )
+        if wants(wanted, 1):    # other
+            set_grad_input(grad_inputs, 1, op_div_tensor_tensor(negative_part, gamma_density_of_self_result))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_gammainccinv(tuple tangents, tuple given):    # auto_element_wise
+    self_t, other_t = tangents
+    result, self = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_div_tensor_tensor(
+            op_mul_tensor(op_neg(self_t), op_gammainc_order(1, self, result)), op_gamma_density(0, self, result)
+        )
+    if other_t is not None:
+        result_t = plus(result_t, op_div_tensor_tensor(op_neg(other_t), op_gamma_density(0, self, result)))
+    return result_t
+
+cdef TensorBase op_special_gammainccinv(TensorBase self, TensorBase other):
+    cdef int depth = begin_replaceable_op(
+        "special.gammainccinv", (self, other), &batched_special_gammainccinv
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_gammainccinv.special.gammainccinv, array_of(self), array_of(other))
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>SpecialGammainccinvBackward0.__new__(SpecialGammainccinvBackward0)
+        connect_2(node, 2, 0, self, other)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_2(self, other):
+        carry_tangents(result, (self, other), tangents_special_gammainccinv, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_gammainccinv(tuple operands):
+    return op_special_gammainccinv(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_gammainccinv
+batched_special_gammainccinv = BatchRule(b"special.gammainccinv", elementwise, b"ee", packed_special_gammainccinv, NULL)
+
+def call_special_gammainccinv(self, other):
+    self = as_tensor_operand(self, "special.gammainccinv", "input", 1, other)
+    other = as_tensor_operand(other, "special.gammainccinv", "other", 2, self)
+    check_real(self, "special.gammainccinv")
+    check_real(other, "special.gammainccinv")
+    return op_special_gammainccinv(<TensorBase>self, <TensorBase>other)
+
+def special_gammainccinv(input, other, *, out=None):
+    """The bound at which the upper incomplete gamma function of a parameter has a value.
+
+    ``special_gammainccinv(Tensor self, Tensor other) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        input: -grad * gammainc_order(1, self, result) / gamma_density(0, self, result)
+        other: -grad / gamma_density(0, self, result)
+        result: auto_element_wise
+    """
+    return give_out("special.gammainccinv", out, call_special_gammainccinv(input, other))
 
 
 # ---- gammainc_order(int n, Tensor self, Tensor other) -> Tensor
@@ -758,6 +948,723 @@ def special_betaincc(*args, **kwargs):
             result: auto_element_wise
     """
     return bind_special_betaincc(args, kwargs)
+
+
+# ---- special_betaincinv(Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class SpecialBetaincinvBackward0(Node):
+    """Backward of ``special_betaincinv``."""
+
+    # Saves a, b and result: special_betaincinv need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a, b, result, negative_part, beta_density_of_a_b_result
+        if wants(wanted, 0) or wants(wanted, 1):
+            negative_part = op_neg(grad)
+        a = unpack(self, 0)
+        b = unpack(self, 1)
+        result = unpack(self, 2)
+        beta_density_of_a_b_result = op_beta_density(0, 0, a, b, result)
+        if wants(wanted, 0):    # a
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(
+                    op_mul_tensor(negative_part, op_betainc_order(1, 0, a, b, result)), beta_density_of_a_b_result
+                ),
+            )
+        if wants(wanted, 1):    # b
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_div_tensor_tensor(
+                    op_mul_tensor(negative_part, op_betainc_order(0, 1, a, b, result)), beta_density_of_a_b_result
+                ),
+            )
+        if wants(wanted, 2):    # self
+            set_grad_input(grad_inputs, 2, op_div_tensor_tensor(grad, beta_density_of_a_b_result))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_betaincinv(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    result, a, b = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_div_tensor_tensor(
+            op_mul_tensor(op_neg(a_t), op_betainc_order(1, 0, a, b, result)), op_beta_density(0, 0, a, b, result)
+        )
+    if b_t is not None:
+        result_t = plus(
+            result_t,
+            op_div_tensor_tensor(
+                op_mul_tensor(op_neg(b_t), op_betainc_order(0, 1, a, b, result)), op_beta_density(0, 0, a, b, result)
+            ),
+        )
+    if self_t is not None:
+        result_t = plus(result_t, op_div_tensor_tensor(self_t, op_beta_density(0, 0, a, b, result)))
+    return result_t
+
+cdef TensorBase op_special_betaincinv(TensorBase a, TensorBase b, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.betaincinv", (a, b, self), &batched_special_betaincinv
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.betainc_of(
+            scipy_of_special_betaincinv.special.betaincinv, array_of(a), array_of(b), array_of(self)
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>SpecialBetaincinvBackward0.__new__(SpecialBetaincinvBackward0)
+        connect_3(node, 3, 0, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_special_betaincinv, (result, a, b))
+    return ended(depth, result)
+
+cdef object packed_special_betaincinv(tuple operands):
+    return op_special_betaincinv(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_special_betaincinv
+batched_special_betaincinv = BatchRule(b"special.betaincinv", elementwise, b"eee", packed_special_betaincinv, NULL)
+
+
+# ---- special_betaincinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
+
+cdef TensorBase op_special_betaincinv_numbers(object a, object b, TensorBase self):
+    cdef int depth = begin_op("special.betaincinv", (a, b, self), NULL) if watching else 0
+    zeros_like_of_self = zeros_like(self)
+    cdef TensorBase result = op_special_betaincinv(
+        op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
+    )
+    return ended(depth, result)
+
+def call_special_betaincinv(a, b, self):
+    a = as_tensor_operand(a, "special.betaincinv", "a", 1, b)
+    b = as_tensor_operand(b, "special.betaincinv", "b", 2, a)
+    self = as_tensor_operand(self, "special.betaincinv", "input", 3, a)
+    check_real(a, "special.betaincinv")
+    check_real(b, "special.betaincinv")
+    check_real(self, "special.betaincinv")
+    return op_special_betaincinv(<TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def call_special_betaincinv_numbers(a, b, self):
+    a = as_number(a, "special.betaincinv", "a", 1)
+    b = as_number(b, "special.betaincinv", "b", 2)
+    self = as_tensor_operand(self, "special.betaincinv", "input", 3, None)
+    check_real(self, "special.betaincinv")
+    return op_special_betaincinv_numbers(a, b, <TensorBase>self)
+
+cdef Overloads SPECIAL_BETAINCINV_OVERLOADS = Overloads("special.betaincinv", (
+    Overload("(Tensor a, Tensor b, Tensor input, *, Tensor? out=None)", None),
+    Overload("(Scalar a, Scalar b, Tensor input)"),
+))
+
+def bind_special_betaincinv(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = SPECIAL_BETAINCINV_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("special.betaincinv", found[3], call_special_betaincinv(found[0], found[1], found[2]))
+    return call_special_betaincinv_numbers(found[0], found[1], found[2])
+
+def special_betaincinv(*args, **kwargs):
+    """The bound at which the incomplete beta function has a value.
+
+    ``special_betaincinv(Tensor a, Tensor b, Tensor self) -> Tensor``
+        The bound at which the incomplete beta function has a value.
+    ``special_betaincinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor``
+        The same with one number for each parameter.
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        special_betaincinv
+            a: -grad * betainc_order(1, 0, a, b, result) / beta_density(0, 0, a, b, result)
+            b: -grad * betainc_order(0, 1, a, b, result) / beta_density(0, 0, a, b, result)
+            input: grad / beta_density(0, 0, a, b, result)
+            result: auto_element_wise
+    """
+    return bind_special_betaincinv(args, kwargs)
+
+
+# ---- special_betainccinv(Tensor a, Tensor b, Tensor self) -> Tensor
+
+cdef class SpecialBetainccinvBackward0(Node):
+    """Backward of ``special_betainccinv``."""
+
+    # Saves a, b and result: special_betainccinv need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a, b, result, negative_part, beta_density_of_a_b_result
+        a = unpack(self, 0)
+        b = unpack(self, 1)
+        result = unpack(self, 2)
+        negative_part = op_neg(grad)
+        beta_density_of_a_b_result = op_beta_density(0, 0, a, b, result)
+        if wants(wanted, 0):    # a
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(
+                    op_mul_tensor(negative_part, op_betainc_order(1, 0, a, b, result)), beta_density_of_a_b_result
+                ),
+            )
+        if wants(wanted, 1):    # b
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_div_tensor_tensor(
+                    op_mul_tensor(negative_part, op_betainc_order(0, 1, a, b, result)), beta_density_of_a_b_result
+                ),
+            )
+        if wants(wanted, 2):    # self
+            set_grad_input(grad_inputs, 2, op_div_tensor_tensor(negative_part, beta_density_of_a_b_result))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef object tangents_special_betainccinv(tuple tangents, tuple given):    # auto_element_wise
+    a_t, b_t, self_t = tangents
+    result, a, b = given
+    result_t = None
+    if a_t is not None:
+        result_t = op_div_tensor_tensor(
+            op_mul_tensor(op_neg(a_t), op_betainc_order(1, 0, a, b, result)), op_beta_density(0, 0, a, b, result)
+        )
+    if b_t is not None:
+        result_t = plus(
+            result_t,
+            op_div_tensor_tensor(
+                op_mul_tensor(op_neg(b_t), op_betainc_order(0, 1, a, b, result)), op_beta_density(0, 0, a, b, result)
+            ),
+        )
+    if self_t is not None:
+        result_t = plus(result_t, op_div_tensor_tensor(op_neg(self_t), op_beta_density(0, 0, a, b, result)))
+    return result_t
+
+cdef TensorBase op_special_betainccinv(TensorBase a, TensorBase b, TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.betainccinv", (a, b, self), &batched_special_betainccinv
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        incomplete_beta.betainc_of(
+            scipy_of_special_betainccinv.special.betainccinv, array_of(a), array_of(b), array_of(self)
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, self):
+        node = <Node>SpecialBetainccinvBackward0.__new__(SpecialBetainccinvBackward0)
+        connect_3(node, 3, 0, a, b, self)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_3(a, b, self):
+        carry_tangents(result, (a, b, self), tangents_special_betainccinv, (result, a, b))
+    return ended(depth, result)
+
+cdef object packed_special_betainccinv(tuple operands):
+    return op_special_betainccinv(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_special_betainccinv
+batched_special_betainccinv = BatchRule(b"special.betainccinv", elementwise, b"eee", packed_special_betainccinv, NULL)
+
+
+# ---- special_betainccinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
+
+cdef TensorBase op_special_betainccinv_numbers(object a, object b, TensorBase self):
+    cdef int depth = begin_op("special.betainccinv", (a, b, self), NULL) if watching else 0
+    zeros_like_of_self = zeros_like(self)
+    cdef TensorBase result = op_special_betainccinv(
+        op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
+    )
+    return ended(depth, result)
+
+def call_special_betainccinv(a, b, self):
+    a = as_tensor_operand(a, "special.betainccinv", "a", 1, b)
+    b = as_tensor_operand(b, "special.betainccinv", "b", 2, a)
+    self = as_tensor_operand(self, "special.betainccinv", "input", 3, a)
+    check_real(a, "special.betainccinv")
+    check_real(b, "special.betainccinv")
+    check_real(self, "special.betainccinv")
+    return op_special_betainccinv(<TensorBase>a, <TensorBase>b, <TensorBase>self)
+
+def call_special_betainccinv_numbers(a, b, self):
+    a = as_number(a, "special.betainccinv", "a", 1)
+    b = as_number(b, "special.betainccinv", "b", 2)
+    self = as_tensor_operand(self, "special.betainccinv", "input", 3, None)
+    check_real(self, "special.betainccinv")
+    return op_special_betainccinv_numbers(a, b, <TensorBase>self)
+
+cdef Overloads SPECIAL_BETAINCCINV_OVERLOADS = Overloads("special.betainccinv", (
+    Overload("(Tensor a, Tensor b, Tensor input, *, Tensor? out=None)", None),
+    Overload("(Scalar a, Scalar b, Tensor input)"),
+))
+
+def bind_special_betainccinv(tuple args not None, dict kwargs not None):
+    cdef int choice = 0
+    cdef tuple found = SPECIAL_BETAINCCINV_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("special.betainccinv", found[3], call_special_betainccinv(found[0], found[1], found[2]))
+    return call_special_betainccinv_numbers(found[0], found[1], found[2])
+
+def special_betainccinv(*args, **kwargs):
+    """The bound at which one minus the incomplete beta function has a value.
+
+    ``special_betainccinv(Tensor a, Tensor b, Tensor self) -> Tensor``
+        The bound at which one minus the incomplete beta function has a value.
+    ``special_betainccinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor``
+        The same with one number for each parameter.
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        special_betainccinv
+            a: -grad * betainc_order(1, 0, a, b, result) / beta_density(0, 0, a, b, result)
+            b: -grad * betainc_order(0, 1, a, b, result) / beta_density(0, 0, a, b, result)
+            input: -grad / beta_density(0, 0, a, b, result)
+            result: auto_element_wise
+    """
+    return bind_special_betainccinv(args, kwargs)
+
+
+# ---- special_stdtr(Tensor df, Tensor self) -> Tensor
+
+cdef class SpecialStdtrBackward0(Node):
+    """Backward of ``special_stdtr``."""
+
+    # Saves df and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase df, self_, quotient_of_df, product_of_self_self, quotient_part_2, sum_part, quotient_part
+        cdef TensorBase product_part
+        cdef object df_shape, df_dtype, df_device
+        df = unpack(self, 0)
+        self_ = unpack(self, 1)
+        quotient_of_df = op_div_tensor_scalar(df, 2)
+        product_of_self_self = op_mul_tensor(self_, self_)
+        quotient_part_2 = op_div_tensor_scalar(op_add_scalar(df, 1), 2)
+        product_part = op_mul_tensor(
+            op_exp(
+                op_sub_tensor_tensor(
+                    op_sub_tensor_tensor(op_lgamma(quotient_part_2), op_lgamma(quotient_of_df)),
+                    op_mul_tensor(quotient_part_2, op_log1p(op_div_tensor_tensor(product_of_self_self, df))),
+                ),
+            ),
+            op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+        )
+        if wants(wanted, 0):    # df
+            df_shape = value_of(self, 0)
+            df_dtype = value_of(self, 1)
+            df_device = value_of(self, 2)
+            sum_part = op_add_tensor(df, product_of_self_self)
+            quotient_part = op_div_tensor_scalar(op_add_scalar(zeros_like_info(df_shape, df_dtype, df_device), 1), 2)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad,
+                    op_sub_tensor_tensor(
+                        op_mul_tensor(
+                            op_div_tensor_scalar(op_sgn(self_), 4),
+                            op_where_tensor_tensor(
+                                op_lt_tensor(product_of_self_self, df),
+                                op_betainc_order(
+                                    0,
+                                    1,
+                                    quotient_part,
+                                    quotient_of_df,
+                                    op_div_tensor_tensor(product_of_self_self, sum_part),
+                                ),
+                                op_neg(
+                                    op_betainc_order(
+                                        1, 0, quotient_of_df, quotient_part, op_div_tensor_tensor(df, sum_part)
+                                    ),
+                                ),
+                            ),
+                        ),
+                        op_div_tensor_tensor(op_mul_tensor(product_part, self_), op_mul_scalar(df, 2)),
+                    ),
+                ),
+            )
+        if wants(wanted, 1):    # self
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, product_part))
+
+    _saved_df, _raw_saved_df = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+    _saved_df_shape = saved_value(0)
+    _saved_df_dtype = saved_value(1)
+    _saved_df_device = saved_value(2)
+
+cdef object tangents_special_stdtr(tuple tangents, tuple given):    # auto_element_wise
+    df_t, self_t = tangents
+    df, self = given
+    result_t = None
+    if df_t is not None:
+        result_t = op_mul_tensor(
+            df_t,
+            op_sub_tensor_tensor(
+                op_mul_tensor(
+                    op_div_tensor_scalar(op_sgn(self), 4),
+                    op_where_tensor_tensor(
+                        op_lt_tensor(op_mul_tensor(self, self), df),
+                        op_betainc_order(
+                            0,
+                            1,
+                            op_div_tensor_scalar(
+                                op_add_scalar(zeros_like_info(shape_of(df), dtype_of(df), device_of(df)), 1), 2
+                            ),
+                            op_div_tensor_scalar(df, 2),
+                            op_div_tensor_tensor(
+                                op_mul_tensor(self, self), op_add_tensor(df, op_mul_tensor(self, self))
+                            ),
+                        ),
+                        op_neg(
+                            op_betainc_order(
+                                1,
+                                0,
+                                op_div_tensor_scalar(df, 2),
+                                op_div_tensor_scalar(
+                                    op_add_scalar(zeros_like_info(shape_of(df), dtype_of(df), device_of(df)), 1), 2
+                                ),
+                                op_div_tensor_tensor(df, op_add_tensor(df, op_mul_tensor(self, self))),
+                            ),
+                        ),
+                    ),
+                ),
+                op_div_tensor_tensor(
+                    op_mul_tensor(
+                        op_mul_tensor(
+                            op_exp(
+                                op_sub_tensor_tensor(
+                                    op_sub_tensor_tensor(
+                                        op_lgamma(op_div_tensor_scalar(op_add_scalar(df, 1), 2)),
+                                        op_lgamma(op_div_tensor_scalar(df, 2)),
+                                    ),
+                                    op_mul_tensor(
+                                        op_div_tensor_scalar(op_add_scalar(df, 1), 2),
+                                        op_log1p(op_div_tensor_tensor(op_mul_tensor(self, self), df)),
+                                    ),
+                                ),
+                            ),
+                            op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+                        ),
+                        self,
+                    ),
+                    op_mul_scalar(df, 2),
+                ),
+            ),
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_mul_tensor(
+                    op_exp(
+                        op_sub_tensor_tensor(
+                            op_sub_tensor_tensor(
+                                op_lgamma(op_div_tensor_scalar(op_add_scalar(df, 1), 2)),
+                                op_lgamma(op_div_tensor_scalar(df, 2)),
+                            ),
+                            op_mul_tensor(
+                                op_div_tensor_scalar(op_add_scalar(df, 1), 2),
+                                op_log1p(op_div_tensor_tensor(op_mul_tensor(self, self), df)),
+                            ),
+                        ),
+                    ),
+                    op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_stdtr(TensorBase df, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.stdtr", (df, self), &batched_special_stdtr) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_stdtr.special.stdtr, array_of(df), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(df, self):
+        node = <Node>SpecialStdtrBackward0.__new__(SpecialStdtrBackward0)
+        connect_2(node, 2, 3, df, self)
+        save_input(node, 0, df)
+        save_input(node, 1, self)
+        if node.edges[0].node != NULL:
+            set_value(node, 0, shape_of(df))
+            set_value(node, 1, dtype_of(df))
+            set_value(node, 2, device_of(df))
+        set_history(result, node)
+    if has_tangent_2(df, self):
+        carry_tangents(result, (df, self), tangents_special_stdtr, (df, self))
+    return ended(depth, result)
+
+cdef object packed_special_stdtr(tuple operands):
+    return op_special_stdtr(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_stdtr
+batched_special_stdtr = BatchRule(b"special.stdtr", elementwise, b"ee", packed_special_stdtr, NULL)
+
+def call_special_stdtr(df, self):
+    df = as_tensor_operand(df, "special.stdtr", "df", 1, self)
+    self = as_tensor_operand(self, "special.stdtr", "input", 2, df)
+    check_real(df, "special.stdtr")
+    check_real(self, "special.stdtr")
+    return op_special_stdtr(<TensorBase>df, <TensorBase>self)
+
+def special_stdtr(df, input, *, out=None):
+    """Distribution function of Student's distribution with a number of degrees of freedom.
+
+    ``special_stdtr(Tensor df, Tensor self) -> Tensor``
+
+    Parameters:
+    df : Tensor
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        df: grad * t_slope(df, self)
+        input: grad * t_density(df, self)
+        result: auto_element_wise
+    """
+    return give_out("special.stdtr", out, call_special_stdtr(df, input))
+
+
+# ---- special_stdtrit(Tensor df, Tensor self) -> Tensor
+
+cdef class SpecialStdtritBackward0(Node):
+    """Backward of ``special_stdtrit``."""
+
+    # Saves df and result: special_stdtrit need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase df, result, quotient_of_df, product_of_result_result, quotient_part_2, sum_part
+        cdef TensorBase quotient_part, product_part
+        cdef object df_shape, df_dtype, df_device
+        df = unpack(self, 0)
+        result = unpack(self, 1)
+        quotient_of_df = op_div_tensor_scalar(df, 2)
+        product_of_result_result = op_mul_tensor(result, result)
+        quotient_part_2 = op_div_tensor_scalar(op_add_scalar(df, 1), 2)
+        product_part = op_mul_tensor(
+            op_exp(
+                op_sub_tensor_tensor(
+                    op_sub_tensor_tensor(op_lgamma(quotient_part_2), op_lgamma(quotient_of_df)),
+                    op_mul_tensor(quotient_part_2, op_log1p(op_div_tensor_tensor(product_of_result_result, df))),
+                ),
+            ),
+            op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+        )
+        if wants(wanted, 0):    # df
+            df_shape = value_of(self, 0)
+            df_dtype = value_of(self, 1)
+            df_device = value_of(self, 2)
+            sum_part = op_add_tensor(df, product_of_result_result)
+            quotient_part = op_div_tensor_scalar(op_add_scalar(zeros_like_info(df_shape, df_dtype, df_device), 1), 2)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(
+                    op_mul_tensor(
+                        op_neg(grad),
+                        op_sub_tensor_tensor(
+                            op_mul_tensor(
+                                op_div_tensor_scalar(op_sgn(result), 4),
+                                op_where_tensor_tensor(
+                                    op_lt_tensor(product_of_result_result, df),
+                                    op_betainc_order(
+                                        0,
+                                        1,
+                                        quotient_part,
+                                        quotient_of_df,
+                                        op_div_tensor_tensor(product_of_result_result, sum_part),
+                                    ),
+                                    op_neg(
+                                        op_betainc_order(
+                                            1, 0, quotient_of_df, quotient_part, op_div_tensor_tensor(df, sum_part)
+                                        ),
+                                    ),
+                                ),
+                            ),
+                            op_div_tensor_tensor(op_mul_tensor(product_part, result), op_mul_scalar(df, 2)),
+                        ),
+                    ),
+                    product_part,
+                ),
+            )
+        if wants(wanted, 1):    # self
+            set_grad_input(grad_inputs, 1, op_div_tensor_tensor(grad, product_part))
+
+    _saved_df, _raw_saved_df = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_df_shape = saved_value(0)
+    _saved_df_dtype = saved_value(1)
+    _saved_df_device = saved_value(2)
+
+cdef object tangents_special_stdtrit(tuple tangents, tuple given):    # auto_element_wise
+    df_t, self_t = tangents
+    result, df = given
+    result_t = None
+    if df_t is not None:
+        result_t = op_div_tensor_tensor(
+            op_mul_tensor(
+                op_neg(df_t),
+                op_sub_tensor_tensor(
+                    op_mul_tensor(
+                        op_div_tensor_scalar(op_sgn(result), 4),
+                        op_where_tensor_tensor(
+                            op_lt_tensor(op_mul_tensor(result, result), df),
+                            op_betainc_order(
+                                0,
+                                1,
+                                op_div_tensor_scalar(
+                                    op_add_scalar(zeros_like_info(shape_of(df), dtype_of(df), device_of(df)), 1), 2
+                                ),
+                                op_div_tensor_scalar(df, 2),
+                                op_div_tensor_tensor(
+                                    op_mul_tensor(result, result), op_add_tensor(df, op_mul_tensor(result, result))
+                                ),
+                            ),
+                            op_neg(
+                                op_betainc_order(
+                                    1,
+                                    0,
+                                    op_div_tensor_scalar(df, 2),
+                                    op_div_tensor_scalar(
+                                        op_add_scalar(zeros_like_info(shape_of(df), dtype_of(df), device_of(df)), 1), 2
+                                    ),
+                                    op_div_tensor_tensor(df, op_add_tensor(df, op_mul_tensor(result, result))),
+                                ),
+                            ),
+                        ),
+                    ),
+                    op_div_tensor_tensor(
+                        op_mul_tensor(
+                            op_mul_tensor(
+                                op_exp(
+                                    op_sub_tensor_tensor(
+                                        op_sub_tensor_tensor(
+                                            op_lgamma(op_div_tensor_scalar(op_add_scalar(df, 1), 2)),
+                                            op_lgamma(op_div_tensor_scalar(df, 2)),
+                                        ),
+                                        op_mul_tensor(
+                                            op_div_tensor_scalar(op_add_scalar(df, 1), 2),
+                                            op_log1p(op_div_tensor_tensor(op_mul_tensor(result, result), df)),
+                                        ),
+                                    ),
+                                ),
+                                op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+                            ),
+                            result,
+                        ),
+                        op_mul_scalar(df, 2),
+                    ),
+                ),
+            ),
+            op_mul_tensor(
+                op_exp(
+                    op_sub_tensor_tensor(
+                        op_sub_tensor_tensor(
+                            op_lgamma(op_div_tensor_scalar(op_add_scalar(df, 1), 2)),
+                            op_lgamma(op_div_tensor_scalar(df, 2)),
+                        ),
+                        op_mul_tensor(
+                            op_div_tensor_scalar(op_add_scalar(df, 1), 2),
+                            op_log1p(op_div_tensor_tensor(op_mul_tensor(result, result), df)),
+                        ),
+                    ),
+                ),
+                op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+            ),
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_div_tensor_tensor(
+                self_t,
+                op_mul_tensor(
+                    op_exp(
+                        op_sub_tensor_tensor(
+                            op_sub_tensor_tensor(
+                                op_lgamma(op_div_tensor_scalar(op_add_scalar(df, 1), 2)),
+                                op_lgamma(op_div_tensor_scalar(df, 2)),
+                            ),
+                            op_mul_tensor(
+                                op_div_tensor_scalar(op_add_scalar(df, 1), 2),
+                                op_log1p(op_div_tensor_tensor(op_mul_tensor(result, result), df)),
+                            ),
+                        ),
+                    ),
+                    op_rsqrt(op_mul_scalar(df, 3.141592653589793)),
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_stdtrit(TensorBase df, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.stdtrit", (df, self), &batched_special_stdtrit) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_stdtrit.special.stdtrit, array_of(df), array_of(self))
+    )
+    cdef Node node
+    if requires_grad_2(df, self):
+        node = <Node>SpecialStdtritBackward0.__new__(SpecialStdtritBackward0)
+        connect_2(node, 2, 3, df, self)
+        save_input(node, 0, df)
+        if node.edges[0].node != NULL:
+            set_value(node, 0, shape_of(df))
+            set_value(node, 1, dtype_of(df))
+            set_value(node, 2, device_of(df))
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_2(df, self):
+        carry_tangents(result, (df, self), tangents_special_stdtrit, (result, df))
+    return ended(depth, result)
+
+cdef object packed_special_stdtrit(tuple operands):
+    return op_special_stdtrit(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_stdtrit
+batched_special_stdtrit = BatchRule(b"special.stdtrit", elementwise, b"ee", packed_special_stdtrit, NULL)
+
+def call_special_stdtrit(df, self):
+    df = as_tensor_operand(df, "special.stdtrit", "df", 1, self)
+    self = as_tensor_operand(self, "special.stdtrit", "input", 2, df)
+    check_real(df, "special.stdtrit")
+    check_real(self, "special.stdtrit")
+    return op_special_stdtrit(<TensorBase>df, <TensorBase>self)
+
+def special_stdtrit(df, input, *, out=None):
+    """Quantile of Student's distribution with a number of degrees of freedom.
+
+    ``special_stdtrit(Tensor df, Tensor self) -> Tensor``
+
+    Parameters:
+    df : Tensor
+    input : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        df: -grad * t_slope(df, result) / t_density(df, result)
+        input: grad / t_density(df, result)
+        result: auto_element_wise
+    """
+    return give_out("special.stdtrit", out, call_special_stdtrit(df, input))
 
 
 # ---- betainc_order(int n, int m, Tensor a, Tensor b, Tensor self) -> Tensor
@@ -1279,6 +2186,12 @@ def special_zeta(input, other, *, out=None):
 
 write_out_docstrings(globals())
 take_second_names(globals())    # x for input, axis for dim
+name_within(globals(), "special_gammaincinv", "gammaincinv", "gradsmith.special")
+name_within(globals(), "special_gammainccinv", "gammainccinv", "gradsmith.special")
 name_within(globals(), "special_betainc", "betainc", "gradsmith.special")
 name_within(globals(), "special_betaincc", "betaincc", "gradsmith.special")
+name_within(globals(), "special_betaincinv", "betaincinv", "gradsmith.special")
+name_within(globals(), "special_betainccinv", "betainccinv", "gradsmith.special")
+name_within(globals(), "special_stdtr", "stdtr", "gradsmith.special")
+name_within(globals(), "special_stdtrit", "stdtrit", "gradsmith.special")
 name_within(globals(), "special_zeta", "zeta", "gradsmith.special")

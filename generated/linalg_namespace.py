@@ -56,6 +56,8 @@ from gradsmith.generated.matrix_equations import (
     linalg_solve_sylvester as solve_sylvester,
     linalg_solve_continuous_lyapunov as solve_continuous_lyapunov,
     linalg_solve_discrete_lyapunov as solve_discrete_lyapunov,
+    linalg_solve_continuous_are as solve_continuous_are,
+    linalg_solve_discrete_are as solve_discrete_are,
     linalg_solve_banded as solve_banded,
     linalg_solve_toeplitz as solve_toeplitz,
 )
@@ -109,7 +111,9 @@ __all__ = [
     "slogdet",
     "solve",
     "solve_banded",
+    "solve_continuous_are",
     "solve_continuous_lyapunov",
+    "solve_discrete_are",
     "solve_discrete_lyapunov",
     "solve_ex",
     "solve_sylvester",

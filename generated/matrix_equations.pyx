@@ -5,15 +5,16 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, as_tensor_list, as_tensor_operand, as_tuple, BatchRule, begin_op, begin_replaceable_op,
-    carry_transposed, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out, gradient, has_tangent_1,
-    has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, Node, of_cores, Overloads, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching,
-    wrap, write_out_docstrings,
+    carry_transposed, check_real, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out,
+    gradient, has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, Node, of_cores,
+    Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.generated.diagonals cimport op_diagonal
+from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport zeros_like_info
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.joining cimport op_cat, op_stack
@@ -22,7 +23,7 @@ from gradsmith.generated.lu_factors cimport op_unit_columns
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.replacing cimport op_constant_pad_nd
 from gradsmith.generated.shape cimport op_mT
-from gradsmith.generated.solvers cimport op_matrix_solve
+from gradsmith.generated.solvers cimport op_linalg_solve, op_matrix_solve
 from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
@@ -34,6 +35,8 @@ from gradsmith.runtime.switches.scipy_modules import SciPy
 cdef object scipy_of_linalg_sqrtm = SciPy("linalg.sqrtm")
 cdef object scipy_of_linalg_logm = SciPy("linalg.logm")
 cdef object scipy_of_linalg_solve_sylvester = SciPy("linalg.solve_sylvester")
+cdef object scipy_of_linalg_solve_continuous_are = SciPy("linalg.solve_continuous_are")
+cdef object scipy_of_linalg_solve_discrete_are = SciPy("linalg.solve_discrete_are")
 cdef object scipy_of_banded_solve = SciPy("banded_solve")
 cdef object scipy_of_toeplitz_solve = SciPy("toeplitz_solve")
 
@@ -369,6 +372,484 @@ def linalg_solve_discrete_lyapunov(a, q, *, out=None):
     Raises: TypeError, RuntimeError
     """
     return give_out("linalg.solve_discrete_lyapunov", out, call_linalg_solve_discrete_lyapunov(a, q))
+
+
+# ---- linalg_solve_continuous_are(Tensor a, Tensor b, Tensor q, Tensor r) -> Tensor
+
+cdef class LinalgSolveContinuousAreBackward0(Node):
+    """Backward of ``linalg_solve_continuous_are``."""
+
+    # Saves a, b, r and result: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a, b, r, result, gain, mT_of_gain, solved, twice
+        r = unpack(self, 2)
+        b = unpack(self, 1)
+        result = unpack(self, 3)
+        gain = op_linalg_solve(op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True)
+        if wants(wanted, 1) or wants(wanted, 3):
+            mT_of_gain = op_mT(gain)
+        a = unpack(self, 0)
+        solved = op_linalg_solve_continuous_lyapunov(
+            op_sub_tensor_tensor(a, op_matmul(b, gain)),
+            op_neg(op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2)),
+        )
+        if wants(wanted, 0) or wants(wanted, 1):
+            twice = op_mul_scalar(op_matmul(result, solved), 2)
+        if wants(wanted, 0):    # a
+            set_grad_input(grad_inputs, 0, twice)
+        if wants(wanted, 1):    # b
+            set_grad_input(grad_inputs, 1, op_neg(op_matmul(twice, mT_of_gain)))
+        if wants(wanted, 2):    # q
+            set_grad_input(grad_inputs, 2, solved)
+        if wants(wanted, 3):    # r
+            set_grad_input(grad_inputs, 3, op_matmul(op_matmul(gain, solved), mT_of_gain))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_r, _raw_saved_r = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
+
+cdef tuple tangents_linalg_solve_continuous_are(list gradients, tuple tangents, tuple given):    # transposed
+    a_t, b_t, q_t, r_t = tangents
+    result, a, b, r = given
+    grad, = gradients
+    return (
+        op_mul_scalar(
+            op_matmul(
+                result,
+                op_linalg_solve_continuous_lyapunov(
+                    op_sub_tensor_tensor(
+                        a,
+                        op_matmul(
+                            b,
+                            op_linalg_solve(
+                                op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True
+                            ),
+                        ),
+                    ),
+                    op_neg(op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2)),
+                ),
+            ),
+            2,
+        ) if a_t is not None else None,
+        op_neg(
+            op_matmul(
+                op_mul_scalar(
+                    op_matmul(
+                        result,
+                        op_linalg_solve_continuous_lyapunov(
+                            op_sub_tensor_tensor(
+                                a,
+                                op_matmul(
+                                    b,
+                                    op_linalg_solve(
+                                        op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                        op_matmul(op_mT(b), result),
+                                        True,
+                                    ),
+                                ),
+                            ),
+                            op_neg(op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2)),
+                        ),
+                    ),
+                    2,
+                ),
+                op_mT(
+                    op_linalg_solve(
+                        op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True
+                    ),
+                ),
+            ),
+        ) if b_t is not None else None,
+        op_linalg_solve_continuous_lyapunov(
+            op_sub_tensor_tensor(
+                a,
+                op_matmul(
+                    b,
+                    op_linalg_solve(
+                        op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True
+                    ),
+                ),
+            ),
+            op_neg(op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2)),
+        ) if q_t is not None else None,
+        op_matmul(
+            op_matmul(
+                op_linalg_solve(op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True),
+                op_linalg_solve_continuous_lyapunov(
+                    op_sub_tensor_tensor(
+                        a,
+                        op_matmul(
+                            b,
+                            op_linalg_solve(
+                                op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True
+                            ),
+                        ),
+                    ),
+                    op_neg(op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2)),
+                ),
+            ),
+            op_mT(
+                op_linalg_solve(op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_mT(b), result), True)
+            ),
+        ) if r_t is not None else None,
+    )
+
+cdef TensorBase op_linalg_solve_continuous_are(TensorBase a, TensorBase b, TensorBase q, TensorBase r):
+    cdef int depth = begin_replaceable_op(
+        "linalg.solve_continuous_are", (a, b, q, r), &batched_linalg_solve_continuous_are
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_matrices.linalg_solve_are_of(
+            scipy_of_linalg_solve_continuous_are.linalg.solve_continuous_are,
+            'linalg.solve_continuous_are',
+            array_of(a),
+            array_of(b),
+            array_of(q),
+            array_of(r),
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, q) or requires_grad_1(r):
+        node = <Node>LinalgSolveContinuousAreBackward0.__new__(LinalgSolveContinuousAreBackward0)
+        node.init(4, 4, 0)
+        collect_edge(node, 0, a)
+        collect_edge(node, 1, b)
+        collect_edge(node, 2, q)
+        collect_edge(node, 3, r)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, r)
+        set_history(result, node)
+        save_output(node, 3, result)
+    if has_tangent_3(a, b, q) or has_tangent_1(r):
+        carry_transposed((result,), (a, b, q, r), tangents_linalg_solve_continuous_are, (result, a, b, r))
+    return ended(depth, result)
+
+cdef object packed_linalg_solve_continuous_are(tuple operands):
+    return op_linalg_solve_continuous_are(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3]
+    )
+
+cdef BatchRule batched_linalg_solve_continuous_are
+batched_linalg_solve_continuous_are = BatchRule(
+    b"linalg.solve_continuous_are", of_cores, b"2222", packed_linalg_solve_continuous_are, NULL
+)
+
+def call_linalg_solve_continuous_are(a, b, q, r):
+    a = as_tensor_operand(a, "linalg.solve_continuous_are", "a", 1, b)
+    b = as_tensor_operand(b, "linalg.solve_continuous_are", "b", 2, a)
+    q = as_tensor_operand(q, "linalg.solve_continuous_are", "q", 3, a)
+    r = as_tensor_operand(r, "linalg.solve_continuous_are", "r", 4, a)
+    check_real(a, "linalg.solve_continuous_are")
+    check_real(b, "linalg.solve_continuous_are")
+    check_real(q, "linalg.solve_continuous_are")
+    check_real(r, "linalg.solve_continuous_are")
+    return op_linalg_solve_continuous_are(<TensorBase>a, <TensorBase>b, <TensorBase>q, <TensorBase>r)
+
+def linalg_solve_continuous_are(a, b, q, r, *, out=None):
+    """Solution X of Riccati's equation A* X + X A - X B R^-1 B* X + Q = 0 for which A - B R^-1 B* X is stable, with
+    SciPy. Of Q and R the symmetric parts count.
+
+    ``linalg_solve_continuous_are(Tensor a, Tensor b, Tensor q, Tensor r) -> Tensor``
+
+    Parameters:
+    a : Tensor
+    b : Tensor
+    q : Tensor
+    r : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        gain = linalg_solve(symmetric_part(r), matmul(mT(b), result))
+        solved = linalg_solve_continuous_lyapunov(a - matmul(b, gain), -symmetric_part(grad))
+        twice = 2 * matmul(result, solved)
+        a: twice
+        b: -matmul(twice, mT(gain))
+        q: solved
+        r: matmul(matmul(gain, solved), mT(gain))
+        result: transposed
+    """
+    return give_out("linalg.solve_continuous_are", out, call_linalg_solve_continuous_are(a, b, q, r))
+
+
+# ---- linalg_solve_discrete_are(Tensor a, Tensor b, Tensor q, Tensor r) -> Tensor
+
+cdef class LinalgSolveDiscreteAreBackward0(Node):
+    """Backward of ``linalg_solve_discrete_are``."""
+
+    # Saves a, b, r and result: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase a, b, r, result, across, gain, mT_of_gain, closed, solved, twice
+        b = unpack(self, 1)
+        result = unpack(self, 3)
+        r = unpack(self, 2)
+        a = unpack(self, 0)
+        across = op_matmul(op_mT(b), result)
+        gain = op_linalg_solve(
+            op_add_tensor(op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(across, b)),
+            op_matmul(across, a),
+            True,
+        )
+        if wants(wanted, 1) or wants(wanted, 3):
+            mT_of_gain = op_mT(gain)
+        closed = op_sub_tensor_tensor(a, op_matmul(b, gain))
+        solved = op_linalg_solve_discrete_lyapunov(closed, op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2))
+        if wants(wanted, 0) or wants(wanted, 1):
+            twice = op_mul_scalar(op_matmul(op_matmul(result, closed), solved), 2)
+        if wants(wanted, 0):    # a
+            set_grad_input(grad_inputs, 0, twice)
+        if wants(wanted, 1):    # b
+            set_grad_input(grad_inputs, 1, op_neg(op_matmul(twice, mT_of_gain)))
+        if wants(wanted, 2):    # q
+            set_grad_input(grad_inputs, 2, solved)
+        if wants(wanted, 3):    # r
+            set_grad_input(grad_inputs, 3, op_matmul(op_matmul(gain, solved), mT_of_gain))
+
+    _saved_a, _raw_saved_a = saved_tensor(0)
+    _saved_b, _raw_saved_b = saved_tensor(1)
+    _saved_r, _raw_saved_r = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
+
+cdef tuple tangents_linalg_solve_discrete_are(list gradients, tuple tangents, tuple given):    # transposed
+    a_t, b_t, q_t, r_t = tangents
+    result, a, b, r = given
+    grad, = gradients
+    return (
+        op_mul_scalar(
+            op_matmul(
+                op_matmul(
+                    result,
+                    op_sub_tensor_tensor(
+                        a,
+                        op_matmul(
+                            b,
+                            op_linalg_solve(
+                                op_add_tensor(
+                                    op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                    op_matmul(op_matmul(op_mT(b), result), b),
+                                ),
+                                op_matmul(op_matmul(op_mT(b), result), a),
+                                True,
+                            ),
+                        ),
+                    ),
+                ),
+                op_linalg_solve_discrete_lyapunov(
+                    op_sub_tensor_tensor(
+                        a,
+                        op_matmul(
+                            b,
+                            op_linalg_solve(
+                                op_add_tensor(
+                                    op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                    op_matmul(op_matmul(op_mT(b), result), b),
+                                ),
+                                op_matmul(op_matmul(op_mT(b), result), a),
+                                True,
+                            ),
+                        ),
+                    ),
+                    op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2),
+                ),
+            ),
+            2,
+        ) if a_t is not None else None,
+        op_neg(
+            op_matmul(
+                op_mul_scalar(
+                    op_matmul(
+                        op_matmul(
+                            result,
+                            op_sub_tensor_tensor(
+                                a,
+                                op_matmul(
+                                    b,
+                                    op_linalg_solve(
+                                        op_add_tensor(
+                                            op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                            op_matmul(op_matmul(op_mT(b), result), b),
+                                        ),
+                                        op_matmul(op_matmul(op_mT(b), result), a),
+                                        True,
+                                    ),
+                                ),
+                            ),
+                        ),
+                        op_linalg_solve_discrete_lyapunov(
+                            op_sub_tensor_tensor(
+                                a,
+                                op_matmul(
+                                    b,
+                                    op_linalg_solve(
+                                        op_add_tensor(
+                                            op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                            op_matmul(op_matmul(op_mT(b), result), b),
+                                        ),
+                                        op_matmul(op_matmul(op_mT(b), result), a),
+                                        True,
+                                    ),
+                                ),
+                            ),
+                            op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2),
+                        ),
+                    ),
+                    2,
+                ),
+                op_mT(
+                    op_linalg_solve(
+                        op_add_tensor(
+                            op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                            op_matmul(op_matmul(op_mT(b), result), b),
+                        ),
+                        op_matmul(op_matmul(op_mT(b), result), a),
+                        True,
+                    ),
+                ),
+            ),
+        ) if b_t is not None else None,
+        op_linalg_solve_discrete_lyapunov(
+            op_sub_tensor_tensor(
+                a,
+                op_matmul(
+                    b,
+                    op_linalg_solve(
+                        op_add_tensor(
+                            op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                            op_matmul(op_matmul(op_mT(b), result), b),
+                        ),
+                        op_matmul(op_matmul(op_mT(b), result), a),
+                        True,
+                    ),
+                ),
+            ),
+            op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2),
+        ) if q_t is not None else None,
+        op_matmul(
+            op_matmul(
+                op_linalg_solve(
+                    op_add_tensor(
+                        op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_matmul(op_mT(b), result), b)
+                    ),
+                    op_matmul(op_matmul(op_mT(b), result), a),
+                    True,
+                ),
+                op_linalg_solve_discrete_lyapunov(
+                    op_sub_tensor_tensor(
+                        a,
+                        op_matmul(
+                            b,
+                            op_linalg_solve(
+                                op_add_tensor(
+                                    op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2),
+                                    op_matmul(op_matmul(op_mT(b), result), b),
+                                ),
+                                op_matmul(op_matmul(op_mT(b), result), a),
+                                True,
+                            ),
+                        ),
+                    ),
+                    op_div_tensor_scalar(op_add_tensor(grad, op_mT(grad)), 2),
+                ),
+            ),
+            op_mT(
+                op_linalg_solve(
+                    op_add_tensor(
+                        op_div_tensor_scalar(op_add_tensor(r, op_mT(r)), 2), op_matmul(op_matmul(op_mT(b), result), b)
+                    ),
+                    op_matmul(op_matmul(op_mT(b), result), a),
+                    True,
+                ),
+            ),
+        ) if r_t is not None else None,
+    )
+
+cdef TensorBase op_linalg_solve_discrete_are(TensorBase a, TensorBase b, TensorBase q, TensorBase r):
+    cdef int depth = begin_replaceable_op(
+        "linalg.solve_discrete_are", (a, b, q, r), &batched_linalg_solve_discrete_are
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_matrices.linalg_solve_are_of(
+            scipy_of_linalg_solve_discrete_are.linalg.solve_discrete_are,
+            'linalg.solve_discrete_are',
+            array_of(a),
+            array_of(b),
+            array_of(q),
+            array_of(r),
+        ),
+    )
+    cdef Node node
+    if requires_grad_3(a, b, q) or requires_grad_1(r):
+        node = <Node>LinalgSolveDiscreteAreBackward0.__new__(LinalgSolveDiscreteAreBackward0)
+        node.init(4, 4, 0)
+        collect_edge(node, 0, a)
+        collect_edge(node, 1, b)
+        collect_edge(node, 2, q)
+        collect_edge(node, 3, r)
+        save_input(node, 0, a)
+        save_input(node, 1, b)
+        save_input(node, 2, r)
+        set_history(result, node)
+        save_output(node, 3, result)
+    if has_tangent_3(a, b, q) or has_tangent_1(r):
+        carry_transposed((result,), (a, b, q, r), tangents_linalg_solve_discrete_are, (result, a, b, r))
+    return ended(depth, result)
+
+cdef object packed_linalg_solve_discrete_are(tuple operands):
+    return op_linalg_solve_discrete_are(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3]
+    )
+
+cdef BatchRule batched_linalg_solve_discrete_are
+batched_linalg_solve_discrete_are = BatchRule(
+    b"linalg.solve_discrete_are", of_cores, b"2222", packed_linalg_solve_discrete_are, NULL
+)
+
+def call_linalg_solve_discrete_are(a, b, q, r):
+    a = as_tensor_operand(a, "linalg.solve_discrete_are", "a", 1, b)
+    b = as_tensor_operand(b, "linalg.solve_discrete_are", "b", 2, a)
+    q = as_tensor_operand(q, "linalg.solve_discrete_are", "q", 3, a)
+    r = as_tensor_operand(r, "linalg.solve_discrete_are", "r", 4, a)
+    check_real(a, "linalg.solve_discrete_are")
+    check_real(b, "linalg.solve_discrete_are")
+    check_real(q, "linalg.solve_discrete_are")
+    check_real(r, "linalg.solve_discrete_are")
+    return op_linalg_solve_discrete_are(<TensorBase>a, <TensorBase>b, <TensorBase>q, <TensorBase>r)
+
+def linalg_solve_discrete_are(a, b, q, r, *, out=None):
+    """Solution X of Riccati's equation A* X A - X - A* X B (R + B* X B)^-1 B* X A + Q = 0 for which A - B (R + B* X
+    B)^-1 B* X A is stable, with SciPy. Of Q and R the symmetric parts count.
+
+    ``linalg_solve_discrete_are(Tensor a, Tensor b, Tensor q, Tensor r) -> Tensor``
+
+    Parameters:
+    a : Tensor
+    b : Tensor
+    q : Tensor
+    r : Tensor
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        across = matmul(mT(b), result)
+        gain = linalg_solve(symmetric_part(r) + matmul(across, b), matmul(across, a))
+        closed = a - matmul(b, gain)
+        solved = linalg_solve_discrete_lyapunov(closed, symmetric_part(grad))
+        twice = 2 * matmul(matmul(result, closed), solved)
+        a: twice
+        b: -matmul(twice, mT(gain))
+        q: solved
+        r: matmul(matmul(gain, solved), mT(gain))
+        result: transposed
+    """
+    return give_out("linalg.solve_discrete_are", out, call_linalg_solve_discrete_are(a, b, q, r))
 
 
 # ---- banded_solve(Tensor self, Tensor other, int lower, int upper) -> Tensor
@@ -993,5 +1474,7 @@ name_within(globals(), "linalg_logm", "logm", "gradsmith.linalg")
 name_within(globals(), "linalg_solve_sylvester", "solve_sylvester", "gradsmith.linalg")
 name_within(globals(), "linalg_solve_continuous_lyapunov", "solve_continuous_lyapunov", "gradsmith.linalg")
 name_within(globals(), "linalg_solve_discrete_lyapunov", "solve_discrete_lyapunov", "gradsmith.linalg")
+name_within(globals(), "linalg_solve_continuous_are", "solve_continuous_are", "gradsmith.linalg")
+name_within(globals(), "linalg_solve_discrete_are", "solve_discrete_are", "gradsmith.linalg")
 name_within(globals(), "linalg_solve_banded", "solve_banded", "gradsmith.linalg")
 name_within(globals(), "linalg_solve_toeplitz", "solve_toeplitz", "gradsmith.linalg")

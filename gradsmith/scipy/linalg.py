@@ -5,6 +5,7 @@ Arguments that say what memory may be overwritten or what is not checked are tak
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import gradsmith.generated as generated
@@ -12,6 +13,7 @@ import gradsmith.linalg as ours
 from gradsmith.numpy import linalg as like_numpy
 from gradsmith.numpy.arguments import array_of, as_tensor, common, floating, np
 from gradsmith.numpy.linalg import LinAlgError, eigvals, pinv, svdvals
+from gradsmith.numpy.published import plain
 from gradsmith.scipy.matrices import (
     block_diag,
     circulant,
@@ -27,14 +29,21 @@ from gradsmith.scipy.matrices import (
     toeplitz,
 )
 
+# Of these the values of tensors are taken, by SciPy itself: they have no derivative.
+_PLAIN = (
+    "bandwidth cdf2rdf cossin hadamard hessenberg invhilbert invpascal ishermitian issymmetric ldl matrix_balance"
+    " ordqz qz rsf2csf schur signm"
+)
+
 __all__ = [
     "LinAlgError", "block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion", "convolution_matrix",
-    "coshm", "cosm", "det", "dft", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "expm", "expm_frechet",
-    "fractional_matrix_power", "hankel", "helmert", "hilbert", "inv", "khatri_rao", "leslie", "logm", "lstsq", "lu",
-    "lu_factor", "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth", "orthogonal_procrustes", "pascal", "pinv",
-    "pinvh", "polar", "qr", "sinhm", "sinm", "solve", "solve_banded", "solve_circulant", "solve_continuous_lyapunov",
+    "coshm", "cosm", "det", "dft", "eig", "eigh", "eigh_tridiagonal", "eigvals", "eigvalsh", "eigvalsh_tridiagonal",
+    "expm", "expm_frechet", "fractional_matrix_power", "hankel", "helmert", "hilbert", "inv", "khatri_rao", "leslie",
+    "logm", "lstsq", "lu", "lu_factor", "lu_solve", "matmul_toeplitz", "norm", "null_space", "orth",
+    "orthogonal_procrustes", "pascal", "pinv", "pinvh", "polar", "qr", "sinhm", "sinm", "solve", "solve_banded",
+    "solve_circulant", "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
     "solve_discrete_lyapunov", "solve_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
-    "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz",
+    "solveh_banded", "sqrtm", "subspace_angles", "svd", "svdvals", "tanhm", "tanm", "toeplitz", *_PLAIN.split(),
 ]  # fmt: skip
 
 
@@ -170,6 +179,56 @@ solve_lyapunov = solve_continuous_lyapunov
 def solve_discrete_lyapunov(a: Any, q: Any, method: Any = None) -> Any:
     """Solution of ``a @ x @ a^H - x + q == 0``."""
     return ours.solve_discrete_lyapunov(*common([_matrix(one) for one in (a, q)]))
+
+
+def solve_continuous_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True) -> Any:
+    """Solution of Riccati's equation of continuous time, ``a^H x + x a - x b r^-1 b^H x + q == 0``.
+
+    With `e` and `s` it is ``e^H x a + a^H x e - (e^H x b + s) r^-1 (b^H x e + s^H) + q == 0``.
+    """
+    x, inputs, cost, effort = _riccati_arguments("continuous", a, b, q, r)
+    x, cost = _without_cross_term(x, inputs, cost, effort, s)
+    if e is not None:  # the equation between e^-H and e^-1 is one without `e`
+        mass = as_tensor(e, x.dtype)
+        x = like_numpy.solve(mass.mT, x.mT).mT
+        cost = like_numpy.solve(mass.mT, like_numpy.solve(mass.mT, cost).mT).mT
+    return ours.solve_continuous_are(x, inputs, cost, effort)
+
+
+def solve_discrete_are(a: Any, b: Any, q: Any, r: Any, e: Any = None, s: Any = None, balanced: bool = True) -> Any:
+    """Solution of Riccati's equation of discrete time, ``a^H x a - x - a^H x b (r + b^H x b)^-1 b^H x a + q == 0``.
+
+    With `e` and `s` it is ``a^H x a - e^H x e - (a^H x b + s) (r + b^H x b)^-1 (b^H x a + s^H) + q == 0``.
+    """
+    x, inputs, cost, effort = _riccati_arguments("discrete", a, b, q, r)
+    x, cost = _without_cross_term(x, inputs, cost, effort, s)
+    if e is None:
+        return ours.solve_discrete_are(x, inputs, cost, effort)
+    mass = as_tensor(e, x.dtype)  # of e^-1 a and e^-1 b the solution is e^H x e
+    x, inputs = like_numpy.solve(mass, x), like_numpy.solve(mass, inputs)
+    inner = ours.solve_discrete_are(x, inputs, cost, effort)
+    return like_numpy.solve(mass.mT, like_numpy.solve(mass.mT, inner).mT).mT
+
+
+def _riccati_arguments(kind: str, *matrices: Any) -> list[Any]:
+    found = common([_matrix(one) for one in matrices])
+    if found[0].dtype.kind == "c":
+        raise ValueError(f"solve_{kind}_are: of complex matrices there is no op; use scipy.linalg.solve_{kind}_are")
+    for name, matrix in zip("qr", found[2:]):
+        values = array_of(matrix)
+        rounding = 100 * np.finfo(values.dtype).eps * np.abs(values).max(initial=0)
+        if values.shape[-1] != values.shape[-2] or not np.allclose(values, values.mT, rtol=0, atol=rounding):
+            raise ValueError(f"Matrix {name} should be symmetric/hermitian.")
+    return found
+
+
+def _without_cross_term(x: Any, inputs: Any, cost: Any, effort: Any, s: Any) -> tuple[Any, Any]:
+    """The matrix and the cost of the equation in which the inputs are shifted so that there is no `s`."""
+    if s is None:
+        return x, cost
+    cross = as_tensor(s, x.dtype)
+    shift = like_numpy.solve(effort, cross.mT)
+    return x - inputs @ shift, cost - cross @ shift
 
 
 def lstsq(
@@ -455,3 +514,21 @@ def sinm(A: Any) -> Any:
 def tanm(A: Any) -> Any:
     """Tangent of a matrix."""
     return like_numpy.solve(cosm(A), sinm(A))
+
+
+def eigvalsh_tridiagonal(d: Any, e: Any, **options: Any) -> Any:
+    """Eigenvalues of a symmetric matrix, given by its diagonal and the one beside it."""
+    return eigh_tridiagonal(d, e, eigvals_only=True)
+
+
+# ---- without derivatives: an error where an argument is differentiated by
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLAIN.split():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    own = getattr(importlib.import_module("scipy.linalg"), name)
+    value = globals()[name] = plain(f"linalg.{name}", own)
+    value.__name__ = value.__qualname__ = name
+    value.__doc__ = f"SciPy's `{name}` of the values of tensors. It has no derivative.\n"
+    return value

@@ -19,14 +19,16 @@ from gradsmith.numpy.arguments import (
     result_type,
     wrapped,
 )
+from gradsmith.scipy.distribution_functions import *  # noqa: F403
+from gradsmith.scipy.distribution_functions import __all__ as _distributions
 
 # Functions of the same name and order of arguments.
 ELEMENTWISE = (
-    "betainc betaincc betaln beta boxcox boxcox1p cosm1 dawsn digamma ellipe ellipk ellipkm1 entr erf erfc"
-    " erfcinv erfcx erfi erfinv exp1 exp10 exp2 expi expit expm1 exprel gamma gammainc gammaincc gammaln hyp0f1"
-    " hyp1f1 hyp2f1 i0 i0e i1 i1e inv_boxcox inv_boxcox1p iv ive j0 j1 jn jv jve k0 k0e k1 k1e kl_div kv kve"
-    " log1p log_expit log_ndtr logit ndtr ndtri owens_t psi rel_entr rgamma sinc spence wrightomega xlog1py"
-    " xlogy y0 y1 yv yve zeta"
+    "betainc betaincc betainccinv betaincinv betaln beta boxcox boxcox1p cosm1 dawsn digamma ellipe ellipk ellipkm1"
+    " entr erf erfc erfcinv erfcx erfi erfinv exp1 exp10 exp2 expi expit expm1 exprel gamma gammainc gammaincc"
+    " gammainccinv gammaincinv gammaln hyp0f1 hyp1f1 hyp2f1 i0 i0e i1 i1e inv_boxcox inv_boxcox1p iv ive j0 j1 jn jv"
+    " jve k0 k0e k1 k1e kl_div kv kve log1p log_expit log_ndtr logit ndtr ndtri owens_t psi rel_entr rgamma sinc"
+    " spence stdtr stdtrit wrightomega xlog1py xlogy y0 y1 yv yve zeta"
 )
 ORDERED = "expn kn polygamma spherical_in spherical_jn spherical_kn spherical_yn yn"  # of an integer order, then x
 SEVERAL = "airy fresnel shichi sici"
@@ -35,7 +37,7 @@ COMPOSED = (
     " factorial gammasgn huber jvp lambertw log_softmax loggamma logsumexp multigammaln ndtri_exp poch powm1"
     " pseudo_huber radian round sindg softmax softplus tandg"
 )
-__all__ = sorted({*ELEMENTWISE.split(), *ORDERED.split(), *SEVERAL.split(), *COMPOSED.split()})
+__all__ = sorted({*ELEMENTWISE.split(), *ORDERED.split(), *SEVERAL.split(), *COMPOSED.split(), *_distributions})
 
 
 def _operands(*values: Any) -> list[Any]:

@@ -231,3 +231,54 @@ def test_parameters_out_of_range(name):
         getattr(gs.random, name)(*(gs.tensor([value, value]) for value in REFUSED[name]))
     with pytest.raises(TypeError):
         getattr(gs.random, name)(*(["a"] * len(REFUSED[name])))
+
+
+class TestSeveralOutcomes:
+    """multinomial and multivariate_hypergeometric, which give a vector for each draw, and bytes."""
+
+    def test_shapes_and_sums(self):
+        found = gs.random.multinomial(gs.tensor([3, 40]), [[0.2, 0.8], [0.5, 0.5]], (5, 2))
+        assert found.dtype == np.int64 and found.shape == (5, 2, 2)
+        assert found.sum(-1).tolist() == [[3, 40]] * 5
+        assert gs.random.multinomial(7, gs.softmax(gs.randn(4, 3), -1)).sum(-1).tolist() == [7] * 4
+        assert gs.random.multinomial(9, [0.25, 0.0]).tolist()[1] > 0  # the last probability is what is left
+        found = gs.random.multivariate_hypergeometric([16, 8, 4], 12, (3, 2))
+        assert found.shape == (3, 2, 3) and bool((found.sum(-1) == 12).all())
+        assert bool((found <= gs.tensor([16, 8, 4])).all())
+
+    def test_means(self):
+        gs.manual_seed(1)
+        chances = np.array([0.1, 0.3, 0.6])
+        counts = gs.random.multinomial(10, chances, 4000).double().mean(0)
+        np.testing.assert_allclose(counts, 10 * chances, atol=0.15)
+        for method in ("marginals", "count"):
+            taken = gs.random.multivariate_hypergeometric([16, 8, 4], 7, 4000, method).double().mean(0)
+            np.testing.assert_allclose(taken, [4, 2, 1], atol=0.15)
+
+    def test_generators_and_slices(self):
+        draws = [gs.random.multinomial(20, [0.5, 0.5], 3, generator=gs.Generator().manual_seed(4)) for _ in range(2)]
+        assert gs.equal(*draws)
+        first, second = (gs.random.bytes(8, generator=gs.Generator().manual_seed(4)) for _ in range(2))
+        assert first == second and len(first) == 8 and isinstance(first, bytes)
+        mapped = gs.vmap(lambda x: x + gs.random.multinomial(1000, [0.5, 0.5]), randomness="different")(gs.zeros(4, 1))
+        assert mapped.shape == (4, 2) and len({tuple(row) for row in mapped.tolist()}) > 1
+
+    @pytest.mark.parametrize(
+        "call, kind, message",
+        [
+            (lambda: gs.random.multinomial(-1, [1.0]), ValueError, "n < 0"),
+            (lambda: gs.random.multinomial(1, [0.7, 0.7, 0.1]), ValueError, r"sum\(pvals\[:-1\]\) > 1"),
+            (lambda: gs.random.multinomial(1, [np.nan]), ValueError, "contains NaNs"),
+            (lambda: gs.random.multinomial(1, []), ValueError, "last dimension"),
+            (lambda: gs.random.multinomial(1.5, [1.0]), TypeError, "n must consist of integers"),
+            (lambda: gs.random.multinomial(1, None), TypeError, "pvals must consist of real numbers"),
+            (lambda: gs.random.multivariate_hypergeometric([3, 4], 8), ValueError, "nsample is not from 0"),
+            (lambda: gs.random.multivariate_hypergeometric([[3]], 1), ValueError, "one dimension"),
+            (lambda: gs.random.multivariate_hypergeometric([3], 1, method="x"), ValueError, "method must be"),
+            (lambda: gs.random.bytes(-1), ValueError, "length is not"),
+            (lambda: gs.random.bytes("a"), TypeError, "must consist of integers"),
+        ],
+    )
+    def test_errors(self, call, kind, message):
+        with pytest.raises(kind, match=message):
+            call()

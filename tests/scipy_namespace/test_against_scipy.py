@@ -8,6 +8,7 @@ import pytest
 
 import gradsmith as gs
 import gradsmith.scipy as gsp
+from gradsmith.scipy import distribution_functions, linalg
 
 pytest.importorskip("scipy")
 
@@ -176,10 +177,16 @@ CASES = [
     for number, (args, kwargs) in enumerate(several)
 ]
 ELSEWHERE = {
-    "linalg": {"LinAlgError", "cho_factor", "cho_solve", "lu_factor", "lu_solve", "null_space", "orth", "qr"},
+    "special": {
+        *distribution_functions.__all__, "betainccinv", "betaincinv", "gammainccinv", "gammaincinv", "stdtr", "stdtrit",
+    },
+    "linalg": {
+        "LinAlgError", "cho_factor", "cho_solve", "lu_factor", "lu_solve", "null_space", "orth", "qr",
+        "eigvalsh_tridiagonal", "solve_continuous_are", "solve_discrete_are", *linalg._PLAIN.split(),
+    },
     "signal": {"windows"},
     "integrate": {"fixed_quad", "odeint", "solve_ivp"},
-}
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

@@ -42,7 +42,8 @@ COUNTS = {
 }
 PROBABILITIES = np.array([0.01, 0.2, 0.5, 0.8, 0.99])
 LOC, SCALE = 0.25, 1.5
-WITHOUT_QUANTILE = {"beta", "chi2", "f", "gamma", "invgamma", "skewnorm", "t", "vonmises"}
+WITHOUT_QUANTILE = {"skewnorm", "vonmises"}
+INVERSES = {"beta", "chi2", "f", "gamma", "invgamma", "t"}  # of incomplete gamma and beta functions
 
 
 def pair(name):
@@ -92,6 +93,34 @@ def test_quantiles(name):
     close(own.median(*shapes), scipys.median(*shapes), 1e-6)
     for found, expected in zip(own.interval(np.float64(0.9), *shapes), scipys.interval(0.9, *shapes)):
         close(found, expected)
+
+
+@pytest.mark.parametrize("method", ["ppf", "isf"])
+@pytest.mark.parametrize("name", sorted(INVERSES))
+def test_quantiles_are_differentiable_by_their_shapes(name, method):
+    own, scipys = pair(name)
+    q = np.array([1e-6, 0.2, 0.5, 0.8, 0.99])
+    shapes = [gs.tensor(np.full(5, shape), requires_grad=True) for shape in CONTINUOUS[name]]
+    at = gs.tensor(q, requires_grad=True)
+    found = getattr(own, method)(at, *shapes)
+    found.sum().backward()
+    values = found.detach().numpy()
+    slope = (1 if method == "ppf" else -1) / scipys.pdf(values, *CONTINUOUS[name])
+    np.testing.assert_allclose(at.grad, slope, rtol=1e-7)
+    for place, shape in enumerate(CONTINUOUS[name]):
+        step = 1e-5 * shape
+        near = [[*CONTINUOUS[name]], [*CONTINUOUS[name]]]
+        near[0][place] -= step
+        near[1][place] += step
+        below, above = (getattr(scipys, method)(q, *arguments) for arguments in near)
+        np.testing.assert_allclose(shapes[place].grad, (above - below) / (2 * step), rtol=1e-5, atol=1e-7)
+    assert gs.autograd.gradgradcheck(
+        getattr(own, method), (gs.tensor([0.2, 0.6, 0.8], dtype=gs.float64, requires_grad=True), *shapes_of(name))
+    )
+
+
+def shapes_of(name):
+    return [gs.tensor(np.full(3, shape), requires_grad=True) for shape in CONTINUOUS[name]]
 
 
 @pytest.mark.parametrize("name", WITHOUT_QUANTILE)

@@ -1,7 +1,7 @@
 """The gamma distribution and those that are made of it.
 
-Their functions `cdf` and `sf` are incomplete gamma and beta functions, with derivatives in the value; their quantiles
-are no functions of the table.
+Their functions `cdf` and `sf` are incomplete gamma and beta functions, and their quantiles the inverses of these, with
+derivatives in the value and in the shapes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,19 @@ import math
 from typing import Any
 
 from gradsmith.generated import digamma, lgamma, log, log1p, square, where, xlogy
-from gradsmith.generated.special_namespace import betainc, betaincc, betaln, gammainc, gammaincc, xlog1py
+from gradsmith.generated.special_namespace import (
+    betainc,
+    betaincc,
+    betainccinv,
+    betaincinv,
+    betaln,
+    gammainc,
+    gammaincc,
+    gammainccinv,
+    gammaincinv,
+    stdtrit,
+    xlog1py,
+)
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random import gammas as draws
 from gradsmith.stats.base import Continuous
@@ -46,6 +58,12 @@ class gamma_gen(_OfPositive):
 
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return gammaincc(shapes[0], x)
+
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return gammaincinv(shapes[0], q)
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return gammainccinv(shapes[0], q)
 
     def _mean(self, *shapes: Tensor) -> Tensor:
         return shapes[0]
@@ -83,6 +101,12 @@ class chi2_gen(_OfPositive):
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return gammaincc(shapes[0] / 2, x / 2)
 
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return 2 * gammaincinv(shapes[0] / 2, q)
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return 2 * gammainccinv(shapes[0] / 2, q)
+
     def _mean(self, *shapes: Tensor) -> Tensor:
         return shapes[0]
 
@@ -119,6 +143,12 @@ class invgamma_gen(_OfPositive):
 
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return gammainc(shapes[0], 1 / x)
+
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return 1 / gammainccinv(shapes[0], q)
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return 1 / gammaincinv(shapes[0], q)
 
     def _mean(self, *shapes: Tensor) -> Tensor:
         finite = shapes[0] > 1
@@ -161,6 +191,12 @@ class beta_gen(Continuous):
 
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return betaincc(shapes[0], shapes[1], x)
+
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return betaincinv(shapes[0], shapes[1], q)
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return betainccinv(shapes[0], shapes[1], q)
 
     def _mean(self, *shapes: Tensor) -> Tensor:
         a, b = shapes
@@ -207,6 +243,12 @@ class t_gen(Continuous):
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         return self._cdf(-x, *shapes)
 
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return stdtrit(shapes[0], q)
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        return -stdtrit(shapes[0], q)
+
     def _mean(self, *shapes: Tensor) -> Tensor:
         return where(shapes[0] > 1, 0.0, math.inf + 0 * shapes[0])
 
@@ -248,6 +290,17 @@ class f_gen(_OfPositive):
     def _sf(self, x: Tensor, *shapes: Tensor) -> Tensor:
         n, m = shapes
         return betainc(m / 2, n / 2, m / (n * x + m))
+
+    def _ppf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        n, m = shapes
+        # by the half in which neither `part` nor its complement is rounded
+        part, rest = betaincinv(n / 2, m / 2, q), betainccinv(m / 2, n / 2, q)
+        return m / n * part / rest
+
+    def _isf(self, q: Tensor, *shapes: Tensor) -> Tensor:
+        n, m = shapes
+        part, rest = betainccinv(n / 2, m / 2, q), betaincinv(m / 2, n / 2, q)
+        return m / n * part / rest
 
     def _mean(self, *shapes: Tensor) -> Tensor:
         finite = shapes[1] > 2

@@ -172,6 +172,26 @@ def stein(a: Array, q: Array) -> Array:
     return _like(q, left @ (inner / (1 - values[..., :, None] * values[..., None, :].conj())) @ _adjoint(left))
 
 
+def riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
+    """The stabilizing solution of Riccati's equation, from the stable subspace of its Hamiltonian matrix."""
+    size = a.shape[-1]
+    a, feedback, q = np.broadcast_arrays(a, b @ np.linalg.solve((r + r.mT) / 2, b.mT), (q + q.mT) / 2)
+    values, vectors = np.linalg.eig(np.block([[a, -feedback], [-q, -a.mT]]))
+    stable = np.take_along_axis(vectors, np.argsort(values.real, -1)[..., None, :size], -1)
+    return _like(q, np.linalg.solve(stable[..., :size, :].mT, stable[..., size:, :].mT).mT)
+
+
+def discrete_riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
+    """The solution that the recursion of Riccati's equation converges to."""
+    q, r = (q + q.mT) / 2, (r + r.mT) / 2
+    found = q + 0 * a
+    for _ in range(1000):
+        across = b.mT @ found
+        gain = np.linalg.solve(r + across @ b, across @ a)
+        found = a.mT @ found @ (a - b @ gain) + q
+    return found
+
+
 ROWS_OF_ONE = (1 + math.sqrt(17)) / 8  # Bunch and Kaufman: how large a pivot of one row has to be
 
 
@@ -256,6 +276,7 @@ def _adjoint(x: Array) -> Array:
 
 
 DEFINITIONS = (
+    discrete_riccati,
     eig,
     eigh,
     eliminated,
@@ -268,6 +289,7 @@ DEFINITIONS = (
     permutation,
     pivoted_by_rows,
     reflections,
+    riccati,
     shortest_solution,
     solved_with,
     stein,

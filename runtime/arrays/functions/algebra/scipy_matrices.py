@@ -174,6 +174,24 @@ def regular(a: Array, b: Array, q: Array, found: Array) -> Array:
     return found
 
 
+def linalg_solve_are_of(function: Function, op: str, a: Array, b: Array, q: Array, r: Array) -> Array:
+    """Solutions of Riccati's equations, with the symmetric parts of `q` and `r`."""
+    for square in (a, q, r):
+        check_square(op, square)
+    for other in (b, q, r):
+        check_same_dtype(op, a, other)
+    size, inputs = a.shape[-1], r.shape[-1]
+    for name, matrix, shape in (("B", b, (size, inputs)), ("Q", q, (size, size))):
+        if matrix.ndim < 2 or matrix.shape[-2:] != shape:
+            raise RuntimeError(f"{op}: expected {name} to be {shape[0]} by {shape[1]}, but its size is {list(matrix.shape)}")
+
+    def solution(a: Array, b: Array, q: Array, r: Array) -> Array:
+        found = np.asarray(function(a, b, (q + q.T) / 2, (r + r.T) / 2))
+        return np.asarray((found + found.T) / 2)
+
+    return each_of(op, solution, (size, size), [(a, 2), (b, 2), (q, 2), (r, 2)])
+
+
 def banded_solve_of(function: Function, bands: Array, b: Array, lower: int, upper: int) -> Array:
     op = "linalg.solve_banded"
     for a in (bands, b):
