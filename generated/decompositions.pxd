@@ -4,9 +4,14 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_inverse(TensorBase self)
+cdef tuple op_matrix_factors(TensorBase self, object op)
 cdef TensorBase op_det(TensorBase self)
-cdef TensorBase op_adjugate(TensorBase self)
+cdef TensorBase op_factored_det(TensorBase self, TensorBase LU, TensorBase pivots)
+cdef TensorBase op_factored_adjugate(TensorBase self, TensorBase LU, TensorBase pivots)
+cdef TensorBase op_factored_inverse(TensorBase self, TensorBase LU, TensorBase pivots)
+cdef TensorBase op_factored_inverse_or_nan(TensorBase self, TensorBase LU, TensorBase pivots)
 cdef tuple op_slogdet(TensorBase self)
+cdef tuple op_factored_slogdet(TensorBase self, TensorBase LU, TensorBase pivots)
 cdef TensorBase op_logdet(TensorBase self)
 cdef TensorBase op_inverse_or_nan(TensorBase self)
 cdef TensorBase op_hermitian_part(TensorBase self, object triangle, object op)

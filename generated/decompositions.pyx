@@ -32,7 +32,7 @@ from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import matrices, phases
+from gradsmith.runtime.arrays.functions.algebra import factored, matrices, phases
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -58,7 +58,7 @@ cdef object tangents_inverse(tuple tangents, tuple given):    # -matmul(matmul(r
 
 cdef TensorBase op_inverse(TensorBase self):
     cdef int depth = begin_replaceable_op("inverse", (self,), &batched_inverse) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.inverse_of(array_of(self)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(factored.inverse_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>InverseBackward0.__new__(InverseBackward0)
@@ -97,46 +97,59 @@ def inverse(input, *, out=None):
 linalg_inv = inverse
 
 
+# ---- matrix_factors(Tensor self, str op) -> (Tensor LU, Tensor pivots)
+
+cdef tuple op_matrix_factors(TensorBase self, object op):
+    cdef int depth = begin_replaceable_op("matrix_factors", (self, op), &batched_matrix_factors) if watching else 0
+    cdef TensorBase LU, pivots
+    if replays(depth):
+        LU, pivots = replayed_result()
+    else:
+        LU_array, pivots_array = factored.matrix_factors_of(array_of(self), op)
+        LU = wrap(LU_array)
+        pivots = wrap(pivots_array)
+    if depth:
+        end_op(depth, (LU, pivots))
+    return (LU, pivots)
+
+cdef object packed_matrix_factors(tuple operands):
+    return op_matrix_factors(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_matrix_factors
+batched_matrix_factors = BatchRule(b"matrix_factors", of_cores, b"2.", packed_matrix_factors, NULL)
+
+MatrixFactorsResult = return_type("matrix_factors", "MatrixFactorsResult", ("LU", "pivots"), __name__)
+
+def call_matrix_factors(self, op):
+    return MatrixFactorsResult._make(
+        op_matrix_factors(as_input(self, "matrix_factors"), as_str(op, "matrix_factors", "op", 2))
+    )
+
+def matrix_factors(input, op):
+    """.
+
+    ``matrix_factors(Tensor self, str op) -> (Tensor LU, Tensor pivots)``
+
+    Parameters:
+    input : Tensor
+    op : str
+
+    Returns:
+    LU : Tensor
+    pivots : Tensor
+    """
+    return call_matrix_factors(input, op)
+
+
 # ---- det(Tensor self) -> Tensor
 
-cdef class DetBackward0(Node):
-    """Backward of ``det``."""
-
-    # Saves self: the gradient needs it.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(op_basic_index(grad, np.s_[Ellipsis, None, None]), op_mT(op_conj(op_adjugate(self_)))),
-        )
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-
-cdef tuple tangents_det(list gradients, tuple tangents, tuple given):    # transposed
-    self, = given
-    grad, = gradients
-    return (op_mul_tensor(op_basic_index(grad, np.s_[Ellipsis, None, None]), op_mT(op_conj(op_adjugate(self)))),)
-
 cdef TensorBase op_det(TensorBase self):
-    cdef int depth = begin_replaceable_op("det", (self,), &batched_det) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.det_of(array_of(self)))
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>DetBackward0.__new__(DetBackward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_transposed((result,), (self,), tangents_det, (self,))
+    cdef int depth = begin_op("det", (self,), NULL) if watching else 0
+    matrix_factors_of_self = op_matrix_factors(self, "linalg.det")
+    cdef TensorBase result = op_factored_det(
+        self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1)
+    )
     return ended(depth, result)
-
-cdef object packed_det(tuple operands):
-    return op_det(<TensorBase>operands[0])
-
-cdef BatchRule batched_det
-batched_det = BatchRule(b"det", of_cores, b"2", packed_det, NULL)
 
 def call_det(self):
     return op_det(as_input(self, "det"))
@@ -149,28 +162,108 @@ def det(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Gradients:
-        input: grad[..., None, None] * mT(conj(adjugate(self)))
-        result: transposed
     """
     return give_out("det", out, call_det(input))
 
 linalg_det = det
 
 
-# ---- adjugate(Tensor self) -> Tensor
+# ---- factored_det(Tensor self, Tensor LU, Tensor pivots) -> Tensor
 
-cdef class AdjugateBackward0(Node):
-    """Backward of ``adjugate``."""
+cdef class FactoredDetBackward0(Node):
+    """Backward of ``factored_det``."""
 
-    # Saves self and result: the gradient needs them.
+    # Saves self, LU and pivots: the gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase LU = unpack(self, 1)
+        cdef TensorBase pivots = unpack(self, 2)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                op_basic_index(grad, np.s_[Ellipsis, None, None]),
+                op_mT(op_conj(op_factored_adjugate(self_, LU, pivots))),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_LU, _raw_saved_LU = saved_tensor(1)
+    _saved_pivots, _raw_saved_pivots = saved_tensor(2)
+
+cdef tuple tangents_factored_det(list gradients, tuple tangents, tuple given):    # transposed
+    self, LU, pivots = given
+    grad, = gradients
+    return (
+        op_mul_tensor(
+            op_basic_index(grad, np.s_[Ellipsis, None, None]), op_mT(op_conj(op_factored_adjugate(self, LU, pivots)))
+        ),
+    )
+
+cdef TensorBase op_factored_det(TensorBase self, TensorBase LU, TensorBase pivots):
+    cdef int depth = begin_replaceable_op("factored_det", (self, LU, pivots), &batched_factored_det) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        factored.factored_det_of(array_of(self), array_of(LU), array_of(pivots))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>FactoredDetBackward0.__new__(FactoredDetBackward0)
+        connect_1(node, 3, 0, self)
+        save_input(node, 0, self)
+        save_input(node, 1, LU)
+        save_input(node, 2, pivots)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_transposed((result,), (self,), tangents_factored_det, (self, LU, pivots))
+    return ended(depth, result)
+
+cdef object packed_factored_det(tuple operands):
+    return op_factored_det(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_factored_det
+batched_factored_det = BatchRule(b"factored_det", of_cores, b"221", packed_factored_det, NULL)
+
+def call_factored_det(self, LU, pivots):
+    return op_factored_det(
+        as_input(self, "factored_det"),
+        as_tensor_operand(LU, "factored_det", "LU", 2, self),
+        as_tensor_operand(pivots, "factored_det", "pivots", 3, self),
+    )
+
+def factored_det(input, LU, pivots):
+    """.
+
+    ``factored_det(Tensor self, Tensor LU, Tensor pivots) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    LU : Tensor
+    pivots : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad[..., None, None] * mT(conj(factored_adjugate(self, LU, pivots)))
+        result: transposed
+    """
+    return call_factored_det(input, LU, pivots)
+
+
+# ---- factored_adjugate(Tensor self, Tensor LU, Tensor pivots) -> Tensor
+
+cdef class FactoredAdjugateBackward0(Node):
+    """Backward of ``factored_adjugate``."""
+
+    # Saves self, LU, pivots and result: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase inverted, cofactors
         cdef TensorBase self_ = unpack(self, 0)
-        cdef TensorBase result = unpack(self, 1)
-        inverted = op_conj(op_inverse(self_))
+        cdef TensorBase LU = unpack(self, 1)
+        cdef TensorBase pivots = unpack(self, 2)
+        cdef TensorBase result = unpack(self, 3)
+        inverted = op_conj(op_factored_inverse(self_, LU, pivots))
         cofactors = op_mT(op_conj(result))
         set_grad_input(
             grad_inputs,
@@ -182,137 +275,228 @@ cdef class AdjugateBackward0(Node):
         )
 
     _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_LU, _raw_saved_LU = saved_tensor(1)
+    _saved_pivots, _raw_saved_pivots = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
 
-cdef tuple tangents_adjugate(list gradients, tuple tangents, tuple given):    # transposed
-    result, self = given
+cdef tuple tangents_factored_adjugate(list gradients, tuple tangents, tuple given):    # transposed
+    result, self, LU, pivots = given
     grad, = gradients
     return (
         op_sub_tensor_tensor(
             op_mul_tensor(
-                op_sum_dim(op_mul_tensor(grad, op_conj(op_inverse(self))), (-2, -1), True, None), op_mT(op_conj(result))
+                op_sum_dim(op_mul_tensor(grad, op_conj(op_factored_inverse(self, LU, pivots))), (-2, -1), True, None),
+                op_mT(op_conj(result)),
             ),
-            op_matmul(op_matmul(op_mT(op_conj(result)), grad), op_mT(op_conj(op_inverse(self)))),
+            op_matmul(op_matmul(op_mT(op_conj(result)), grad), op_mT(op_conj(op_factored_inverse(self, LU, pivots)))),
         ),
     )
 
-cdef TensorBase op_adjugate(TensorBase self):
-    cdef int depth = begin_replaceable_op("adjugate", (self,), &batched_adjugate) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.adjugate_of(array_of(self)))
+cdef TensorBase op_factored_adjugate(TensorBase self, TensorBase LU, TensorBase pivots):
+    cdef int depth = begin_replaceable_op(
+        "factored_adjugate", (self, LU, pivots), &batched_factored_adjugate
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        factored.factored_adjugate_of(array_of(self), array_of(LU), array_of(pivots))
+    )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>AdjugateBackward0.__new__(AdjugateBackward0)
-        connect_1(node, 2, 0, self)
+        node = <Node>FactoredAdjugateBackward0.__new__(FactoredAdjugateBackward0)
+        connect_1(node, 4, 0, self)
         save_input(node, 0, self)
+        save_input(node, 1, LU)
+        save_input(node, 2, pivots)
         set_history(result, node)
-        save_output(node, 1, result)
+        save_output(node, 3, result)
     if has_tangent_1(self):
-        carry_transposed((result,), (self,), tangents_adjugate, (result, self))
+        carry_transposed((result,), (self,), tangents_factored_adjugate, (result, self, LU, pivots))
     return ended(depth, result)
 
-cdef object packed_adjugate(tuple operands):
-    return op_adjugate(<TensorBase>operands[0])
+cdef object packed_factored_adjugate(tuple operands):
+    return op_factored_adjugate(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
-cdef BatchRule batched_adjugate
-batched_adjugate = BatchRule(b"adjugate", of_cores, b"2", packed_adjugate, NULL)
+cdef BatchRule batched_factored_adjugate
+batched_factored_adjugate = BatchRule(b"factored_adjugate", of_cores, b"221", packed_factored_adjugate, NULL)
 
-def call_adjugate(self):
-    return op_adjugate(as_input(self, "adjugate"))
+def call_factored_adjugate(self, LU, pivots):
+    return op_factored_adjugate(
+        as_input(self, "factored_adjugate"),
+        as_tensor_operand(LU, "factored_adjugate", "LU", 2, self),
+        as_tensor_operand(pivots, "factored_adjugate", "pivots", 3, self),
+    )
 
-def adjugate(input):
-    """Transpose of the cofactors of a matrix, of which the derivatives of its determinant consist.
+def factored_adjugate(input, LU, pivots):
+    """.
 
-    ``adjugate(Tensor self) -> Tensor``
+    ``factored_adjugate(Tensor self, Tensor LU, Tensor pivots) -> Tensor``
 
     Parameters:
     input : Tensor
+    LU : Tensor
+    pivots : Tensor
+
+    Raises: TypeError, RuntimeError
 
     Gradients:
-        inverted = conj(inverse(self))
+        inverted = conj(factored_inverse(self, LU, pivots))
         cofactors = mT(conj(result))
         input: sum(grad * inverted, [-2, -1], True) * cofactors - matmul(matmul(cofactors, grad), mT(inverted))
         result: transposed
     """
-    return call_adjugate(input)
+    return call_factored_adjugate(input, LU, pivots)
+
+
+# ---- factored_inverse(Tensor self, Tensor LU, Tensor pivots) -> Tensor
+
+cdef class FactoredInverseBackward0(Node):
+    """Backward of ``factored_inverse``."""
+
+    # Saves result: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase adjoint
+        cdef TensorBase result = unpack(self, 0)
+        adjoint = op_mT(op_conj(result))
+        set_grad_input(grad_inputs, 0, op_neg(op_matmul(op_matmul(adjoint, grad), adjoint)))
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_factored_inverse(tuple tangents, tuple given):    # -matmul(matmul(result, self_t), result)
+    self_t, = tangents
+    result, = given
+    return op_neg(op_matmul(op_matmul(result, self_t), result))
+
+cdef TensorBase op_factored_inverse(TensorBase self, TensorBase LU, TensorBase pivots):
+    cdef int depth = begin_replaceable_op(
+        "factored_inverse", (self, LU, pivots), &batched_factored_inverse
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        factored.factored_inverse_of(array_of(self), array_of(LU), array_of(pivots))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>FactoredInverseBackward0.__new__(FactoredInverseBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_factored_inverse, (result,))
+    return ended(depth, result)
+
+cdef object packed_factored_inverse(tuple operands):
+    return op_factored_inverse(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_factored_inverse
+batched_factored_inverse = BatchRule(b"factored_inverse", of_cores, b"221", packed_factored_inverse, NULL)
+
+def call_factored_inverse(self, LU, pivots):
+    return op_factored_inverse(
+        as_input(self, "factored_inverse"),
+        as_tensor_operand(LU, "factored_inverse", "LU", 2, self),
+        as_tensor_operand(pivots, "factored_inverse", "pivots", 3, self),
+    )
+
+def factored_inverse(input, LU, pivots):
+    """.
+
+    ``factored_inverse(Tensor self, Tensor LU, Tensor pivots) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    LU : Tensor
+    pivots : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        adjoint = mT(conj(result))
+        input: -matmul(matmul(adjoint, grad), adjoint)
+        result: -matmul(matmul(result, self_t), result)
+    """
+    return call_factored_inverse(input, LU, pivots)
+
+
+# ---- factored_inverse_or_nan(Tensor self, Tensor LU, Tensor pivots) -> Tensor
+
+cdef class FactoredInverseOrNanBackward0(Node):
+    """Backward of ``factored_inverse_or_nan``."""
+
+    # Saves result: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase adjoint
+        cdef TensorBase result = unpack(self, 0)
+        adjoint = op_mT(op_conj(result))
+        set_grad_input(grad_inputs, 0, op_neg(op_matmul(op_matmul(adjoint, grad), adjoint)))
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_factored_inverse_or_nan(tuple tangents, tuple given):    # -matmul(matmul(result, self_t), result)
+    self_t, = tangents
+    result, = given
+    return op_neg(op_matmul(op_matmul(result, self_t), result))
+
+cdef TensorBase op_factored_inverse_or_nan(TensorBase self, TensorBase LU, TensorBase pivots):
+    cdef int depth = begin_replaceable_op(
+        "factored_inverse_or_nan", (self, LU, pivots), &batched_factored_inverse_or_nan
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        factored.factored_inverse_or_nan_of(array_of(self), array_of(LU), array_of(pivots))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>FactoredInverseOrNanBackward0.__new__(FactoredInverseOrNanBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_factored_inverse_or_nan, (result,))
+    return ended(depth, result)
+
+cdef object packed_factored_inverse_or_nan(tuple operands):
+    return op_factored_inverse_or_nan(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_factored_inverse_or_nan
+batched_factored_inverse_or_nan = BatchRule(
+    b"factored_inverse_or_nan", of_cores, b"221", packed_factored_inverse_or_nan, NULL
+)
+
+def call_factored_inverse_or_nan(self, LU, pivots):
+    return op_factored_inverse_or_nan(
+        as_input(self, "factored_inverse_or_nan"),
+        as_tensor_operand(LU, "factored_inverse_or_nan", "LU", 2, self),
+        as_tensor_operand(pivots, "factored_inverse_or_nan", "pivots", 3, self),
+    )
+
+def factored_inverse_or_nan(input, LU, pivots):
+    """.
+
+    ``factored_inverse_or_nan(Tensor self, Tensor LU, Tensor pivots) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    LU : Tensor
+    pivots : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        adjoint = mT(conj(result))
+        input: -matmul(matmul(adjoint, grad), adjoint)
+        result: -matmul(matmul(result, self_t), result)
+    """
+    return call_factored_inverse_or_nan(input, LU, pivots)
 
 
 # ---- slogdet(Tensor self) -> (Tensor sign, Tensor logabsdet)
 
-cdef class SlogdetBackward0(Node):
-    """Backward of ``slogdet``."""
-
-    # Saves self and sign: the gradient needs them.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad_sign = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_logabsdet = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase self_ = unpack(self, 0)
-        cdef TensorBase sign = unpack(self, 1)
-        cdef object self_is_complex = value_of(self, 0)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(
-                op_basic_index(
-                    op_sub_tensor_tensor(
-                        grad_logabsdet, op_mul_scalar(op_imag(op_mul_tensor(op_conj(grad_sign), sign)), 1j)
-                    ),
-                    np.s_[Ellipsis, None, None],
-                ),
-                op_mT(op_conj(op_inverse_or_nan(self_))),
-            ) if self_is_complex else op_mul_tensor(
-                op_basic_index(grad_logabsdet, np.s_[Ellipsis, None, None]), op_mT(op_inverse_or_nan(self_))
-            ),
-        )
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_sign, _raw_saved_sign = saved_tensor(1)
-    _saved_self_is_complex = saved_value(0)
-
-cdef tuple tangents_slogdet(list gradients, tuple tangents, tuple given):    # transposed
-    sign, self = given
-    grad_sign, grad_logabsdet = gradients
-    return (
-        op_mul_tensor(
-            op_basic_index(
-                op_sub_tensor_tensor(
-                    grad_logabsdet, op_mul_scalar(op_imag(op_mul_tensor(op_conj(grad_sign), sign)), 1j)
-                ),
-                np.s_[Ellipsis, None, None],
-            ),
-            op_mT(op_conj(op_inverse_or_nan(self))),
-        ) if is_complex(self) else op_mul_tensor(
-            op_basic_index(grad_logabsdet, np.s_[Ellipsis, None, None]), op_mT(op_inverse_or_nan(self))
-        ),
-    )
-
 cdef tuple op_slogdet(TensorBase self):
-    cdef int depth = begin_replaceable_op("slogdet", (self,), &batched_slogdet) if watching else 0
-    cdef TensorBase sign, logabsdet
-    if replays(depth):
-        sign, logabsdet = replayed_result()
-    else:
-        sign_array, logabsdet_array = matrices.slogdet_of(array_of(self))
-        sign = wrap(sign_array)
-        logabsdet = wrap(logabsdet_array)
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>SlogdetBackward0.__new__(SlogdetBackward0)
-        connect_1(node, 2, 1, self)
-        save_input(node, 0, self)
-        set_value(node, 0, is_complex(self))
-        set_history_list([sign, logabsdet], node)
-        save_output(node, 1, sign)
-    if has_tangent_1(self):
-        carry_transposed((sign, logabsdet), (self,), tangents_slogdet, (sign, self))
+    cdef int depth = begin_op("slogdet", (self,), NULL) if watching else 0
+    matrix_factors_of_self = op_matrix_factors(self, "linalg.slogdet")
+    cdef tuple sign = op_factored_slogdet(self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1))
     if depth:
-        end_op(depth, (sign, logabsdet))
-    return (sign, logabsdet)
-
-cdef object packed_slogdet(tuple operands):
-    return op_slogdet(<TensorBase>operands[0])
-
-cdef BatchRule batched_slogdet
-batched_slogdet = BatchRule(b"slogdet", of_cores, b"2", packed_slogdet, NULL)
+        end_op(depth, sign)
+    return sign
 
 SlogdetResult = return_type("slogdet", "SlogdetResult", ("sign", "logabsdet"), __name__)
 
@@ -332,15 +516,134 @@ def slogdet(input, *, out=None):
     Returns:
     sign : Tensor
     logabsdet : Tensor
-
-    Gradients:
-        input: (grad_logabsdet - 1j * imag(conj(grad_sign) * sign))[..., None, None] * mT(conj(inverse_or_nan(self))) if
-        self.is_complex() else grad_logabsdet[..., None, None] * mT(inverse_or_nan(self))
-        result: transposed
     """
     return give_out("slogdet", out, call_slogdet(input))
 
 linalg_slogdet = slogdet
+
+
+# ---- factored_slogdet(Tensor self, Tensor LU, Tensor pivots) -> (Tensor sign, Tensor logabsdet)
+
+cdef class FactoredSlogdetBackward0(Node):
+    """Backward of ``factored_slogdet``."""
+
+    # Saves self, LU, pivots and sign: the gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad_sign = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase grad_logabsdet = gradient_or_zeros(self, grads, 1)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase LU = unpack(self, 1)
+        cdef TensorBase pivots = unpack(self, 2)
+        cdef TensorBase sign = unpack(self, 3)
+        cdef object self_is_complex = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                op_basic_index(
+                    op_sub_tensor_tensor(
+                        grad_logabsdet, op_mul_scalar(op_imag(op_mul_tensor(op_conj(grad_sign), sign)), 1j)
+                    ),
+                    np.s_[Ellipsis, None, None],
+                ),
+                op_mT(op_conj(op_factored_inverse_or_nan(self_, LU, pivots))),
+            ) if self_is_complex else op_mul_tensor(
+                op_basic_index(grad_logabsdet, np.s_[Ellipsis, None, None]),
+                op_mT(op_factored_inverse_or_nan(self_, LU, pivots)),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_LU, _raw_saved_LU = saved_tensor(1)
+    _saved_pivots, _raw_saved_pivots = saved_tensor(2)
+    _saved_sign, _raw_saved_sign = saved_tensor(3)
+    _saved_self_is_complex = saved_value(0)
+
+cdef tuple tangents_factored_slogdet(list gradients, tuple tangents, tuple given):    # transposed
+    sign, self, LU, pivots = given
+    grad_sign, grad_logabsdet = gradients
+    return (
+        op_mul_tensor(
+            op_basic_index(
+                op_sub_tensor_tensor(
+                    grad_logabsdet, op_mul_scalar(op_imag(op_mul_tensor(op_conj(grad_sign), sign)), 1j)
+                ),
+                np.s_[Ellipsis, None, None],
+            ),
+            op_mT(op_conj(op_factored_inverse_or_nan(self, LU, pivots))),
+        ) if is_complex(self) else op_mul_tensor(
+            op_basic_index(grad_logabsdet, np.s_[Ellipsis, None, None]),
+            op_mT(op_factored_inverse_or_nan(self, LU, pivots)),
+        ),
+    )
+
+cdef tuple op_factored_slogdet(TensorBase self, TensorBase LU, TensorBase pivots):
+    cdef int depth = begin_replaceable_op(
+        "factored_slogdet", (self, LU, pivots), &batched_factored_slogdet
+    ) if watching else 0
+    cdef TensorBase sign, logabsdet
+    if replays(depth):
+        sign, logabsdet = replayed_result()
+    else:
+        sign_array, logabsdet_array = factored.factored_slogdet_of(array_of(self), array_of(LU), array_of(pivots))
+        sign = wrap(sign_array)
+        logabsdet = wrap(logabsdet_array)
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>FactoredSlogdetBackward0.__new__(FactoredSlogdetBackward0)
+        connect_1(node, 4, 1, self)
+        save_input(node, 0, self)
+        save_input(node, 1, LU)
+        save_input(node, 2, pivots)
+        set_value(node, 0, is_complex(self))
+        set_history_list([sign, logabsdet], node)
+        save_output(node, 3, sign)
+    if has_tangent_1(self):
+        carry_transposed((sign, logabsdet), (self,), tangents_factored_slogdet, (sign, self, LU, pivots))
+    if depth:
+        end_op(depth, (sign, logabsdet))
+    return (sign, logabsdet)
+
+cdef object packed_factored_slogdet(tuple operands):
+    return op_factored_slogdet(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_factored_slogdet
+batched_factored_slogdet = BatchRule(b"factored_slogdet", of_cores, b"221", packed_factored_slogdet, NULL)
+
+FactoredSlogdetResult = return_type("factored_slogdet", "FactoredSlogdetResult", ("sign", "logabsdet"), __name__)
+
+def call_factored_slogdet(self, LU, pivots):
+    return FactoredSlogdetResult._make(
+        op_factored_slogdet(
+            as_input(self, "factored_slogdet"),
+            as_tensor_operand(LU, "factored_slogdet", "LU", 2, self),
+            as_tensor_operand(pivots, "factored_slogdet", "pivots", 3, self),
+        ),
+    )
+
+def factored_slogdet(input, LU, pivots):
+    """.
+
+    ``factored_slogdet(Tensor self, Tensor LU, Tensor pivots) -> (Tensor sign, Tensor logabsdet)``
+
+    Parameters:
+    input : Tensor
+    LU : Tensor
+    pivots : Tensor
+
+    Returns:
+    sign : Tensor
+    logabsdet : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: (grad_logabsdet - 1j * imag(conj(grad_sign) * sign))[..., None, None] *
+        mT(conj(factored_inverse_or_nan(self, LU, pivots))) if self.is_complex() else grad_logabsdet[..., None, None] *
+        mT(factored_inverse_or_nan(self, LU, pivots))
+        result: transposed
+    """
+    return call_factored_slogdet(input, LU, pivots)
 
 
 # ---- logdet(Tensor self) -> Tensor
@@ -387,7 +690,7 @@ cdef object tangents_inverse_or_nan(tuple tangents, tuple given):    # -matmul(m
 
 cdef TensorBase op_inverse_or_nan(TensorBase self):
     cdef int depth = begin_replaceable_op("inverse_or_nan", (self,), &batched_inverse_or_nan) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.inverse_or_nan_of(array_of(self)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(factored.inverse_or_nan_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
         node = <Node>InverseOrNanBackward0.__new__(InverseOrNanBackward0)

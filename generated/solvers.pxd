@@ -4,10 +4,15 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_matrix_solve(TensorBase self, TensorBase other)
+cdef TensorBase op_factored_solution(
+    TensorBase self, TensorBase other, TensorBase LU, TensorBase pivots, bint adjoint, object op
+)
 cdef TensorBase op_linalg_solve(TensorBase self, TensorBase B, bint left)
-cdef TensorBase op_elimination_solve(TensorBase self, TensorBase other, object op)
 cdef TensorBase op_first_zero_pivot(TensorBase self, bint check, object op)
 cdef tuple op_linalg_inv_ex(TensorBase self, bint check_errors)
+cdef tuple op_elimination_solve(TensorBase self, TensorBase other, bint check)
+cdef tuple op_elimination_solve_right(TensorBase self, TensorBase other, bint check)
+cdef tuple op_elimination_solve_vectors(TensorBase self, TensorBase other, bint check)
 cdef tuple op_linalg_solve_ex(TensorBase self, TensorBase B, bint left, bint check_errors)
 cdef TensorBase op_cholesky_or_nan(TensorBase self)
 cdef TensorBase op_first_bad_minor(TensorBase self, bint check)

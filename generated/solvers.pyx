@@ -12,10 +12,11 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_sub_tensor_tensor
-from gradsmith.generated.decompositions cimport op_hermitian_part, op_inverse, op_lower_half
+from gradsmith.generated.decompositions cimport (
+    op_factored_inverse, op_hermitian_part, op_inverse, op_lower_half, op_matrix_factors,
+)
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
-from gradsmith.generated.lu_factors cimport op_unit_columns
 from gradsmith.runtime.formulas.matrices cimport square_sizes, with_last
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.shape cimport op_mT, op_permute, op_reshape
@@ -24,64 +25,19 @@ from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import matrices, shortest_solutions
+from gradsmith.runtime.arrays.functions.algebra import factored, matrices, shortest_solutions
 from gradsmith.runtime.switches.return_types import return_type
 
 
 # ---- matrix_solve(Tensor self, Tensor other) -> Tensor
 
-cdef class MatrixSolveBackward0(Node):
-    """Backward of ``matrix_solve``."""
-
-    # Saves self and result: fewer steps than from the inputs.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result, solved
-        self_ = unpack(self, 0)
-        solved = op_matrix_solve(op_mT(op_conj(self_)), grad)
-        if wants(wanted, 0):    # self
-            result = unpack(self, 1)
-            set_grad_input(grad_inputs, 0, op_neg(op_matmul(solved, op_mT(op_conj(result)))))
-        if wants(wanted, 1):    # other
-            set_grad_input(grad_inputs, 1, solved)
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
-
-cdef tuple tangents_matrix_solve(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, other_t = tangents
-    result, self = given
-    grad, = gradients
-    return (
-        op_neg(
-            op_matmul(op_matrix_solve(op_mT(op_conj(self)), grad), op_mT(op_conj(result)))
-        ) if self_t is not None else None,
-        op_matrix_solve(op_mT(op_conj(self)), grad) if other_t is not None else None,
-    )
-
 cdef TensorBase op_matrix_solve(TensorBase self, TensorBase other):
-    cdef int depth = begin_replaceable_op("matrix_solve", (self, other), &batched_matrix_solve) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        matrices.matrix_solve_of(array_of(self), array_of(other))
+    cdef int depth = begin_op("matrix_solve", (self, other), NULL) if watching else 0
+    matrix_factors_of_self = op_matrix_factors(self, "linalg.solve")
+    cdef TensorBase result = op_factored_solution(
+        self, other, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1), False, "linalg.solve"
     )
-    cdef Node node
-    if requires_grad_2(self, other):
-        node = <Node>MatrixSolveBackward0.__new__(MatrixSolveBackward0)
-        connect_2(node, 2, 0, self, other)
-        save_input(node, 0, self)
-        set_history(result, node)
-        if node.edges[0].node != NULL:
-            save_output(node, 1, result)
-    if has_tangent_2(self, other):
-        carry_transposed((result,), (self, other), tangents_matrix_solve, (result, self))
     return ended(depth, result)
-
-cdef object packed_matrix_solve(tuple operands):
-    return op_matrix_solve(<TensorBase>operands[0], <TensorBase>operands[1])
-
-cdef BatchRule batched_matrix_solve
-batched_matrix_solve = BatchRule(b"matrix_solve", of_cores, b"22", packed_matrix_solve, NULL)
 
 def call_matrix_solve(self, other):
     return op_matrix_solve(
@@ -99,14 +55,131 @@ def matrix_solve(input, other):
     other : Tensor
 
     Raises: TypeError, RuntimeError
+    """
+    return call_matrix_solve(input, other)
+
+
+# ---- factored_solution(Tensor self, Tensor other, Tensor LU, Tensor pivots, bool adjoint, str op) -> Tensor
+
+cdef class FactoredSolutionBackward0(Node):
+    """Backward of ``factored_solution``."""
+
+    # Saves self, LU, pivots and result: fewer steps than from the inputs.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, LU, pivots, result, solved
+        cdef object adjoint, op
+        self_ = unpack(self, 0)
+        LU = unpack(self, 1)
+        pivots = unpack(self, 2)
+        adjoint = value_of(self, 0)
+        op = value_of(self, 1)
+        solved = op_factored_solution(self_, grad, LU, pivots, not adjoint, op)
+        if wants(wanted, 0):    # self
+            result = unpack(self, 3)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_neg(op_matmul(result, op_mT(op_conj(solved)))) if adjoint else op_neg(
+                    op_matmul(solved, op_mT(op_conj(result)))
+                ),
+            )
+        if wants(wanted, 1):    # other
+            set_grad_input(grad_inputs, 1, solved)
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_LU, _raw_saved_LU = saved_tensor(1)
+    _saved_pivots, _raw_saved_pivots = saved_tensor(2)
+    _saved_result, _raw_saved_result = saved_tensor(3)
+    _saved_adjoint = saved_value(0)
+    _saved_op = saved_value(1)
+
+cdef tuple tangents_factored_solution(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, other_t = tangents
+    result, self, LU, pivots, adjoint, op = given
+    grad, = gradients
+    return (
+        (
+            op_neg(
+                op_matmul(result, op_mT(op_conj(op_factored_solution(self, grad, LU, pivots, not adjoint, op))))
+            ) if adjoint else op_neg(
+                op_matmul(op_factored_solution(self, grad, LU, pivots, not adjoint, op), op_mT(op_conj(result)))
+            )
+        ) if self_t is not None else None,
+        op_factored_solution(self, grad, LU, pivots, not adjoint, op) if other_t is not None else None,
+    )
+
+cdef TensorBase op_factored_solution(
+    TensorBase self, TensorBase other, TensorBase LU, TensorBase pivots, bint adjoint, object op
+):
+    cdef int depth = begin_replaceable_op(
+        "factored_solution", (self, other, LU, pivots, adjoint, op), &batched_factored_solution
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        factored.factored_solution_of(array_of(self), array_of(other), array_of(LU), array_of(pivots), adjoint, op)
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>FactoredSolutionBackward0.__new__(FactoredSolutionBackward0)
+        connect_2(node, 4, 2, self, other)
+        save_input(node, 0, self)
+        save_input(node, 1, LU)
+        save_input(node, 2, pivots)
+        set_value(node, 0, adjoint)
+        set_value(node, 1, op)
+        set_history(result, node)
+        if node.edges[0].node != NULL:
+            save_output(node, 3, result)
+    if has_tangent_2(self, other):
+        carry_transposed((result,), (self, other), tangents_factored_solution, (result, self, LU, pivots, adjoint, op))
+    return ended(depth, result)
+
+cdef object packed_factored_solution(tuple operands):
+    return op_factored_solution(
+        <TensorBase>operands[0],
+        <TensorBase>operands[1],
+        <TensorBase>operands[2],
+        <TensorBase>operands[3],
+        operands[4],
+        operands[5],
+    )
+
+cdef BatchRule batched_factored_solution
+batched_factored_solution = BatchRule(b"factored_solution", of_cores, b"2221..", packed_factored_solution, NULL)
+
+def call_factored_solution(self, other, LU, pivots, adjoint, op):
+    return op_factored_solution(
+        as_tensor_operand(self, "factored_solution", "input", 1, other),
+        as_tensor_operand(other, "factored_solution", "other", 2, self),
+        as_tensor_operand(LU, "factored_solution", "LU", 3, self),
+        as_tensor_operand(pivots, "factored_solution", "pivots", 4, self),
+        as_bool(adjoint, "factored_solution", "adjoint", 5),
+        as_str(op, "factored_solution", "op", 6),
+    )
+
+def factored_solution(input, other, LU, pivots, adjoint, op):
+    """.
+
+    ``factored_solution(Tensor self, Tensor other, Tensor LU, Tensor pivots, bool adjoint, str op) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    LU : Tensor
+    pivots : Tensor
+    adjoint : bool
+    op : str
+
+    Raises: TypeError, RuntimeError
 
     Gradients:
-        solved = matrix_solve(mT(conj(self)), grad)
-        input: -matmul(solved, mT(conj(result)))
+        solved = factored_solution(self, grad, LU, pivots, not adjoint, op)
+        input: -matmul(result, mT(conj(solved))) if adjoint else -matmul(solved, mT(conj(result)))
         other: solved
         result: transposed
     """
-    return call_matrix_solve(input, other)
+    return call_factored_solution(input, other, LU, pivots, adjoint, op)
 
 
 # ---- linalg_solve(Tensor self, Tensor B, *, bool left=True) -> Tensor
@@ -143,95 +216,6 @@ def linalg_solve(input, B, *, left=True, out=None):
     return give_out("linalg.solve", out, call_linalg_solve(input, B, left))
 
 
-# ---- elimination_solve(Tensor self, Tensor other, str op) -> Tensor
-
-cdef class EliminationSolveBackward0(Node):
-    """Backward of ``elimination_solve``."""
-
-    # Saves self and result: fewer steps than from the inputs.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef unsigned int wanted = self.wanted
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result, solved
-        cdef object op
-        self_ = unpack(self, 0)
-        op = value_of(self, 0)
-        solved = op_elimination_solve(op_mT(op_conj(self_)), grad, op)
-        if wants(wanted, 0):    # self
-            result = unpack(self, 1)
-            set_grad_input(grad_inputs, 0, op_neg(op_matmul(solved, op_mT(op_conj(result)))))
-        if wants(wanted, 1):    # other
-            set_grad_input(grad_inputs, 1, solved)
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
-    _saved_op = saved_value(0)
-
-cdef tuple tangents_elimination_solve(list gradients, tuple tangents, tuple given):    # transposed
-    self_t, other_t = tangents
-    result, self, op = given
-    grad, = gradients
-    return (
-        op_neg(
-            op_matmul(op_elimination_solve(op_mT(op_conj(self)), grad, op), op_mT(op_conj(result)))
-        ) if self_t is not None else None,
-        op_elimination_solve(op_mT(op_conj(self)), grad, op) if other_t is not None else None,
-    )
-
-cdef TensorBase op_elimination_solve(TensorBase self, TensorBase other, object op):
-    cdef int depth = begin_replaceable_op(
-        "elimination_solve", (self, other, op), &batched_elimination_solve
-    ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        shortest_solutions.elimination_solve_of(array_of(self), array_of(other), op)
-    )
-    cdef Node node
-    if requires_grad_2(self, other):
-        node = <Node>EliminationSolveBackward0.__new__(EliminationSolveBackward0)
-        connect_2(node, 2, 1, self, other)
-        save_input(node, 0, self)
-        set_value(node, 0, op)
-        set_history(result, node)
-        if node.edges[0].node != NULL:
-            save_output(node, 1, result)
-    if has_tangent_2(self, other):
-        carry_transposed((result,), (self, other), tangents_elimination_solve, (result, self, op))
-    return ended(depth, result)
-
-cdef object packed_elimination_solve(tuple operands):
-    return op_elimination_solve(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
-
-cdef BatchRule batched_elimination_solve
-batched_elimination_solve = BatchRule(b"elimination_solve", of_cores, b"22.", packed_elimination_solve, NULL)
-
-def call_elimination_solve(self, other, op):
-    return op_elimination_solve(
-        as_tensor_operand(self, "elimination_solve", "input", 1, other),
-        as_tensor_operand(other, "elimination_solve", "other", 2, self),
-        as_str(op, "elimination_solve", "op", 3),
-    )
-
-def elimination_solve(input, other, op):
-    """Solution of a system of linear equations, for matrices on the right; not finite for singular matrices.
-
-    ``elimination_solve(Tensor self, Tensor other, str op) -> Tensor``
-
-    Parameters:
-    input : Tensor
-    other : Tensor
-    op : str
-
-    Raises: TypeError, RuntimeError
-
-    Gradients:
-        solved = elimination_solve(mT(conj(self)), grad, op)
-        input: -matmul(solved, mT(conj(result)))
-        other: solved
-        result: transposed
-    """
-    return call_elimination_solve(input, other, op)
-
-
 # ---- first_zero_pivot(Tensor self, bool check, str op) -> Tensor
 
 cdef TensorBase op_first_zero_pivot(TensorBase self, bint check, object op):
@@ -239,7 +223,7 @@ cdef TensorBase op_first_zero_pivot(TensorBase self, bint check, object op):
         "first_zero_pivot", (self, check, op), &batched_first_zero_pivot
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        shortest_solutions.first_zero_pivot_of(array_of(self), check, op)
+        factored.first_zero_pivot_of(array_of(self), check, op)
     )
     return ended(depth, result)
 
@@ -257,7 +241,7 @@ def call_first_zero_pivot(self, check, op):
     )
 
 def first_zero_pivot(input, check, op):
-    """The first step of elimination that finds no pivot, or 0.
+    """The first step of an elimination that found no pivot, or 0, by the factors that it gave.
 
     ``first_zero_pivot(Tensor self, bool check, str op) -> Tensor``
 
@@ -273,9 +257,10 @@ def first_zero_pivot(input, check, op):
 
 cdef tuple op_linalg_inv_ex(TensorBase self, bint check_errors):
     cdef int depth = begin_op("linalg.inv_ex", (self, check_errors), NULL) if watching else 0
+    matrix_factors_of_self = op_matrix_factors(self, "linalg.inv_ex")
     cdef tuple inverse = (
-        op_elimination_solve(self, op_unit_columns(self), "linalg.inv_ex"),
-        op_first_zero_pivot(self, check_errors, "linalg.inv_ex"),
+        op_factored_inverse(self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1)),
+        op_first_zero_pivot(item_of(matrix_factors_of_self, 0), check_errors, "linalg.inv_ex"),
     )
     if depth:
         end_op(depth, inverse)
@@ -306,19 +291,153 @@ def linalg_inv_ex(input, *, check_errors=False, out=None):
     return give_out("linalg.inv_ex", out, call_linalg_inv_ex(input, check_errors))
 
 
+# ---- elimination_solve(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)
+
+cdef tuple op_elimination_solve(TensorBase self, TensorBase other, bint check):
+    cdef int depth = begin_op("elimination_solve", (self, other, check), NULL) if watching else 0
+    matrix_factors_of_self = op_matrix_factors(self, "linalg.solve_ex")
+    cdef tuple result = (
+        op_factored_solution(
+            self,
+            other,
+            item_of(matrix_factors_of_self, 0),
+            item_of(matrix_factors_of_self, 1),
+            False,
+            "linalg.solve_ex",
+        ),
+        op_first_zero_pivot(item_of(matrix_factors_of_self, 0), check, "linalg.solve_ex"),
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+EliminationSolveResult = return_type("elimination_solve", "EliminationSolveResult", ("result", "info"), __name__)
+
+def call_elimination_solve(self, other, check):
+    return EliminationSolveResult._make(
+        op_elimination_solve(
+            as_tensor_operand(self, "elimination_solve", "input", 1, other),
+            as_tensor_operand(other, "elimination_solve", "other", 2, self),
+            as_bool(check, "elimination_solve", "check", 3),
+        ),
+    )
+
+def elimination_solve(input, other, check):
+    """Solution of a system of linear equations, for matrices on the right, not finite for singular matrices; and the
+    first step of elimination that finds no pivot, or 0.
+
+    ``elimination_solve(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    check : bool
+
+    Returns:
+    result : Tensor
+    info : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_elimination_solve(input, other, check)
+
+
+# ---- elimination_solve_right(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)
+
+cdef tuple op_elimination_solve_right(TensorBase self, TensorBase other, bint check):
+    cdef int depth = begin_op("elimination_solve_right", (self, other, check), NULL) if watching else 0
+    elimination_solve_part = op_elimination_solve(op_mT(self), op_mT(other), check)
+    cdef tuple result = (op_mT(item_of(elimination_solve_part, 0)), item_of(elimination_solve_part, 1))
+    if depth:
+        end_op(depth, result)
+    return result
+
+EliminationSolveRightResult = return_type(
+    "elimination_solve_right", "EliminationSolveRightResult", ("result", "info"), __name__
+)
+
+def call_elimination_solve_right(self, other, check):
+    return EliminationSolveRightResult._make(
+        op_elimination_solve_right(
+            as_tensor_operand(self, "elimination_solve_right", "input", 1, other),
+            as_tensor_operand(other, "elimination_solve_right", "other", 2, self),
+            as_bool(check, "elimination_solve_right", "check", 3),
+        ),
+    )
+
+def elimination_solve_right(input, other, check):
+    """The same for matrices on the left.
+
+    ``elimination_solve_right(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    check : bool
+
+    Returns:
+    result : Tensor
+    info : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_elimination_solve_right(input, other, check)
+
+
+# ---- elimination_solve_vectors(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)
+
+cdef tuple op_elimination_solve_vectors(TensorBase self, TensorBase other, bint check):
+    cdef int depth = begin_op("elimination_solve_vectors", (self, other, check), NULL) if watching else 0
+    elimination_solve_part = op_elimination_solve(self, op_basic_index(other, np.s_[Ellipsis, None]), check)
+    cdef tuple result = (
+        op_basic_index(item_of(elimination_solve_part, 0), np.s_[Ellipsis, 0]), item_of(elimination_solve_part, 1)
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+EliminationSolveVectorsResult = return_type(
+    "elimination_solve_vectors", "EliminationSolveVectorsResult", ("result", "info"), __name__
+)
+
+def call_elimination_solve_vectors(self, other, check):
+    return EliminationSolveVectorsResult._make(
+        op_elimination_solve_vectors(
+            as_tensor_operand(self, "elimination_solve_vectors", "input", 1, other),
+            as_tensor_operand(other, "elimination_solve_vectors", "other", 2, self),
+            as_bool(check, "elimination_solve_vectors", "check", 3),
+        ),
+    )
+
+def elimination_solve_vectors(input, other, check):
+    """The same for vectors.
+
+    ``elimination_solve_vectors(Tensor self, Tensor other, bool check) -> (Tensor result, Tensor info)``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    check : bool
+
+    Returns:
+    result : Tensor
+    info : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_elimination_solve_vectors(input, other, check)
+
+
 # ---- linalg_solve_ex(Tensor self, Tensor B, *, bool left=True, bool check_errors=False) -> (Tensor result, Tensor
 # info)
 
 cdef tuple op_linalg_solve_ex(TensorBase self, TensorBase B, bint left, bint check_errors):
     cdef int depth = begin_op("linalg.solve_ex", (self, B, left, check_errors), NULL) if watching else 0
-    cdef tuple result = (
-        op_mT(op_elimination_solve(op_mT(self), op_mT(B), "linalg.solve_ex")) if not left else op_basic_index(
-            op_elimination_solve(self, op_basic_index(B, np.s_[Ellipsis, None]), "linalg.solve_ex"), np.s_[Ellipsis, 0]
-        ) if ndim_of(B) == 1 or ndim_of(self) - 1 == ndim_of(B) and shape_of(B) == shape_of(self)[
-            :ndim_of(self) - 1
-        ] else op_elimination_solve(self, B, "linalg.solve_ex"),
-        op_first_zero_pivot(self, check_errors, "linalg.solve_ex"),
-    )
+    cdef tuple result = op_elimination_solve_right(self, B, check_errors) if not left else op_elimination_solve_vectors(
+        self, B, check_errors
+    ) if ndim_of(B) == 1 or ndim_of(self) - 1 == ndim_of(B) and shape_of(B) == shape_of(self)[
+        :ndim_of(self) - 1
+    ] else op_elimination_solve(self, B, check_errors)
     if depth:
         end_op(depth, result)
     return result

@@ -272,6 +272,18 @@ cdef int ctc_losses(const Alignments *c, void *losses) except -1
 cdef int ctc_slopes(const Alignments *c, void *slopes) except -1
 cdef int ctc_curvature(const Alignments *c, void *curvature) except -1
 
+# ---- factors of matrices; see kernels/factors/lu.h
+
+cdef int lu(int type, void *a, int *pivots, npy_intp count, npy_intp m, npy_intp n) except -1
+cdef int lu_solve(
+    int type, const void *factors, const int *pivots, npy_intp step, void *x, npy_intp count, npy_intp n, npy_intp k,
+    bint transposed) except -1
+cdef int lu_inverse(
+    int type, const void *factors, const int *pivots, void *inverse, npy_intp count, npy_intp n) except -1
+cdef int solve_triangular(
+    int type, const void *a, npy_intp a_row, npy_intp a_column, npy_intp a_step, bint upper, bint unitriangular, void *x,
+    npy_intp count, npy_intp n, npy_intp k) except -1
+
 # ---- types
 
 cdef int default_type() noexcept                           # NumPy type number of the default dtype (float32, float64)

@@ -412,6 +412,43 @@ cdef int ctc_slopes(const Alignments *c, void *slopes) except -1:
 cdef int ctc_curvature(const Alignments *c, void *curvature) except -1:
     return gs_ctc_curvature(c, curvature)
 
+# ---- factors of matrices
+
+cdef extern from "runtime/arrays/kernels/factors/lu.h":
+    int gs_lu(int type, void *a, int *pivots, npy_intp count, npy_intp m, npy_intp n) except -1
+    int gs_lu_solve(
+        int type, const void *factors, const int *pivots, npy_intp step, void *x, npy_intp count, npy_intp n, npy_intp k,
+        int transposed) except -1
+    int gs_lu_inverse(
+        int type, const void *factors, const int *pivots, void *inverse, npy_intp count, npy_intp n) except -1
+    int gs_triangular(
+        int type, const void *a, npy_intp a_row, npy_intp a_column, npy_intp a_step, int upper, int unitriangular,
+        void *x, npy_intp count, npy_intp n, npy_intp k) except -1
+
+
+cdef int lu(int type, void *a, int *pivots, npy_intp count, npy_intp m, npy_intp n) except -1:
+    return gs_lu(type, a, pivots, count, m, n)
+
+
+cdef int lu_solve(
+    int type, const void *factors, const int *pivots, npy_intp step, void *x, npy_intp count, npy_intp n, npy_intp k,
+    bint transposed
+) except -1:
+    return gs_lu_solve(type, factors, pivots, step, x, count, n, k, transposed)
+
+
+cdef int lu_inverse(
+    int type, const void *factors, const int *pivots, void *inverse, npy_intp count, npy_intp n
+) except -1:
+    return gs_lu_inverse(type, factors, pivots, inverse, count, n)
+
+
+cdef int solve_triangular(
+    int type, const void *a, npy_intp a_row, npy_intp a_column, npy_intp a_step, bint upper, bint unitriangular, void *x,
+    npy_intp count, npy_intp n, npy_intp k
+) except -1:
+    return gs_triangular(type, a, a_row, a_column, a_step, upper, unitriangular, x, count, n, k)
+
 
 # ---- arrays without data
 

@@ -1,81 +1,88 @@
-"""Gaussian elimination with row exchanges, one matrix of a batch after the other."""
+"""Gaussian elimination with row exchanges, and solutions and inverses by the factors that it gives."""
 
-cimport cython
 cimport numpy as cnp
-from libc.math cimport fabs
+
+from gradsmith.runtime.arrays.array cimport lu, lu_inverse, lu_solve
 
 import numpy as np
 
 cnp.import_array()
 
-ctypedef fused number:
-    float
-    double
-    float complex
-    double complex
+
+cdef bint are_numbers(cnp.ndarray a) noexcept:
+    return cnp.PyArray_TYPE(a) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128)
 
 
-cdef inline double magnitude(number x) noexcept nogil:
-    """LAPACK's: of a complex number the sum of the magnitudes of its parts."""
-    if number is cython.floatcomplex or number is cython.doublecomplex:
-        return fabs(x.real) + fabs(x.imag)
-    else:
-        return fabs(x)
+cdef cnp.ndarray plain(cnp.ndarray a, bint copies):
+    """Contiguous and in native byte order."""
+    if copies:
+        return np.array(a, (<object>a).dtype.newbyteorder("="), order="C")
+    return np.ascontiguousarray(a, (<object>a).dtype.newbyteorder("="))
 
 
-@cython.cdivision(True)
-cdef void eliminate_one(number *a, cnp.int32_t *pivots, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    """Replace a matrix by its factors; a column of zeros stays as it is."""
-    cdef Py_ssize_t step, row, column, best
-    cdef number factor, kept
-    for step in range(min(m, n)):
-        best = step
-        for row in range(step + 1, m):
-            if magnitude(a[row * n + step]) > magnitude(a[best * n + step]):
-                best = row
-        pivots[step] = <cnp.int32_t>(best + 1)
-        if best != step:
-            for column in range(n):
-                kept = a[step * n + column]
-                a[step * n + column] = a[best * n + column]
-                a[best * n + column] = kept
-        if a[step * n + step] == 0:
-            continue
-        for row in range(step + 1, m):
-            factor = a[row * n + step] / a[step * n + step]
-            a[row * n + step] = factor
-            for column in range(step + 1, n):
-                a[row * n + column] = a[row * n + column] - factor * a[step * n + column]
-
-
-cdef void eliminate_all(number *a, cnp.int32_t *pivots, Py_ssize_t count, Py_ssize_t m, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(count):
-        eliminate_one(a + i * m * n, pivots + i * min(m, n), m, n)
+cdef Py_ssize_t count_of(cnp.ndarray a, int dims) noexcept:
+    """How many there are before the last dimensions."""
+    cdef Py_ssize_t count = 1
+    for d in range(a.ndim - dims):
+        count *= a.shape[d]
+    return count
 
 
 def eliminate(cnp.ndarray a not None):
     """Both factors of each matrix in one array, and the rows, counted from 1, that were exchanged with each row."""
-    cdef int ndim = a.ndim, kind = cnp.PyArray_TYPE(a)
-    if ndim < 2 or kind not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64, cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128):
+    cdef int ndim = a.ndim
+    if ndim < 2 or not are_numbers(a):
         raise TypeError(f"eliminate(): expected matrices of real or complex numbers, got {a.dtype} of {a.ndim} dimensions")
     cdef Py_ssize_t m = a.shape[ndim - 2], n = a.shape[ndim - 1]
-    cdef Py_ssize_t count = 0 if m == 0 or n == 0 else cnp.PyArray_SIZE(a) // (m * n)
-    a = np.array(a, (<object>a).dtype.newbyteorder("="), order="C")
-    shape = (<object>a).shape
-    cdef cnp.ndarray pivots = np.empty((*shape[:ndim - 2], min(m, n)), np.int32)
-    cdef void *factors = cnp.PyArray_DATA(a)
-    cdef cnp.int32_t *rows = <cnp.int32_t *>cnp.PyArray_DATA(pivots)
-    with nogil:
-        if kind == cnp.NPY_FLOAT32:
-            eliminate_all[float](<float *>factors, rows, count, m, n)
-        elif kind == cnp.NPY_FLOAT64:
-            eliminate_all[double](<double *>factors, rows, count, m, n)
-        elif kind == cnp.NPY_COMPLEX64:
-            eliminate_all[cython.floatcomplex](<cython.floatcomplex *>factors, rows, count, m, n)
-        else:
-            eliminate_all[cython.doublecomplex](<cython.doublecomplex *>factors, rows, count, m, n)
+    a = plain(a, True)
+    cdef cnp.ndarray pivots = np.empty((*(<object>a).shape[:ndim - 2], min(m, n)), np.int32)
+    lu(cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), <int *>cnp.PyArray_DATA(pivots), count_of(a, 2), m, n)
     return a, pivots
+
+
+cdef int check_factors(str name, cnp.ndarray factors, cnp.ndarray pivots) except -1:
+    """Are these what `eliminate` gives for square matrices, with pivots in range?"""
+    cdef int ndim = factors.ndim
+    if not (
+        ndim > 1 and are_numbers(factors) and factors.shape[ndim - 1] == factors.shape[ndim - 2]
+        and cnp.PyArray_TYPE(pivots) == cnp.NPY_INT32 and pivots.ndim == ndim - 1
+        and cnp.PyArray_CompareLists(factors.shape, pivots.shape, ndim - 1)
+    ):
+        raise TypeError(f"{name}(): expected the factors of square matrices, and their pivots")
+    numbers = <object>pivots
+    if numbers.size and not (0 < numbers.min() and numbers.max() <= factors.shape[ndim - 1]):
+        raise RuntimeError(f"{name}(): the pivots should be between 1 and {factors.shape[ndim - 1]}")
+    return 0
+
+
+def solve_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None, cnp.ndarray b not None, bint transposed):
+    """Solutions for the columns of `b`, as a new array, by the factors of the matrices or of one for all."""
+    check_factors("solve_by_factors", factors, pivots)
+    cdef int ndim = b.ndim
+    cdef Py_ssize_t n = factors.shape[factors.ndim - 1], step = count_of(factors, 2) != 1, k, count
+    if ndim < 2 or b.shape[ndim - 2] != n or cnp.PyArray_TYPE(b) != cnp.PyArray_TYPE(factors):
+        raise TypeError(f"solve_by_factors(): expected {n} rows of {factors.dtype}, got {b.dtype} of size {list((<object>b).shape)}")
+    if step and not (ndim == factors.ndim and cnp.PyArray_CompareLists(b.shape, factors.shape, ndim - 2)):
+        raise TypeError("solve_by_factors(): expected as many matrices on both sides, or one on the left")
+    factors, pivots, b = plain(factors, False), plain(pivots, False), plain(b, True)
+    k, count = b.shape[ndim - 1], count_of(b, 2)
+    lu_solve(
+        cnp.PyArray_TYPE(b), cnp.PyArray_DATA(factors), <int *>cnp.PyArray_DATA(pivots), step, cnp.PyArray_DATA(b),
+        count, n, k, transposed
+    )
+    return b
+
+
+def invert_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None):
+    """Inverses of the matrices that have these factors."""
+    check_factors("invert_by_factors", factors, pivots)
+    factors, pivots = plain(factors, False), plain(pivots, False)
+    cdef cnp.ndarray inverse = np.empty_like(factors)
+    lu_inverse(
+        cnp.PyArray_TYPE(factors), cnp.PyArray_DATA(factors), <int *>cnp.PyArray_DATA(pivots),
+        cnp.PyArray_DATA(inverse), count_of(factors, 2), factors.shape[factors.ndim - 1]
+    )
+    return inverse
 
 
 def exchanged_rows(cnp.ndarray pivots not None, Py_ssize_t m):

@@ -10,17 +10,14 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, exchanged_rows
+from gradsmith.runtime.arrays.functions.algebra.factored import first_zero
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
     check_inexact,
 )
-from gradsmith.runtime.arrays.functions.algebra.triangular_systems import solved
 
 Array: TypeAlias = NDArray[Any]
-
-# Matrices with more rows and columns are divided, so that most of the work are products of matrices.
-MOST_STEPS = 32
 
 
 def lu_compact_of(a: Array, pivot: bool, check: bool, op: str) -> tuple[Array, Array, Array]:
@@ -35,11 +32,8 @@ def lu_compact_of(a: Array, pivot: bool, check: bool, op: str) -> tuple[Array, A
         shapes = (*batch, steps), batch
         pivots, info = (array_without_data(shape, np.dtype(np.int32)) for shape in shapes)
         return array_without_data(a.shape, a.dtype), pivots, info
-    with np.errstate(all="ignore"):
-        factors, pivots = _factored(a)
-    is_zero = np.einsum("...ii->...i", factors[..., :steps, :steps]) == 0
-    first = is_zero.argmax(-1) + 1 if steps else np.zeros(batch, np.int64)
-    info = np.where(is_zero.any(-1), first, 0).astype(np.int32)
+    factors, pivots = eliminate(a)
+    info = first_zero(factors)
     if check and info.any():
         raise singular_factor(op, a, info)
     return factors, pivots, info
@@ -53,24 +47,6 @@ def singular_factor(op: str, a: Array, info: Array) -> LinAlgError:
         "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
         "linalg.lu_factor_ex(A, pivot)"
     )
-
-
-def _factored(a: Array) -> tuple[Array, Array]:
-    steps = min(a.shape[-2:])
-    if steps <= MOST_STEPS:
-        return eliminate(a)
-    half = steps // 2
-    left, pivots = _factored(a[..., :half])
-    right = _exchanged(a[..., half:], pivots)
-    upper = solved(left[..., :half, :], right[..., :half, :], False, True)
-    rest, more = _factored(right[..., half:, :] - left[..., half:, :] @ upper)
-    lower = _exchanged(left[..., half:, :], more)
-    top, bottom = np.concatenate([left[..., :half, :], upper], -1), np.concatenate([lower, rest], -1)
-    return np.concatenate([top, bottom], -2), np.concatenate([pivots, more + np.int32(half)], -1)
-
-
-def _exchanged(a: Array, pivots: Array) -> Array:
-    return _rows(a, exchanged_rows(pivots, a.shape[-2]))
 
 
 def _rows(a: Array, places: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Functions of square and other matrices by NumPy's linalg, on batches too, with errors that name the op."""
+"""Parts and decompositions of matrices by NumPy's linalg, on batches too, with errors that name the op."""
 
 from __future__ import annotations
 
@@ -73,113 +73,6 @@ def like_given(a: Array, *results: Array) -> Any:
 def batch_element(a: Array, failed: Array) -> str:
     """The first matrix of a batch that failed, for messages; "" for a single matrix."""
     return f"(Batch element {int(np.argmax(failed))}): " if a.ndim > 2 else ""
-
-
-# ---- inverse and determinant
-
-
-def inverse_of(a: Array) -> Array:
-    check_square("linalg.inv", a)
-    try:
-        return elimination.inv(readable(a))
-    except np.linalg.LinAlgError:
-        raise singular("linalg.inv", a, "the inversion could not be completed") from None
-
-
-def singular(op: str, a: Array, consequence: str) -> LinAlgError:
-    """The error for a batch with an exactly singular matrix; nearly singular ones are not named."""
-    sizes = np.abs(elimination.det(a)).reshape(-1)
-    place = batch_element(a, sizes == sizes.min())
-    return LinAlgError(f"{op}: {place}{consequence} because the input matrix is singular.")
-
-
-def inverse_or_nan_of(a: Array) -> Array:
-    """The inverse, with NaN for each numerically singular matrix."""
-    check_square("linalg.inv_ex", a)
-    a = readable(a)
-    try:
-        found = elimination.inv(a)
-    except np.linalg.LinAlgError:
-        found = np.full(a.shape, np.nan, a.dtype)
-        for place in np.ndindex(a.shape[:-2]):
-            with contextlib.suppress(np.linalg.LinAlgError):
-                found[place] = elimination.inv(a[place])
-    sound = condition_of(a, found) * np.finfo(a.dtype).eps < 0.1
-    return np.where(sound, found, np.nan).astype(a.dtype, copy=False)
-
-
-def condition_of(a: Array, inverse: Array) -> Array:
-    """How much an error of each matrix grows in its inverse, but for a factor of the size of the matrix."""
-    return np.asarray(largest(a) * largest(inverse))
-
-
-def largest(a: Array) -> Array:
-    return np.asarray(np.abs(a).max((-2, -1), keepdims=True, initial=0))
-
-
-def det_of(a: Array) -> Array:
-    check_square("linalg.det", a)
-    return elimination.det(readable(a))
-
-
-def slogdet_of(a: Array) -> tuple[Array, Array]:
-    check_square("linalg.slogdet", a)
-    return elimination.slogdet(readable(a))
-
-
-def adjugate_of(a: Array) -> Array:
-    """The adjugate: the determinant times the inverse, or products of singular values where that is not sound."""
-    check_square("linalg.det", a)
-    a = readable(a)
-    found, sound = elimination.adjugate(a) or adjugate_by_inverse(a)
-    if not sound.all():
-        found[~sound] = adjugate_by_singular_values(a[~sound])
-    return found
-
-
-def adjugate_by_inverse(a: Array) -> tuple[Array, Array]:
-    """The determinant times the inverse, and which are sound.
-
-    Of ill-conditioned matrices half the digits would be lost; a determinant that underflows has lost them all.
-    """
-    det = elimination.det(a)
-    try:
-        inverse = elimination.inv(a)
-    except np.linalg.LinAlgError:
-        return np.empty_like(a), np.zeros(det.shape, np.bool_)
-    limits = np.finfo(a.dtype)
-    sound = (condition_of(a, inverse)[..., 0, 0] < limits.eps**-0.5) & (np.abs(det) >= limits.tiny)
-    return np.asarray(det[..., None, None] * inverse), sound
-
-
-def adjugate_by_singular_values(a: Array) -> Array:
-    """The adjugate of singular matrices too: products of all singular values but one."""
-    u, s, vh = converged("linalg.det", singular_values.svd, a, True)
-    others = np.broadcast_to(s[..., None, :], (*s.shape, s.shape[-1])).copy()
-    np.einsum("...ii->...i", others)[...] = 1
-    phase = elimination.det(u) * elimination.det(vh)
-    scaled = others.prod(-1) * phase[..., None]
-    return np.asarray(np.matmul(vh.conj().mT * scaled[..., None, :], u.conj().mT))
-
-
-# ---- systems of equations
-
-
-def matrix_solve_of(a: Array, b: Array) -> Array:
-    op = "linalg.solve"
-    check_square(op, a)
-    check_inexact(op, b)
-    check_same_dtype(op, a, b)
-    if b.ndim < 2 or b.shape[-2] != a.shape[-1]:
-        shown = "x".join(map(str, b.shape[-2:]))
-        raise RuntimeError(
-            f"{op}: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and {shown})"
-        )
-    check_batches(op, a, b)
-    try:
-        return elimination.solve(readable(a), b)
-    except np.linalg.LinAlgError:
-        raise singular(op, a, "The solver failed") from None
 
 
 def check_batches(op: str, a: Array, b: Array) -> None:

@@ -8,10 +8,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from gradsmith.runtime.arrays.functions.algebra.factored import inverse_of
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_inexact,
     check_squares,
-    inverse_of,
     readable,
 )
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination

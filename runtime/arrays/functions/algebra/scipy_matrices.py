@@ -19,7 +19,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_same_dtype,
     check_square,
 )
-from gradsmith.runtime.arrays.functions.algebra.triangular_systems import solved
+from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 Function: TypeAlias = Callable[..., Any]
@@ -116,7 +116,7 @@ def triangular_root(form: Array) -> Array:
     with np.errstate(all="ignore"):
         for j in range(1, len(found)):
             inner = found[:j, :j] + found[j, j] * np.eye(j)
-            found[:j, j] = solved(inner, form[:j, j : j + 1], True, False)[:, 0]
+            found[:j, j] = substitute(inner, form[:j, j : j + 1], True, False)[:, 0]
     return found
 
 
@@ -129,7 +129,7 @@ def triangular_logarithm(form: Array) -> Array:
     while NEAR_ONE < np.abs(root - unit).sum(0).max(initial=0) < np.inf:
         root, halvings = triangular_root(root), halvings + 1
     rest = root - unit
-    terms = [w * solved(2 * unit + (1 + t) * rest, rest, True, False) for t, w in zip(*rule())]
+    terms = [w * substitute(2 * unit + (1 + t) * rest, rest, True, False) for t, w in zip(*rule())]
     found = 2.0**halvings * np.sum(terms, axis=0)
     np.einsum("ii->i", found)[...] = np.log(values)
     return np.asarray(found)

@@ -1,4 +1,4 @@
-"""Least-squares solutions, solutions and factors with a number instead of an error, and vectors of reflections."""
+"""Least-squares solutions, Cholesky's factors with a number instead of an error, and vectors of reflections."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.lu_decomposition import lu_compact_of, permuted_rows_of
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
@@ -22,7 +21,6 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     threshold,
 )
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination, singular_values
-from gradsmith.runtime.arrays.functions.algebra.triangular_systems import triangular_solution_of
 
 Array: TypeAlias = NDArray[Any]
 
@@ -50,34 +48,6 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
 
 
 # ---- a number instead of an error
-
-
-def elimination_solve_of(a: Array, b: Array, op: str) -> Array:
-    """By the factors; singular matrices divide by zero."""
-    check_square(op, a)
-    if has_no_data(b):
-        b = np.broadcast_to(np.zeros((), b.dtype), b.shape)
-    factors, pivots, _ = lu_compact_of(readable(a), True, False, op)
-    with np.errstate(all="ignore"):
-        exchanged = permuted_rows_of(b, pivots, True, op) if b.shape[-2:-1] == a.shape[-1:] else b
-        return triangular_solution_of(
-            factors, triangular_solution_of(factors, exchanged, False, True, op), True, False, op
-        )
-
-
-def first_zero_pivot_of(a: Array, check: bool, op: str) -> Array:
-    check_square(op, a)
-    if has_no_data(a):
-        return array_without_data(a.shape[:-2], np.dtype(np.int32))
-    info = lu_compact_of(a, True, False, op)[2]
-    if check and info.any():
-        failed = info.reshape(-1) > 0
-        step = int(info.reshape(-1)[np.argmax(failed)])
-        raise LinAlgError(
-            f"{op}: {batch_element(a, failed)}The diagonal element {step} is zero, the "
-            f"{'inversion' if 'inv' in op else 'solution'} could not be completed because the input matrix is singular."
-        )
-    return info
 
 
 def cholesky_or_nan_of(a: Array) -> Array:

@@ -1,66 +1,45 @@
-"""Triangular systems of equations by substitution, one matrix of a batch after the other."""
+"""Triangular systems of equations by substitution."""
 
-cimport cython
 cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport solve_triangular
 
 import numpy as np
 
 cnp.import_array()
 
-ctypedef fused number:
-    float
-    double
-    float complex
-    double complex
 
-
-@cython.cdivision(True)
-cdef void substitute_one(
-    const number *a, number *x, Py_ssize_t n, Py_ssize_t k, bint upper, bint unitriangular
-) noexcept nogil:
-    """Replace the right sides `x`, `k` columns, by the solutions."""
-    cdef Py_ssize_t step, row, solved, other, column
-    cdef number factor
-    for step in range(n):
-        row = n - 1 - step if upper else step
-        for solved in range(step):
-            other = n - 1 - solved if upper else solved
-            factor = a[row * n + other]
-            for column in range(k):
-                x[row * k + column] = x[row * k + column] - factor * x[other * k + column]
-        if not unitriangular:
-            factor = a[row * n + row]
-            for column in range(k):
-                x[row * k + column] = x[row * k + column] / factor
-
-
-cdef void substitute_all(
-    const number *a, number *x, Py_ssize_t count, Py_ssize_t n, Py_ssize_t k, bint upper, bint unitriangular
-) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(count):
-        substitute_one(a + i * n * n, x + i * n * k, n, k, upper, unitriangular)
+cdef cnp.ndarray with_one_unit_stride(cnp.ndarray a):
+    """The matrices, transposed ones too, one behind the other with the same distance."""
+    cdef int ndim = a.ndim
+    cdef Py_ssize_t n = a.shape[ndim - 1], size = cnp.PyArray_ITEMSIZE(a), distance = n * n * size, d
+    cdef bint fits = cnp.PyArray_ISBEHAVED_RO(a) and (
+        (a.strides[ndim - 1] == size and a.strides[ndim - 2] >= n * size)
+        or (a.strides[ndim - 2] == size and a.strides[ndim - 1] >= n * size)
+    )
+    for d in range(ndim - 3, -1, -1):
+        fits = fits and a.strides[d] == distance
+        distance *= a.shape[d]
+    return a if fits else np.ascontiguousarray(a, (<object>a).dtype.newbyteorder("="))
 
 
 def substitute(cnp.ndarray a not None, cnp.ndarray x not None, bint upper, bint unitriangular):
     """Solutions for right sides `x`, of the dtype and the batch of the matrices `a`, as a new array."""
-    cdef int ndim = a.ndim, kind = cnp.PyArray_TYPE(a)
+    cdef int ndim = a.ndim
+    if not (
+        ndim > 1 and x.ndim == ndim and cnp.PyArray_TYPE(x) == cnp.PyArray_TYPE(a)
+        and a.shape[ndim - 1] == a.shape[ndim - 2] == x.shape[ndim - 2]
+        and cnp.PyArray_CompareLists(a.shape, x.shape, ndim - 2)
+    ):
+        raise TypeError("substitute(): expected square matrices, and as many right sides of their dtype")
     cdef Py_ssize_t n = a.shape[ndim - 1], k = x.shape[ndim - 1]
-    cdef Py_ssize_t count = 1 if n == 0 or k == 0 else cnp.PyArray_SIZE(x) // (n * k)
-    a, x = np.ascontiguousarray(a), np.array(x, order="C")
-    cdef void *left = cnp.PyArray_DATA(a)
-    cdef void *right = cnp.PyArray_DATA(x)
-    with nogil:
-        if kind == cnp.NPY_FLOAT32:
-            substitute_all[float](<float *>left, <float *>right, count, n, k, upper, unitriangular)
-        elif kind == cnp.NPY_FLOAT64:
-            substitute_all[double](<double *>left, <double *>right, count, n, k, upper, unitriangular)
-        elif kind == cnp.NPY_COMPLEX64:
-            substitute_all[cython.floatcomplex](
-                <cython.floatcomplex *>left, <cython.floatcomplex *>right, count, n, k, upper, unitriangular
-            )
-        else:
-            substitute_all[cython.doublecomplex](
-                <cython.doublecomplex *>left, <cython.doublecomplex *>right, count, n, k, upper, unitriangular
-            )
+    x = np.array(x, (<object>x).dtype.newbyteorder("="), order="C")
+    if cnp.PyArray_SIZE(x) == 0:
+        return x
+    a = with_one_unit_stride(a)
+    cdef Py_ssize_t count = cnp.PyArray_SIZE(x) // (n * k), step = n * n * cnp.PyArray_ITEMSIZE(a)
+    solve_triangular(
+        cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), a.strides[ndim - 2], a.strides[ndim - 1], step, upper, unitriangular,
+        cnp.PyArray_DATA(x), count, n, k
+    )
     return x

@@ -21,9 +21,6 @@ from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 
-# Larger matrices are divided in halves, so that most of the work are products of matrices.
-MOST_ROWS = 48
-
 
 def triangular_solution_of(a: Array, b: Array, upper: bool, unitriangular: bool, op: str) -> Array:
     """Nothing of the other triangle is read; zeros on the diagonal divide."""
@@ -36,21 +33,7 @@ def triangular_solution_of(a: Array, b: Array, upper: bool, unitriangular: bool,
     check_batches(op, a, b)
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     a, b = (np.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (readable(a), readable(b)))
-    with np.errstate(all="ignore"):
-        return solved(a, b, upper, unitriangular)
-
-
-def solved(a: Array, b: Array, upper: bool, unitriangular: bool) -> Array:
-    size = a.shape[-1]
-    if size <= MOST_ROWS:
-        return substitute(a, b, upper, unitriangular)
-    halves = slice(size // 2), slice(size // 2, size)
-    first, second = reversed(halves) if upper else halves
-    found = np.empty(b.shape, b.dtype)
-    found[..., first, :] = solved(a[..., first, first], b[..., first, :], upper, unitriangular)
-    rest = b[..., second, :] - a[..., second, first] @ found[..., first, :]
-    found[..., second, :] = solved(a[..., second, second], rest, upper, unitriangular)
-    return found
+    return substitute(a, b, upper, unitriangular)
 
 
 def cholesky_inverse_of(factor: Array, upper: bool) -> Array:
@@ -62,5 +45,5 @@ def cholesky_inverse_of(factor: Array, upper: bool) -> Array:
         place = batch_element(factor, zero.any(-1).reshape(-1))
         raise LinAlgError(f"{op}: {place}the inversion could not be completed because the factor is singular.")
     unit = np.broadcast_to(np.eye(factor.shape[-1], dtype=factor.dtype), factor.shape)
-    inverse = solved(factor, unit, True, False)
+    inverse = substitute(factor, unit, True, False)
     return np.asarray(inverse @ inverse.conj().mT)

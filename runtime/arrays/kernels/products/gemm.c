@@ -17,6 +17,7 @@
 #include "products/gemm.h"
 #include "threads/thread_pool.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #if defined(__x86_64__) && !defined(GRADSMITH_NO_CLONES) && \
@@ -39,6 +40,8 @@
 #define N_BLOCK 2048
 #define GROUP 8 /* panels of a that are multiplied with a panel of b while it is in L1 */
 
+typedef enum { SET, ADD, SUBTRACT } write_mode; /* what sums do to c */
+
 typedef struct {
     gs_gemm_job job;
     npy_intp height;                 /* rows of a panel of a */
@@ -50,8 +53,8 @@ typedef struct {
     int pack_b;
 } block;
 
-/* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  It is taken and given
- * back under the GIL; a second product that comes meanwhile gets memory of its own. */
+/* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  A second product that
+ * comes while it is taken gets memory of its own. */
 
 typedef struct {
     char *memory; /* as malloc gave it, NULL without an exception when there was none */
@@ -59,9 +62,9 @@ typedef struct {
     int is_kept;
 } packing_buffer;
 
-static char *kept_memory;
+static char *kept_memory; /* it and its size belong to whoever has taken it */
 static size_t kept_size;
-static int kept_is_taken;
+static atomic_int kept_is_taken;
 
 static char *
 kept_of_size(size_t size)
@@ -74,29 +77,27 @@ kept_of_size(size_t size)
     return kept_memory;
 }
 
-static packing_buffer
-take_buffer(size_t size)
-{
-    packing_buffer buffer = {.is_kept = !kept_is_taken};
-    buffer.memory = buffer.is_kept ? kept_of_size(size) : malloc(size + 64);
-    if (buffer.memory == NULL) {
-        return buffer;
-    }
-    if (buffer.is_kept) {
-        kept_is_taken = 1;
-    }
-    buffer.aligned = buffer.memory + (64 - (uintptr_t)buffer.memory % 64);
-    return buffer;
-}
-
 static void
 give_back(packing_buffer *buffer)
 {
     if (buffer->is_kept) {
-        kept_is_taken = 0;
+        atomic_store_explicit(&kept_is_taken, 0, memory_order_release);
     } else {
         free(buffer->memory);
     }
+}
+
+static packing_buffer
+take_buffer(size_t size)
+{
+    packing_buffer buffer = {.is_kept = !atomic_exchange_explicit(&kept_is_taken, 1, memory_order_acquire)};
+    buffer.memory = buffer.is_kept ? kept_of_size(size) : malloc(size + 64);
+    if (buffer.memory == NULL) {
+        give_back(&buffer);
+        return buffer;
+    }
+    buffer.aligned = buffer.memory + (64 - (uintptr_t)buffer.memory % 64);
+    return buffer;
 }
 
 #include "support/with_float32.h"
@@ -182,7 +183,7 @@ run_blocks(block *b)
 }
 
 int
-gs_gemm(const gs_gemm_job *job)
+gs_gemm_unlocked(const gs_gemm_job *job)
 {
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
     block b = {.job = *job, .height = panel_height(job->m)};
@@ -191,20 +192,30 @@ gs_gemm(const gs_gemm_job *job)
     a_size = (a_size + 63) / 64 * 64;
     packing_buffer buffer = take_buffer(a_size + b_size);
     if (buffer.memory == NULL) {
-        PyErr_NoMemory();
         return -1;
     }
     b.packed_a = buffer.aligned;
     b.packed_b = buffer.aligned + a_size;
-    if ((double)job->m * (double)job->k * (double)job->n < 262144.0) {
-        run_blocks(&b);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        run_blocks(&b);
-        Py_END_ALLOW_THREADS
-    }
+    run_blocks(&b);
     give_back(&buffer);
     return 0;
+}
+
+int
+gs_gemm(const gs_gemm_job *job)
+{
+    int failed;
+    if ((double)job->m * (double)job->k * (double)job->n < 262144.0) {
+        failed = gs_gemm_unlocked(job);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        failed = gs_gemm_unlocked(job);
+        Py_END_ALLOW_THREADS
+    }
+    if (failed) {
+        PyErr_NoMemory();
+    }
+    return failed;
 }
 
 #else
@@ -213,6 +224,13 @@ int
 gs_gemm_is_possible(void)
 {
     return 0;
+}
+
+int
+gs_gemm_unlocked(const gs_gemm_job *job)
+{
+    (void)job;
+    return -1;
 }
 
 int

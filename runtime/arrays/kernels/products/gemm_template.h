@@ -150,18 +150,19 @@ NAME(pack_panels)(void *context, npy_intp first, npy_intp last)
 
 /* Stores the sums of a panel at the edge, whose padding has no place in c. */
 AVX512 static void
-NAME(store_edge)(const REAL *sums, REAL *c, npy_intp c_row, npy_intp n_rows, npy_intp n_columns, int add)
+NAME(store_edge)(const REAL *sums, REAL *c, npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode)
 {
     for (npy_intp i = 0; i < n_rows; i++) {
         for (npy_intp k = 0; k < n_columns; k++) {
-            c[i * c_row + k] = add ? c[i * c_row + k] + sums[i * WIDTH + k] : sums[i * WIDTH + k];
+            REAL sum = sums[i * WIDTH + k], *to = c + i * c_row + k;
+            *to = mode == ADD ? *to + sum : mode == SUBTRACT ? *to - sum : sum;
         }
     }
 }
 
 INLINE_AVX512 void
 NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row, npy_intp n_rows,
-               npy_intp n_columns, int add)
+               npy_intp n_columns, write_mode mode)
 {
     NAME(vector) sums[MOST_ROWS][2];
     UNROLL
@@ -180,22 +181,22 @@ NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REA
         b += WIDTH;
     }
     if (n_rows < height || n_columns < WIDTH) {
-        NAME(store_edge)((const REAL *)sums, c, c_row, n_rows, n_columns, add);
+        NAME(store_edge)((const REAL *)sums, c, c_row, n_rows, n_columns, mode);
         return;
     }
     UNROLL
     for (int i = 0; i < height; i++) {
         NAME(unaligned) *row = (NAME(unaligned) *)(c + i * c_row);
-        row[0] = add ? row[0] + sums[i][0] : sums[i][0];
-        row[1] = add ? row[1] + sums[i][1] : sums[i][1];
+        row[0] = mode == ADD ? row[0] + sums[i][0] : mode == SUBTRACT ? row[0] - sums[i][0] : sums[i][0];
+        row[1] = mode == ADD ? row[1] + sums[i][1] : mode == SUBTRACT ? row[1] - sums[i][1] : sums[i][1];
     }
 }
 
 #define KERNEL(height)                                                                                                \
     AVX512 static void NAME(multiply_##height)(const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row,   \
-                                               npy_intp n_rows, npy_intp n_columns, int add)                         \
+                                               npy_intp n_rows, npy_intp n_columns, write_mode mode)                         \
     {                                                                                                                 \
-        NAME(multiply)(height, a, b, n_k, c, c_row, n_rows, n_columns, add);                                          \
+        NAME(multiply)(height, a, b, n_k, c, c_row, n_rows, n_columns, mode);                                          \
     }
 
 KERNEL(1)
@@ -214,7 +215,7 @@ KERNEL(13)
 KERNEL(14)
 #undef KERNEL
 
-typedef void (*NAME(kernel))(const REAL *, const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp, int);
+typedef void (*NAME(kernel))(const REAL *, const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp, write_mode);
 
 static const NAME(kernel) NAME(kernels)[MOST_ROWS + 1] = {
     NULL,           NAME(multiply_1),  NAME(multiply_2),  NAME(multiply_3),  NAME(multiply_4),
@@ -228,6 +229,7 @@ NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
 {
     const block *b = context;
     NAME(kernel) kernel = NAME(kernels)[b->height];
+    write_mode mode = b->job.subtracts ? SUBTRACT : b->first_k > 0 ? ADD : SET;
     for (npy_intp item = first; item < last; item++) {
         npy_intp column = item / b->groups * WIDTH;
         npy_intp panel = item % b->groups * GROUP;
@@ -238,7 +240,7 @@ NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
             npy_intp n_rows = b->n_rows - row < b->height ? b->n_rows - row : b->height;
             REAL *c = (REAL *)b->job.c + (b->first_row + row) * b->job.c_row + b->first_column + column;
             kernel((const REAL *)b->packed_a + row * b->n_k, (const REAL *)b->packed_b + column * b->n_k, b->n_k, c,
-                   b->job.c_row, n_rows, n_columns, b->first_k > 0);
+                   b->job.c_row, n_rows, n_columns, mode);
         }
     }
 }

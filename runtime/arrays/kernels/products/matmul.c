@@ -119,7 +119,7 @@ in_elements(const product *p)
 {
     npy_intp s = p->size;
     return (gs_gemm_job){p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
-                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s};
+                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s, 0};
 }
 
 static int

@@ -41,6 +41,11 @@ cdef bint is_small(cnp.ndarray a) noexcept:
     )
 
 
+def is_small_batch(cnp.ndarray a not None):
+    """Are these matrices that the functions of this module do not give to NumPy?"""
+    return is_small(a)
+
+
 cdef bint is_double(cnp.ndarray a) noexcept:
     return cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64
 
