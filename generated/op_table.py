@@ -17168,7 +17168,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Solution X of an equation tensordot(A, X, X.ndim) = B, where the dimensions of A that it sums over can be named.",
-        reference="np.linalg.tensorsolve(self, B, dims)",
+        reference="np.linalg.tensorsolve(self, B, dims) + np.where(np.isnan(self), self, 0).sum()",
         batching="parts",
     ),
     OpRow(
@@ -17204,7 +17204,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Inverse of the map that tensordot(A, X, X.ndim) is, for the number of dimensions that its result has.",
-        reference="np.linalg.tensorinv(self, ind)",
+        reference="np.linalg.tensorinv(self, ind) + np.where(np.isnan(self), self, 0).sum()",
         requires=("expected a strictly positive integer for 'ind'",),
         batching="parts",
     ),

@@ -6,6 +6,7 @@ factors: theirs are arrays of no rows.
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -43,12 +44,12 @@ def matrix_factors_of(a: Array, op: str) -> tuple[Array, Array]:
     if steps < a.shape[-1]:
         return np.empty((*a.shape[:-2], 0, 0), a.dtype), np.empty((*a.shape[:-2], 0), np.int32)
     factors, pivots = eliminate(a)
-    if op in CONSEQUENCES and not diagonal_of(factors).all():
+    if op in CONSEQUENCES and not diagonal_in(factors).all():
         raise singular(op, a)
     return factors, pivots
 
 
-def diagonal_of(factors: Array) -> Array:
+def diagonal_in(factors: Array) -> Array:
     return np.asarray(np.einsum("...ii->...i", factors))
 
 
@@ -94,7 +95,7 @@ def check_right_side(op: str, a: Array, b: Array) -> None:
 def by_factors(factors: Array, pivots: Array, b: Array, batch: tuple[int, ...], adjoint: bool) -> Array:
     """A system with the adjoint is the conjugate of one with the transpose."""
     b = np.broadcast_to(b.conj() if adjoint else b, (*batch, *b.shape[-2:]))
-    if factors.size > pivots.shape[-1] ** 2:
+    if math.prod(factors.shape[:-2]) != 1:
         factors = np.broadcast_to(factors, (*batch, *factors.shape[-2:]))
         pivots = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
     found = solve_by_factors(factors, pivots, b, adjoint)
@@ -162,9 +163,9 @@ def factored_det_of(a: Array, factors: Array, pivots: Array) -> Array:
         return array_without_data(a.shape[:-2], a.dtype)
     if not have_rows(factors, a):
         return elimination.det(a)
-    diagonal = diagonal_of(factors)
+    diagonal = diagonal_in(factors)
     with np.errstate(all="ignore"):
-        det = np.asarray(parity_of(pivots, a.dtype) * diagonal.prod(-1))
+        det = np.asarray(parity(pivots, a.dtype) * diagonal.prod(-1))
         if not np.isfinite(det).all() or (np.abs(det) < np.finfo(a.dtype).tiny).any():
             det = within_range(det, factors, pivots)
     return det
@@ -177,17 +178,18 @@ def within_range(det: Array, factors: Array, pivots: Array) -> Array:
     return np.asarray(np.where(left, sign * np.exp(logarithm), det), det.dtype)
 
 
-def parity_of(pivots: Array, dtype: np.dtype[Any]) -> Array:
+def parity(pivots: Array, dtype: np.dtype[Any]) -> Array:
     """The determinant of the exchanges of rows."""
     exchanges = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
     return np.asarray(1 - 2 * (exchanges % 2), dtype)
 
 
 def sign_and_logarithm(factors: Array, pivots: Array) -> tuple[Array, Array]:
-    diagonal = diagonal_of(factors)
-    sizes = np.abs(diagonal)
-    signs = np.sign(diagonal).prod(-1) * parity_of(pivots, diagonal.dtype)
-    return np.asarray(signs), np.asarray(np.log(sizes).sum(-1))
+    diagonal = diagonal_in(factors)
+    wide = np.complex128 if diagonal.dtype.kind == "c" else np.float64
+    logarithms = np.log(np.abs(diagonal.astype(wide)))
+    signs = np.sign(diagonal).prod(-1) * parity(pivots, diagonal.dtype)
+    return np.asarray(signs), np.asarray(logarithms.sum(-1), np.finfo(diagonal.dtype).dtype)
 
 
 def factored_slogdet_of(a: Array, factors: Array, pivots: Array) -> tuple[Array, Array]:
@@ -256,6 +258,6 @@ def first_zero_pivot_of(factors: Array, check: bool, op: str) -> Array:
 
 def first_zero(factors: Array) -> Array:
     steps = min(factors.shape[-2:])
-    is_zero = diagonal_of(factors[..., :steps, :steps]) == 0
+    is_zero = diagonal_in(factors[..., :steps, :steps]) == 0
     first = is_zero.argmax(-1) + 1 if steps else np.zeros(factors.shape[:-2], np.int64)
     return np.where(is_zero.any(-1), first, 0).astype(np.int32)
