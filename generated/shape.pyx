@@ -4,11 +4,12 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_input, as_int_or_none, as_int_tuple, as_new_dim,
-    as_tensor_operand, as_view, BatchRule, become_view, begin_op, by_indexing, by_parts, carry_tangents, check_change,
-    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, replayed_arrays, replays,
-    requires_grad_1, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack_object, value_of, watching, write_out_docstrings,
+    along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_dtype, as_input, as_int_or_none, as_int_tuple,
+    as_new_dim, as_tensor_operand, as_view, BatchRule, become_view, begin_op, by_indexing, by_parts, by_views,
+    carry_tangents, check_change, connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node,
+    Overloads, replayed_arrays, replays, requires_grad_1, save_object, saved_object, saved_value, set_grad_input,
+    set_history, set_value, shape_of, share_version, take_second_names, TensorBase, unpack_object, value_of, watching,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_contiguous
@@ -18,6 +19,8 @@ from gradsmith.runtime.formulas.parts cimport reversed_dims, unit_dims
 from gradsmith.runtime.arrays.functions cimport shapes
 
 import numpy as np
+
+from gradsmith.runtime.calls.overloads import Overload
 
 
 # ---- reshape(Tensor(a) self, shape shape) -> Tensor(a)
@@ -122,27 +125,73 @@ cdef object packed_view(tuple operands):
 cdef BatchRule batched_view
 batched_view = BatchRule(b"view", along_slices, b"br", packed_view, NULL)
 
+
+# ---- view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)
+
+cdef TensorBase op_view_dtype(TensorBase self, object dtype):
+    cdef int depth = begin_op("view", (self, dtype), &batched_view_dtype) if watching else 0
+    cdef TensorBase result = share_version(
+        self, replayed_arrays() if replays(depth) else shapes.view_dtype_of(array_of(self), dtype)
+    )
+    return ended(depth, result)
+
+cdef object packed_view_dtype(tuple operands):
+    return op_view_dtype(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_view_dtype
+batched_view_dtype = BatchRule(b"view", by_views, b"..", packed_view_dtype, NULL)
+
 cdef object call_view(self, size):
     return op_view(as_input(self, "view"), as_int_tuple(size, "view", "size", 2))
+
+cdef object call_view_dtype(self, dtype):
+    return op_view_dtype(as_input(self, "view"), as_dtype(dtype, "view", "dtype", 2))
 
 cdef object call_view_copy(self, size):
     return copy_of(op_view(as_input(self, "view_copy"), as_int_tuple(size, "view_copy", "size", 2)))
 
-def view_copy(input, size, *, out=None):
+cdef object call_view_dtype_copy(self, dtype):
+    return copy_of(op_view_dtype(as_input(self, "view_copy"), as_dtype(dtype, "view_copy", "dtype", 2)))
+
+cdef Overloads VIEW_METHODS = Overloads("view", (
+    Overload("(Tensor input, *int[] size)"),
+    Overload("(Tensor input, dtype dtype)"),
+))
+
+cdef object method_bind_view(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = VIEW_METHODS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return call_view(found[0], found[1])
+    return call_view_dtype(found[0], found[1])
+
+cdef Overloads VIEW_COPY_OVERLOADS = Overloads("view_copy", (
+    Overload("(Tensor input, int[] size, *, Tensor? out=None)", None),
+    Overload("(Tensor input, dtype dtype, *, Tensor? out=None)", None),
+))
+
+cdef object bind_view_copy(tuple args, dict kwargs):
+    cdef int choice = 0
+    cdef tuple found = VIEW_COPY_OVERLOADS.bind(args, kwargs, &choice)
+    if choice == 0:
+        return give_out("view_copy", found[2], call_view_copy(found[0], found[1]))
+    return give_out("view_copy", found[2], call_view_dtype_copy(found[0], found[1]))
+
+def view_copy(*args, **kwargs):
     """The same memory in another shape; an error when that needs a copy. Copied into memory of its own.
 
     ``view(Tensor(a) self, shape size) -> Tensor(a)``
-
-    Parameters:
-    input : Tensor
-    size : int or sequence of int
-    out : Tensor, optional
+        The same memory in another shape; an error when that needs a copy.
+    ``view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)``
+        The same memory as elements of another type, without history; the last dimension grows or shrinks with their
+        size.
 
     Gradients:
-        input: grad.reshape(self.shape)
-        result: auto_linear
+        view
+            input: grad.reshape(self.shape)
+            result: auto_linear
     """
-    return give_out("view_copy", out, call_view_copy(input, size))
+    return bind_view_copy(args, kwargs)
 
 
 # ---- view_as(Tensor(a) self, Tensor other) -> Tensor(a)

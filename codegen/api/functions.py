@@ -29,7 +29,7 @@ from .calls import (
     writes_self,
 )
 from .docs import Doc, make_doc
-from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, takes_out
+from .overloads import Added, Binder, added_parameters, binder_name, binders, is_overloaded, spread_sizes, takes_out
 from .parameters import SPREAD, Parameter, default_text, first_names, out_parameter, python_parameters, with_star
 
 
@@ -205,7 +205,7 @@ def _function(form: Form, ops: tuple[Op, ...], binder: str, *, method: bool) -> 
         name=first.base + form.suffix,
         signature=("*args", "**kwargs") if is_bound else tuple(with_star(own)),
         parameters=parameters,
-        lines=(_bound(first, binder, method=method),) if is_bound else tuple(_lines(body)),
+        lines=tuple(_bound(ops, binder, body.target, method=method)) if is_bound else tuple(_lines(body)),
         target=body.target,
         extension=body.extension,
         assignable=first.policy.assignable,
@@ -236,13 +236,20 @@ class _Body:
     is_method: bool  # second names are its own business; functions find theirs when they are called
 
 
-def _bound(op: Op, binder: str, *, method: bool) -> str:
-    """``return bind_max(args, kwargs)``; `self` goes among the arguments where the signature has it."""
-    place = _self_position(op)
+def _bound(ops: tuple[Op, ...], binder: str, first: Target, *, method: bool) -> Iterator[str]:
+    """``return bind_max(args, kwargs)``; `self` goes among the arguments where the signature has it.
+
+    Sizes of the first entry, given one by one, need no matching: ``x.view(2, 3)``.
+    """
+    place = _self_position(ops[0])
     if not method:
-        return f"return {binder}(args, kwargs)"
+        yield f"return {binder}(args, kwargs)"
+        return
+    if spread_sizes(ops[0]) and len(ops[0].signature.arguments) == 2:
+        yield "if not kwargs and gives_items(args):"
+        yield f"    return {first.function}(self, spread(args))"
     arguments = f"(*args[:{place}], self, *args[{place}:])" if place else "(self, *args)"
-    return f"return {binder}({arguments}, kwargs)"
+    yield f"return {binder}({arguments}, kwargs)"
 
 
 def _lines(body: _Body) -> Iterator[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from ..model import Op
 from ..spec.names import COPY, Form, binder_names
+from ..spec.schema import Argument
 from .calls import called_name
 from .parameters import Parameter, default_text, function_name, is_spread_list, out_parameter, with_star
 
@@ -107,18 +108,25 @@ def takes_out(op: Op, form: Form, *, method: bool) -> bool:
 
 
 def binder_name(ops: tuple[Op, ...], form: Form, *, method: bool) -> str:
-    """The binder of the function serves the method too, unless it takes `out`."""
-    own = method and any(takes_out(op, form, method=False) for op in ops)
+    """The binder of the function serves the method too, unless it takes `out`, or the method a list spread out."""
+    own = method and any(takes_out(op, form, method=False) or spread_sizes(op) for op in ops)
     return binder_names(ops[0].base, form, own=own)[0]
+
+
+def spread_sizes(op: Op) -> Argument | None:
+    """The list of numbers that methods take spread out too: ``x.view(2, 3)``."""
+    lists = (a for a in op.signature.arguments if a.name == op.variadic and not a.type.is_tensor_list)
+    return next(lists, None)
 
 
 def binders(form: Form, ops: tuple[Op, ...]) -> Iterator[Binder]:
     shown = tuple(op for op in ops if op.forms)
     if not shown or not is_overloaded(shown):
         return
-    yield _binder(form, shown, method=False)
-    has_method = any("method" in op.forms for op in shown)
-    if has_method and binder_name(ops, form, method=True) != binder_name(ops, form, method=False):
+    needs_two = binder_name(ops, form, method=True) != binder_name(ops, form, method=False)
+    if not needs_two or form == COPY or any("function" in op.forms for op in shown):
+        yield _binder(form, shown, method=False)
+    if needs_two and form != COPY and any(form.inplace or "method" in op.forms for op in shown):
         yield _binder(form, shown, method=True)
 
 
@@ -136,7 +144,13 @@ def _binder(form: Form, ops: tuple[Op, ...], *, method: bool) -> Binder:
 
 def _candidate(op: Op, form: Form, *, method: bool) -> Candidate:
     parameters = [
-        Parameter(function_name(a.name), a.type, default_text(a.default or ""), a.keyword_only, is_spread_list(op, a))
+        Parameter(
+            function_name(a.name),
+            a.type,
+            default_text(a.default or ""),
+            a.keyword_only,
+            is_spread_list(op, a, method=method),
+        )
         for a in op.signature.arguments
     ]
     if takes_out(op, form, method=method):

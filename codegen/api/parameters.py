@@ -83,9 +83,9 @@ def _is_spread(op: Op, argument: Argument, *, method: bool) -> bool:
     return argument.name == op.variadic and method != argument.type.is_tensor_list
 
 
-def is_spread_list(op: Op, argument: Argument) -> bool:
-    """May a call of an overload give the tensors of the list one by one?"""
-    return argument.name == op.variadic and argument.type.is_tensor_list
+def is_spread_list(op: Op, argument: Argument, *, method: bool) -> bool:
+    """May a call of an overload give the items of the list one by one? Tensors in both, sizes in methods."""
+    return argument.name == op.variadic and (method or argument.type.is_tensor_list)
 
 
 def _parameter(op: Op, argument: Argument, *, method: bool) -> Parameter:

@@ -53,8 +53,8 @@ CALLED_BUILTINS = words("__name__ complex dict enumerate globals isinstance len 
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """
-    args array assigned choice depth either found given grad_inputs gradients grads history i inplace is_operand
-    means_repetition kwargs Methods node noexcept one_of original out refuse_inplace tangents Variable wanted
+    args array assigned choice depth either found given gives_items grad_inputs gradients grads history i inplace
+    is_operand means_repetition kwargs Methods node noexcept one_of original out refuse_inplace tangents Variable wanted
     """
 )
 # Locals of what is generated for some entries alone.

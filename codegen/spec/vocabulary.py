@@ -320,7 +320,7 @@ REFERENCE_FUNCTIONS = words(
     sampled spread_samples weigh_samples
     standardized standardized_backward class_losses class_losses_backward attention attention_backward
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
-    squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view zero_
+    squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view view_dtype zero_
     centered_convolution combinations convolution diag_embed diagonal_scatter eigh index_copy index_fill istft
     real_transform stft unfold unfold_backward
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence

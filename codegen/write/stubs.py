@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from ..api.calls import ResultType
 from ..api.functions import Face, FunctionView, OperatorView
 from ..api.overloads import Binder
-from ..api.parameters import Parameter
+from ..api.parameters import SPREAD, Parameter
 from ..model import Table
 from ..spec.names import FIRST_TENSOR
 from ..spec.schema_types import Type
@@ -141,9 +141,19 @@ def _overloads(face: Face, function: FunctionView, binder: Binder, *, method: bo
         if method and not any(p.name == "input" and p.type.is_tensor for p in candidate.parameters):
             continue
         parameters = [p for p in candidate.parameters if not method or p.name != "input"]
-        texts = (*(("self",) if method else ()), *_parameter_texts(parameters, overloaded=True))
+        texts = (*(("self",) if method else ()), *_parameter_texts(list(_spread(parameters)), overloaded=True))
         returns = _returns(face, candidate.call)
         yield StubFunction(function.name, texts, returns, overloaded=True, summary=function.doc.summary)
+
+
+def _spread(parameters: list[Parameter]) -> Iterator[Parameter]:
+    """``x.view(2, 3)`` and ``x.view(size=(2, 3))``, as `parameters` has it for what is not overloaded."""
+    for p in parameters:
+        if p.variadic and not p.type.is_tensor_list:
+            yield Parameter(SPREAD, p.type, variadic=True)
+            yield Parameter(p.name, p.type, "None", keyword_only=True)
+        else:
+            yield p
 
 
 def _returns(face: Face, call: str) -> str:

@@ -117,10 +117,10 @@ def views(op: Callable[..., Any], operands: tuple[Any, ...], level: VmapLevel) -
     parts = [_slice(operand, 0, level) for operand in operands]
     found = op(*parts)
     shown = found if isinstance(found, (tuple, list)) else [found]
-    if not all(view._is_view() for view in shown):
-        return None
     data = all_slices(operands[0], level)
     result = [upcalls.view_of_all(data, parts[0], view) for view in shown]
+    if any(view is None for view in result):
+        return None
     return result if isinstance(found, (tuple, list)) else result[0]
 
 

@@ -140,6 +140,7 @@ cdef object as_device_or_none(object value, str op, str argument, int position)
 cdef inline object item_of(object sequence, object index):
     return sequence[index]              # an index that is an object is always checked
 cdef object spread(tuple arguments)     # f(2, 3) and f((2, 3)) mean the same
+cdef bint gives_items(tuple arguments) except -1    # are they numbers, of which `spread` makes the list?
 cdef object one_of(tuple arguments, object named, str op, str argument)     # and f(size=(2, 3))
 
 # ---- arrays of tensors, and what is asked of them

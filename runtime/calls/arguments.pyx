@@ -395,6 +395,14 @@ cdef object spread(tuple arguments):
     return arguments
 
 
+cdef bint gives_items(tuple arguments) except -1:
+    """Are these sizes or places, ``f(2, 3)`` or ``f((2, 3))``? What else they may be is looked at more slowly."""
+    if not arguments:
+        return False
+    first = arguments[0]
+    return type(first) is int or (len(arguments) == 1 and isinstance(first, (tuple, list)))
+
+
 cdef object one_of(tuple arguments, object named, str op, str argument):
     if named is None:
         if not arguments:

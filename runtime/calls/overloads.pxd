@@ -3,6 +3,7 @@ cdef class Overload:
     cdef readonly str text          # (Tensor input, int dim, bool keepdim=False)
     cdef readonly tuple parameters  # Parameter, in order
     cdef int positional             # how many may be given by position
+    cdef int spread                 # the list whose items may be given one by one, or -1
 
     cdef tuple expect_bound(self, tuple args, dict kwargs, int converted)
 

@@ -30,14 +30,16 @@ cdef class Parameter:
     cdef str type           # in the words of the table, without "?"
     cdef bint optional
     cdef object default
-    cdef bint spreads       # may the items of the list be given one by one?
 
-    def __init__(self, str name, str type_, default, bint spreads=False):
-        self.spreads = spreads
+    def __init__(self, str name, str type_, default):
         self.name = name
         self.type = type_.rstrip("?")
         self.optional = type_.endswith("?")
         self.default = default
+
+    cdef bint begins(self, object value, int converted) except -1:
+        """Is it the first item of a list whose items are given one by one?"""
+        return fits(value, self.type[:self.type.index("[")].rstrip("?"), converted)
 
     cdef bint takes(self, object value, int converted) except -1:
         return (value is None and self.optional) or fits(value, self.type, converted)
@@ -47,12 +49,13 @@ cdef class Overload:
     def __init__(self, str text, *defaults):
         """`text` is what errors show: ``(Tensor input, *, Tensor? out=None)``. `defaults` are those in it, in order.
 
-        The items of a list, ``(*Tensor[] tensors)``, which has to come first, may also be given one by one.
+        The items of a list, ``(Tensor input, *int[] size)``, which has to be the last by position, may also be given
+        one by one.
         """
         cdef list parameters = []
         remaining = iter(defaults)
         self.text = text
-        self.positional = -1
+        self.positional = self.spread = -1
         for part in text[1:len(text) - 1].split(", "):
             spreads = len(part) > 1 and part.startswith("*")
             declared, has_default, _ = part.removeprefix("*").partition("=")
@@ -60,7 +63,8 @@ cdef class Overload:
             if part == "*":
                 self.positional = len(parameters)
             elif is_parameter:      # and not the rest of a default with a comma in it
-                parameters.append(Parameter(name, type_, next(remaining) if has_default else REQUIRED, spreads))
+                self.spread = len(parameters) if spreads else self.spread
+                parameters.append(Parameter(name, type_, next(remaining) if has_default else REQUIRED))
         self.parameters = tuple(parameters)
         if self.positional < 0:
             self.positional = len(parameters)
@@ -73,8 +77,8 @@ cdef class Overload:
         cdef Parameter parameter
         cdef int i, unused = len(kwargs), given = len(args)
         cdef list bound = []
-        if given and self.parameters and (<Parameter>self.parameters[0]).spreads and fits(args[0], "Tensor", converted):
-            args, given = (args,), 1
+        if 0 <= self.spread < given and (<Parameter>self.parameters[self.spread]).begins(args[self.spread], converted):
+            args, given = (*args[:self.spread], args[self.spread:]), self.spread + 1
         if given > self.positional:
             return None
         for i, parameter in enumerate(self.parameters):

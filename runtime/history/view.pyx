@@ -144,12 +144,16 @@ def one_slice(TensorBase tensor not None, VmapLevel level not None):
 
 
 def view_of_all(TensorBase data not None, TensorBase part not None, TensorBase view not None):
-    """The view of `data` that shows of each slice what `view` shows of `part`, the first slice."""
+    """The view of `data` that shows of each slice what `view` shows of `part`, the first slice; None where it copied."""
+    cdef TensorBase result
+    if not shares_memory(part.array, <object>view.array):
+        return None
     shown = slice_of_array(<object>view.array)
     slices = slice_of_array(<object>data.array)
     geometry = view_geometry.geometry_of(slice_of_array(<object>part.array), shown)
     shape, strides = (slices.shape[0], *shown.shape), (slices.strides[0], *shown.strides)
-    return view_over(data, shown.dtype, shape, strides, geometry.offset)
+    result = view_over(data, shown.dtype, shape, strides, geometry.offset)
+    return result if view.flags & IS_VIEW else share_version(data, <object>result.array)
 
 
 upcalls.fill(one_slice=one_slice, view_of_all=view_of_all)

@@ -30,6 +30,15 @@ def diag_embed(x: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Arr
     return np.moveaxis(result, (-2, -1), (dim1, dim2))
 
 
+def view_dtype(x: Array, dtype: str) -> Array:
+    """The bytes of the elements by rows, read again; a number can become another of its size."""
+    kind = np.dtype(dtype)
+    if kind.kind == "b" and max(x.tobytes(), default=0) > 1:
+        raise ValueError("bytes that are no bools")
+    last = () if kind.itemsize == x.itemsize else (x.shape[-1] * x.itemsize // kind.itemsize,)
+    return np.frombuffer(x.tobytes(), kind).reshape((*x.shape[: x.ndim - len(last)], *last))
+
+
 def convolution(x: Array, y: Array, start: Shape, size: Shape, dim: Shape, by_fft: bool) -> Array:
     """The window of the whole, or zeros around it."""
     ndim = max(x.ndim, y.ndim)
@@ -179,4 +188,5 @@ def index_copy(x: Array, dim: int, index: Array, source: Array) -> Array:
 DEFINITIONS = (
     centered_convolution, combinations, convolution, diag_embed, diagonal_scatter, index_copy, index_fill, istft,
     real_transform, stft, unfold, unfold_backward,
+    view_dtype,
 )  # fmt: skip

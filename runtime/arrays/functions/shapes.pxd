@@ -16,6 +16,7 @@ cdef int require_array(cnp.ndarray a) except -1
 
 cpdef object reshape_of(cnp.ndarray a, object shape)
 cpdef object view_of(cnp.ndarray a, object size)
+cpdef object view_dtype_of(cnp.ndarray a, cnp.dtype dtype)
 cpdef object transpose_of(cnp.ndarray a, Py_ssize_t dim0, Py_ssize_t dim1)
 cpdef object permute_of(cnp.ndarray a, object dims)
 cpdef object t_of(cnp.ndarray a)

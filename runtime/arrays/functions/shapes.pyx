@@ -9,7 +9,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport copy_into, empty_array, is_meta
+from gradsmith.runtime.arrays.array cimport copy_into, empty_array, is_meta, meta_array
 from gradsmith.runtime.arrays.functions.normalize cimport is_reduced, read_axes, wrap_dim
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, take
 
@@ -36,8 +36,12 @@ cdef extern from "numpy/arrayobject.h":
 
 cdef object view_at(cnp.ndarray a, Layout *layout, npy_intp offset):
     """Array of this layout over the memory of `a`, `offset` bytes after its first element."""
+    return view_as(a, PyArray_DESCR(<PyArrayObject *>a), layout, offset)
+
+
+cdef object view_as(cnp.ndarray a, PyArray_Descr *descr, Layout *layout, npy_intp offset):
+    """The same with elements of another type."""
     cdef PyObject *owner = <PyObject *>a
-    cdef PyArray_Descr *descr = PyArray_DESCR(<PyArrayObject *>a)
     cdef PyObject *view
     Py_INCREF_descr(descr)
     view = PyArray_NewFromDescr(
@@ -205,6 +209,74 @@ cdef object copied(cnp.ndarray a, Layout *layout):
 
 cdef list element_strides(cnp.ndarray a):
     return [cnp.PyArray_STRIDE(a, i) // cnp.PyArray_ITEMSIZE(a) for i in range(cnp.PyArray_NDIM(a))]
+
+
+# ---- elements of another type
+
+cpdef object view_dtype_of(cnp.ndarray a, cnp.dtype dtype):
+    """The bytes of `a` as elements of another type, of which the last dimension has more when they are smaller."""
+    require_array(a)
+    if dtype is None:
+        raise TypeError("view(): expected a dtype, got None")
+    cdef Layout layout
+    cdef npy_intp old = cnp.PyArray_ITEMSIZE(a)
+    cdef npy_intp new = dtype.itemsize
+    read_layout(a, &layout)
+    if old != new:
+        require_divisible(a, dtype, &layout)
+        layout.sizes[layout.ndim - 1] = layout.sizes[layout.ndim - 1] * old // new
+        layout.strides[layout.ndim - 1] = new
+    if is_meta(<PyObject *>a):
+        return take(meta_array(dtype.num, layout.ndim, layout.sizes))
+    result = view_as(a, <PyArray_Descr *>dtype, &layout, 0)
+    if dtype.kind == "b" and a.dtype.kind != "b":
+        require_truths(result)
+    return result
+
+
+cdef int require_truths(cnp.ndarray a) except -1:
+    """NumPy and the kernels count on bytes that are 0 or 1."""
+    if (a.view("u1") > 1).any():
+        raise RuntimeError("view(): bytes other than 0 and 1 are no bools. Use x.view(gradsmith.uint8) != 0 instead")
+    return 0
+
+
+cdef int require_divisible(cnp.ndarray a, cnp.dtype dtype, Layout *layout) except -1:
+    """Can the elements of the last dimension be taken together, or apart, for a type of that size?
+
+    A stride that is never walked may be any.
+    """
+    cdef npy_intp old = cnp.PyArray_ITEMSIZE(a)
+    cdef npy_intp new = dtype.itemsize
+    cdef npy_intp ratio = max(new // old, 1)
+    cdef int last = layout.ndim - 1
+    cdef bint is_walked = cnp.PyArray_SIZE(a) > 0 and not is_meta(<PyObject *>a)
+    if last < 0:
+        refuse_dtype(a, dtype, "self.dim() cannot be 0", "")
+    if layout.sizes[last] % ratio:
+        refuse_dtype(a, dtype, f"self.size(-1) must be divisible by {ratio}", f", but got {layout.sizes[last]}")
+    if is_walked and ratio > 1 and bytes_before(a) % new:
+        offset = bytes_before(a) // old
+        refuse_dtype(a, dtype, f"self.storage_offset() must be divisible by {ratio}", f", but got {offset}")
+    if is_walked and layout.sizes[last] > 1 and layout.strides[last] != old:
+        refuse_dtype(a, dtype, "self.stride(-1) must be 1", f", but got {layout.strides[last] // old}")
+    for i in range(last):
+        if is_walked and layout.sizes[i] > 1 and layout.strides[i] % (ratio * old):
+            stride = layout.strides[i] // old
+            refuse_dtype(a, dtype, f"self.stride({i}) must be divisible by {ratio}", f", but got {stride}")
+    return 0
+
+
+cdef npy_intp bytes_before(cnp.ndarray a) except -1:
+    """Bytes between the start of the memory that the array shares and its first element."""
+    cdef object owner = a
+    while isinstance(owner.base, cnp.ndarray):
+        owner = owner.base
+    return cnp.PyArray_BYTES(a) - cnp.PyArray_BYTES(<cnp.ndarray>owner)
+
+
+cdef int refuse_dtype(cnp.ndarray a, cnp.dtype dtype, str must, str found) except -1:
+    raise RuntimeError(f"view(): {must} to view {a.dtype} as {dtype} (different element sizes){found}")
 
 
 # ---- dimensions in another order

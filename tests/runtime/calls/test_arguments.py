@@ -175,6 +175,46 @@ def test_arguments_that_fit_nowhere(call) -> None:
         call()
 
 
+def test_a_list_given_one_by_one_beside_another_overload() -> None:
+    x = gs.arange(6.0)
+    expected = [[0, 1, 2], [3, 4, 5]]
+    three = np.int64(3)
+    for seen in (
+        x.view(2, 3),
+        x.view((2, 3)),
+        x.view([2, -1]),
+        x.view(2, three),
+        x.view(size=(2, 3)),
+        x.view(2, gs.tensor(3)),
+    ):
+        assert seen.tolist() == expected
+    assert x.view(6).shape == x.view((6,)).shape == x.view(size=6).shape == (6,)
+    assert gs.tensor(1.0).view(()).shape == ()
+    assert x.view(gs.int32).dtype == x.view(dtype=gs.int32).dtype == gs.int32
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.view(),
+        lambda x: x.view(None),
+        lambda x: x.view(2.0),
+        lambda x: x.view(gs.int32, 3),
+        lambda x: x.view(4, size=(4,)),
+        lambda x: x.view(gs.int32, dtype=gs.int32),
+        lambda x: x.view(shape=(2, 2)),
+    ],
+)
+def test_a_list_given_one_by_one_with_something_else(call) -> None:
+    with pytest.raises(TypeError, match=r"view\(\) received an invalid combination of arguments"):
+        call(X)
+
+
+def test_an_item_of_a_list_that_is_no_number() -> None:
+    with pytest.raises(TypeError, match=r"view\(\): argument 'size' .* element of type Int32DType at pos 1"):
+        X.view(4, gs.int32)
+
+
 # ---- named tuples
 
 
