@@ -16,7 +16,7 @@ from gradsmith.generated.copy cimport op_to
 from gradsmith.runtime.formulas.formulas cimport (
     einsum_of_products, linear_backward_weight, matmul_backward_other, matmul_backward_self, outer_backward,
 )
-from gradsmith.generated.shape cimport op_mT, op_t, op_transpose, op_unsqueeze
+from gradsmith.generated.shape cimport op_flatten, op_mT, op_t, op_transpose, op_unsqueeze
 from gradsmith.generated.unary cimport op_conj
 from gradsmith.runtime.arrays.functions.algebra cimport grouped, linalg
 
@@ -267,7 +267,7 @@ cdef object packed_matmul_of_transpose(tuple operands):
 
 cdef object parts_of_matmul_of_transpose(tuple operands):
     self, mat2 = operands
-    return op_matmul(op_transpose(self, 0, 1), mat2)
+    return op_matmul(op_transpose(op_flatten(self, 0, -2), 0, 1), op_flatten(mat2, 0, -2))
 
 cdef BatchRule batched_matmul_of_transpose
 batched_matmul_of_transpose = BatchRule(
@@ -281,7 +281,7 @@ cdef object call_matmul_of_transpose(self, mat2):
     )
 
 def matmul_of_transpose(input, mat2):
-    """Product of the transpose of a matrix and another, without a view in between.
+    """Product of the transpose of a matrix and another, without a view in between; batches of rows are one matrix each.
 
     ``matmul_of_transpose(Tensor self, Tensor mat2) -> Tensor``
 
@@ -822,7 +822,7 @@ cdef class LinearBackward0(Node):
                 1,
                 op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(
                     grad
-                ) == 2 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
+                ) > 1 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
             )
         if wants(wanted, 2):    # bias
             set_grad_input(grad_inputs, 2, grad)
@@ -895,7 +895,7 @@ def linear(input, weight, bias=None, *, out=None):
 
     Gradients:
         input: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
-        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else
+        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim > 1 and weight.ndim == 2 else
         linear_backward_weight(grad, self, weight.ndim)
         bias: grad
         result: linear(self_t, weight) + linear(self, weight_t) + bias_t

@@ -14831,6 +14831,7 @@ OPS: "tuple[OpRow, ...]" = (
         outputs=(True,),
         samples=(
             {"self": "real(3, 2)", "mat2": "real(3, 4)"},
+            {"self": "real(2, 3, 2)", "mat2": "real(2, 3, 4)"},
         ),
         operators=(),
         aliases=(),
@@ -14840,8 +14841,8 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=False,
         is_composite=False,
         nondifferentiable="",
-        doc="Product of the transpose of a matrix and another, without a view in between.",
-        reference="self.T @ mat2",
+        doc="Product of the transpose of a matrix and another, without a view in between; batches of rows are one matrix each.",
+        reference="self.reshape(-1, self.shape[-1]).T @ mat2.reshape(-1, mat2.shape[-1])",
         batching="parts",
     ),
     OpRow(
@@ -15066,7 +15067,7 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "out"),
         entries=("op_linear",),
         inputs=("self", "weight", "bias"),
-        gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim == 2 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
+        gradients=(("self", "matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)"), ("weight", "matmul_of_transpose(grad, conj(self)) if grad.ndim > 1 and weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)"), ("bias", "grad")),
         tangent="linear(self_t, weight) + linear(self, weight_t) + bias_t",
         derived=(),
         saving="saves self for the gradient of weight, weight for the gradient of self",

@@ -28,6 +28,8 @@ _ATOM = 8
 
 # Work per element in additions, for the decision to use threads.
 _COSTS = {"call": 8, "/": 3}
+# Functions of floats that are written out in headers of their own, since libmvec's are slower: name, header.
+_OWN_OF_FLOATS = {"erf": ("gs_erf_float32", "support/erf.h")}
 _CHEAP_CALLS = frozenset({"fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmax", "fmin"})
 
 
@@ -56,6 +58,7 @@ class Kernel:
     input_places: tuple[str, ...]  # GS_GRAD | 0, GS_SAVED | 1; or the number of an argument
     scalar_places: tuple[int, ...]
     cost: int
+    headers: tuple[str, ...]  # of the functions that it calls, besides libm's
     float_body: LoopBody
     double_body: LoopBody
 
@@ -69,9 +72,14 @@ def kernel_of(loop: Loop) -> Kernel:
         input_places=loop.input_places,
         scalar_places=loop.scalar_places,
         cost=_cost(loop.term),
+        headers=tuple(sorted({_OWN_OF_FLOATS[t.name][1] for t in loop.term.steps() if _is_own(t)})),
         float_body=_body(loop.term, "f"),
         double_body=_body(loop.term, ""),
     )
+
+
+def _is_own(term: Term) -> bool:
+    return term.kind == "call" and term.name in _OWN_OF_FLOATS
 
 
 def _cost(term: Term) -> int:
@@ -142,7 +150,7 @@ class _BodyPrinter:
                 return self._number(term.value)
             case "call":
                 arguments = ", ".join(self._print(operand, names)[0] for operand in term.operands)
-                return f"{term.name}{self.suffix}({arguments})", _ATOM
+                return f"{self._function(term)}({arguments})", _ATOM
             case "select":
                 test, body, orelse = (self._within(operand, 1, names) for operand in term.operands)
                 return f"{test} ? {body} : {orelse}", 0
@@ -152,6 +160,9 @@ class _BodyPrinter:
             return f"{symbol}{self._within(term.operands[0], binding + 1, names)}", binding
         left = self._within(term.operands[0], _left_binding(term), names)
         return f"{left} {term.kind} {self._within(term.operands[1], binding + 1, names)}", binding
+
+    def _function(self, term: Term) -> str:
+        return _OWN_OF_FLOATS[term.name][0] if self.suffix == "f" and _is_own(term) else term.name + self.suffix
 
     def _within(self, term: Term, binding: int, names: Mapping[Term, str]) -> str:
         text, own = self._print(term, names)

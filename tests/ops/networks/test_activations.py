@@ -56,6 +56,15 @@ def test_definitions(name, dtype):
     np.testing.assert_allclose(function(grid).numpy(), definition(grid.numpy().astype("float64")), **close)
 
 
+def test_digits_of_the_error_function_of_floats():
+    """Within 4 units in the last place everywhere, odd, never beyond 1, and NaN for NaN."""
+    x = np.concatenate([np.linspace(0, 5, 20_001), np.logspace(-37, 0, 1000), [0.0, 1e30, inf]]).astype(np.float32)
+    found, expected = gs.erf(gs.from_numpy(x)).numpy(), np.array([math.erf(number) for number in x])
+    assert np.all(np.abs(found - expected) <= 4 * np.spacing(expected.astype(np.float32)))
+    assert found.max() == 1 and np.array_equal(gs.erf(gs.from_numpy(-x)).numpy(), -found)
+    assert math.copysign(1, gs.erf(gs.tensor(-0.0)).item()) == -1 and math.isnan(gs.erf(gs.tensor(nan)).item())
+
+
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_slopes(name):
     """Between the places where the pieces meet."""

@@ -106,6 +106,20 @@ def test_operands_may_lie_in_memory_in_any_way():
     np.testing.assert_allclose(F.scaled_dot_product_attention(one, one, one).numpy(), one.numpy())
 
 
+def test_results_and_gradients_lie_in_memory_as_queries_do():
+    """So that heads side by side in a row are joined without a copy."""
+    places = gs.from_numpy(random(7, 2, 3, 4)).requires_grad_()  # places, batch, heads, columns
+    heads = places.permute(1, 2, 0, 3)
+    found = F.scaled_dot_product_attention(heads, heads, heads)
+    assert found.permute(2, 0, 1, 3).is_contiguous()
+    (gradient,) = gs.autograd.grad((found * found).sum(), heads)
+    assert gradient.permute(2, 0, 1, 3).is_contiguous()
+    one = heads.detach()[:, :1].expand(2, 3, 7, 4)
+    assert F.scaled_dot_product_attention(one, one, one).is_contiguous()
+    apart = gs.from_numpy(random(2, 5, 4, 3)).transpose(-2, -1)
+    assert F.scaled_dot_product_attention(apart, apart, apart).shape == (2, 5, 3, 4)
+
+
 @pytest.mark.parametrize("mask", [None, "of queries' heads", "of pairs"])
 def test_heads_of_queries_share_those_of_keys(mask):
     query, key, value = (gs.tensor(random(2, h, 5, 4, seed=n), requires_grad=True) for n, h in enumerate((6, 2, 2)))

@@ -5,7 +5,9 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, binary, linear, matmul, matmul_transposed
 from gradsmith.runtime.arrays.functions.ownership cimport take
-from gradsmith.runtime.arrays.functions.shapes cimport unsqueeze_of
+from gradsmith.runtime.arrays.functions.shapes cimport reshape_of, unsqueeze_of
+
+import math
 
 cnp.import_array()
 
@@ -32,9 +34,13 @@ cpdef object matmul_of(object a, object b):
 
 
 cpdef object matmul_of_transpose_of(object a, object b):
+    """All rows of `a`, as one matrix, transposed, times all rows of `b`."""
     check_types("matmul", a, b)
-    if cnp.PyArray_NDIM(a) != 2 or cnp.PyArray_NDIM(b) != 2 or cnp.PyArray_DIM(a, 0) != cnp.PyArray_DIM(b, 0):
+    if a.ndim < 2 or a.ndim != b.ndim or a.shape[:a.ndim - 1] != b.shape[:b.ndim - 1]:
         raise RuntimeError(f"matmul_of_transpose(): matrices with as many rows are expected, but got sizes {sizes(a, b)}")
+    if a.ndim > 2:
+        rows = math.prod(a.shape[:a.ndim - 1])
+        a, b = reshape_of(a, (rows, a.shape[a.ndim - 1])), reshape_of(b, (rows, b.shape[b.ndim - 1]))
     return take(matmul_transposed(<PyObject *>a, True, <PyObject *>b, False))
 
 

@@ -12,7 +12,7 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, t
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.networks.heads import has_rows, places_for, sizes_of
+from gradsmith.runtime.arrays.functions.networks.heads import has_rows, order_of_rows, places_for, sizes_of
 
 cnp.import_array()
 
@@ -27,6 +27,10 @@ cdef extern from "runtime/arrays/kernels/networks/attention.h":
         const cnp.npy_intp *value_at
         const cnp.npy_intp *mask_at
         cnp.npy_intp query_row, key_row, value_row, mask_row, mask_column
+        const cnp.npy_intp *result_at
+        const cnp.npy_intp *grads_at[3]
+        cnp.npy_intp result_row
+        cnp.npy_intp grads_row[3]
 
 
 cpdef tuple attention_of(object query, object key, object value, object mask, double scale, bint causal):
@@ -40,7 +44,9 @@ cpdef tuple attention_of(object query, object key, object value, object mask, do
             return (fresh_beside(operand, type_number, shapes[0]), fresh_beside(operand, type_number, shapes[1]))
     query, key, value, mask = in_rows(query), in_rows(key), in_rows(value), in_mask_type(mask, query)
     kept = set_job(&job, sizes, query, key, value, mask, type_number, scale, causal)
-    result, logsumexp = fresh(type_number, shapes[0]), fresh(type_number, shapes[1])
+    result, logsumexp = in_order_of(query, type_number, shapes[0]), fresh(type_number, shapes[1])
+    kept.append(places_of(result, sizes.heads))
+    job.result_at, job.result_row = place(kept[len(kept) - 1]), row_step(result)
     attend(
         &job, data(query), data(key), data(value), data(mask), data(result), data(logsumexp))
     return (result, logsumexp)
@@ -68,10 +74,14 @@ cpdef tuple attention_backward_of(
             return tuple([fresh_beside(operand, type_number, shape) for shape in shapes])
     query, key, value, mask = in_rows(query), in_rows(key), in_rows(value), in_mask_type(mask, query)
     kept = set_job(&job, sizes, query, key, value, mask, type_number, scale, causal)
-    grad, logsumexp, delta = [plain(operand, type_number) for operand in (grad, logsumexp, delta)]
-    results = [fresh(type_number, shape) for shape in shapes]
+    grad = in_rows(take(cast(<PyObject *>grad, type_number)))
+    logsumexp, delta = plain(logsumexp, type_number), plain(delta, type_number)
+    results = [in_order_of(model, type_number, shape) for model, shape in zip((query, key, value), shapes)]
+    kept += [places_of(array, sizes.heads) for array in (grad, *results)]
+    job.result_at, job.result_row = place(kept[len(kept) - 4]), row_step(grad)
     for i in range(3):
         into[i] = data(results[i])
+        job.grads_at[i], job.grads_row[i] = place(kept[len(kept) - 3 + i]), row_step(results[i])
     attend_backward(
         &job, data(query), data(key), data(value), data(mask), data(grad), data(logsumexp),
         data(delta), into)
@@ -88,6 +98,18 @@ cdef object plain(object a, int type_number):
 cdef object in_rows(object a):
     """Itself where elements of rows lie side by side and rows are apart by whole elements."""
     return a if has_rows(a) else take(contiguous(<PyObject *>a))
+
+
+cdef object in_order_of(object model, int type_number, tuple shape):
+    """A new array for rows, with heads and rows in the model's order in memory: what was split apart can be joined."""
+    if cnp.PyArray_IS_C_CONTIGUOUS(model):
+        return fresh(type_number, shape)
+    axes, places = order_of_rows(shape, model.shape, model.strides)
+    return fresh(type_number, tuple([shape[axis] for axis in axes])).transpose(places)
+
+
+cdef object places_of(object a, tuple heads):
+    return places_for(a.shape, a.strides, a.itemsize, heads)
 
 
 cdef object in_mask_type(object mask, object query):
@@ -136,13 +158,13 @@ cdef object set_job(
     job.keys, job.value_width = sizes.value[before], sizes.value[before + 1]
     job.query_row, job.key_row, job.value_row = row_step(query), row_step(key), row_step(value)
     heads = sizes.heads
-    places = [places_for(a.shape, a.strides, a.itemsize, heads) for a in (query, key, value)]
+    places = [places_of(a, heads) for a in (query, key, value)]
     job.heads = cnp.PyArray_SIZE(places[0])
     job.query_at, job.key_at, job.value_at = place(places[0]), place(places[1]), place(places[2])
     job.mask_at = NULL
     job.mask_row = job.mask_column = 0
     if mask is not None:
-        places.append(places_for(mask.shape, mask.strides, mask.itemsize, heads))
+        places.append(places_of(mask, heads))
         job.mask_at, job.mask_row, job.mask_column = place(places[3]), row_step(mask), column_step(mask)
     return places
 

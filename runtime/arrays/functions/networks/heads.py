@@ -79,3 +79,17 @@ def places_for(shape: Shape, strides: Shape, itemsize: int, heads: Shape) -> Arr
     for n, step in zip(shape[:-2], strides[:-2], strict=True):
         places = places[..., None] + np.arange(n, dtype=np.intp) * (step // itemsize)
     return np.ascontiguousarray(np.broadcast_to(places, heads).reshape(-1))
+
+
+@lru_cache(256)
+def order_of_rows(shape: Shape, like: Shape, strides: Shape) -> tuple[Shape, Shape]:
+    """The axes of a new array in the order in which those of another one lie in memory, and where each of them is then.
+
+    Elements of rows are side by side in any case; where the other one broadcasts, the order is that of the axes.
+    """
+    last = len(shape) - 1
+    axes = list(range(last))
+    if len(like) == len(shape) and like[:-2] == shape[:-2] and 0 not in strides[:-1]:
+        axes.sort(key=lambda axis: -abs(strides[axis]))
+    axes.append(last)
+    return tuple(axes), tuple(axes.index(axis) for axis in range(last + 1))

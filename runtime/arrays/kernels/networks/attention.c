@@ -32,7 +32,7 @@
 #include <stdlib.h>
 
 #define SIDE 64
-#define TILE (SIDE * SIDE)
+#define TILE (SIDE * SIDE + 16) /* Rows of tiles side by side would meet in the same few lines of the cache. */
 #define MANY_HEADS 8   /* which keep all threads busy, each as a whole */
 #define MOST_PARTS 4   /* of the queries of one head */
 #define PART 512       /* queries that are worth a part */

@@ -17,10 +17,12 @@ typedef struct {
     npy_intp heads, queries, keys, width, value_width;
     const npy_intp *query_at, *key_at, *value_at, *mask_at;
     npy_intp query_row, key_row, value_row, mask_row, mask_column;
+    const npy_intp *result_at, *grads_at[3]; /* of the result or its gradient; of those of query, key and value */
+    npy_intp result_row, grads_row[3];
 } gs_attention;
 
-/* Called with the GIL, which large ones release; -1 with an exception.  The job is a gs_attention.  What is written, the
- * gradient, `logsumexp` and `delta` (of size (heads, queries)) are row by row. */
+/* Called with the GIL, which large ones release; -1 with an exception.  The job is a gs_attention.  `logsumexp` and
+ * `delta`, of size (heads, queries), are row by row. */
 
 /* `logsumexp` is infinite for a query that may see nothing, whose result is zero. */
 int gs_attend(const void *job, const void *query, const void *key, const void *value, const void *mask, void *result,

@@ -7,9 +7,17 @@ GS_CLONES static void
 NAME(copy_rows)(const REAL *from, npy_intp step, npy_intp rows, npy_intp columns, npy_intp width, REAL *tile)
 {
     for (npy_intp i = 0; i < rows; i++) {
-        memcpy(tile + i * SIDE, from + i * step, sizeof(REAL) * (size_t)columns);
-        if (columns < width) {
-            memset(tile + i * SIDE + columns, 0, sizeof(REAL) * (size_t)(width - columns));
+        const REAL *row = from + i * step;
+        REAL *to = tile + i * SIDE;
+        npy_intp k = 0;
+        for (; k + 16 <= columns; k += 16) { /* a copy of a constant size is no call */
+            memcpy(to + k, row + k, sizeof(REAL) * 16);
+        }
+        for (; k < columns; k++) {
+            to[k] = row[k];
+        }
+        for (; k < width; k++) {
+            to[k] = 0;
         }
     }
 }
@@ -232,8 +240,8 @@ NAME(finish_block)(const job *j, const NAME(meeting) *m, const REAL *averages, c
         logsumexp[i] = sees_nothing ? (REAL)INFINITY : LIBM(log)(sums[i]) + greatest[i];
     }
     for (npy_intp c = 0; c < j->value_columns; c++) {
-        NAME(write_rows)(averages + c * TILE, factors, m->n, NAME(part_of)(a->value_width, c), a->value_width,
-                         (REAL *)j->result + (m->head * a->queries + m->first) * a->value_width + c * SIDE);
+        NAME(write_rows)(averages + c * TILE, factors, m->n, NAME(part_of)(a->value_width, c), a->result_row,
+                         (REAL *)j->result + a->result_at[m->head] + m->first * a->result_row + c * SIDE);
     }
 }
 
@@ -330,8 +338,7 @@ NAME(take_up_block)(const job *j, const NAME(meeting) *m, NAME(desk) *d)
     const gs_attention *a = j->a;
     npy_intp at = m->head * a->queries + m->first;
     NAME(copy_tiles)(j, j->query, a->query_at[m->head], a->query_row, a->width, m->first, m->n, d->queries);
-    NAME(copy_tiles)(j, j->grad, m->head * a->queries * a->value_width, a->value_width, a->value_width, m->first, m->n,
-                     d->grads);
+    NAME(copy_tiles)(j, j->grad, a->result_at[m->head], a->result_row, a->value_width, m->first, m->n, d->grads);
     NAME(transpose_tiles)(m, d->queries, a->width, (REAL)a->scale, d->queries_t);
     NAME(transpose_tiles)(m, d->grads, a->value_width, 1, d->grads_t);
     memset(d->logsumexp, 0, sizeof(d->logsumexp));
@@ -355,15 +362,18 @@ NAME(meet)(const job *j, const NAME(meeting) *m, NAME(desk) *d, REAL *key_sums, 
     NAME(add_over_keys)(j, m, d->slopes, d->keys, a->width, d->sums, m->first_key > 0);
 }
 
+/* Rows of the gradient of query (0), key (1) or value (2) from `first` on. */
 static void
-NAME(write_gradient)(const REAL *tiles, REAL factor, npy_intp rows, npy_intp width, npy_intp row, REAL *out)
+NAME(write_gradient)(const job *j, int of, npy_intp head, npy_intp first, npy_intp rows, npy_intp width, REAL factor,
+                     const REAL *tiles)
 {
-    REAL factors[SIDE];
+    npy_intp step = j->a->grads_row[of];
+    REAL factors[SIDE], *out = (REAL *)j->grads[of] + j->a->grads_at[of][head] + first * step;
     for (int i = 0; i < SIDE; i++) {
         factors[i] = factor;
     }
     for (npy_intp c = 0; c * SIDE < width; c++) {
-        NAME(write_rows)(tiles + c * TILE, factors, rows, NAME(part_of)(width, c), width, out + row * width + c * SIDE);
+        NAME(write_rows)(tiles + c * TILE, factors, rows, NAME(part_of)(width, c), step, out + c * SIDE);
     }
 }
 
@@ -388,7 +398,7 @@ NAME(go_back_in_part)(const job *j, npy_intp head, npy_intp part, NAME(desk) *d,
             memset(d->sums, 0, sizeof(REAL) * TILE * (size_t)j->columns);
         }
         met = visible > met ? visible : met;
-        NAME(write_gradient)(d->sums, (REAL)a->scale, m.n, a->width, head * a->queries + m.first, j->grads[0]);
+        NAME(write_gradient)(j, 0, head, m.first, m.n, a->width, (REAL)a->scale, d->sums);
     }
     memset(sums + met * size, 0, sizeof(REAL) * (size_t)((j->key_blocks - met) * size));
 }
@@ -397,9 +407,9 @@ static void
 NAME(write_keys)(const job *j, npy_intp head, npy_intp block, const REAL *sums)
 {
     const gs_attention *a = j->a;
-    npy_intp rows = NAME(part_of)(a->keys, block), row = head * a->keys + block * SIDE;
-    NAME(write_gradient)(sums, (REAL)a->scale, rows, a->width, row, j->grads[1]);
-    NAME(write_gradient)(sums + j->columns * TILE, 1, rows, a->value_width, row, j->grads[2]);
+    npy_intp rows = NAME(part_of)(a->keys, block);
+    NAME(write_gradient)(j, 1, head, block * SIDE, rows, a->width, (REAL)a->scale, sums);
+    NAME(write_gradient)(j, 2, head, block * SIDE, rows, a->value_width, 1, sums + j->columns * TILE);
 }
 
 /* Whole heads, or parts of which `sums` has the gradients of keys and values. */

@@ -18,6 +18,7 @@
 #define CHUNK 2048     /* elements whose moments are taken at once */
 #define COLUMNS 256    /* columns of a block, where groups are columns */
 #define SHORT_RUN 16   /* elements in a row from which on a group is gone over by rows */
+#define ROWS_AT_ONCE 8 /* short ones, so that their divisions and roots overlap */
 #define ROWS_IN_REAL 16 /* rows whose sums are added before they go on in double */
 
 typedef struct {
@@ -53,6 +54,14 @@ static inline int
 goes_by_columns(const gs_normalization *n)
 {
     return n->outer > 1 && n->inner < SHORT_RUN;
+}
+
+/* Groups that are gone over together, where each is one row: as many as stay in L1. */
+static npy_intp
+rows_at_once(const gs_normalization *n)
+{
+    npy_intp most = n->outer == 1 ? CHUNK / n->inner : 1;
+    return most < 1 ? 1 : smaller(most, ROWS_AT_ONCE);
 }
 
 /* Groups of which a block of columns consists. */

@@ -2,16 +2,47 @@
 
 /* ---- pieces: some elements in a row that have one factor for all, or one for each */
 
+#if defined(__GNUC__) || defined(__clang__)
+#define LANES_TYPE(count) __attribute__((vector_size(count * sizeof(REAL))))
+typedef REAL NAME(lanes_32) LANES_TYPE(32);
+typedef REAL NAME(lanes_16) LANES_TYPE(16);
+typedef REAL NAME(lanes_8) LANES_TYPE(8);
+typedef REAL NAME(lanes_4) LANES_TYPE(4);
+#undef LANES_TYPE
+
+/* Adds the halves of a vector; written as a loop over lanes they would go through memory. */
+#define ADD_HALVES(whole, half)                                                \
+    do {                                                                       \
+        memcpy(&half, &whole, sizeof(half));                                   \
+        memcpy(&half##_above, (const char *)&whole + sizeof(half), sizeof(half)); \
+        half += half##_above;                                                  \
+    } while (0)
+
 GS_INLINE double
-NAME(sum_of_lanes)(REAL *lanes)
+NAME(sum_of_lanes)(const REAL *lanes)
 {
-    for (int width = 16; width >= 1; width /= 2) {
-        for (int k = 0; k < width; k++) {
-            lanes[k] += lanes[k + width];
-        }
-    }
-    return (double)lanes[0];
+    NAME(lanes_32) all;
+    NAME(lanes_16) of_16, of_16_above;
+    NAME(lanes_8) of_8, of_8_above;
+    NAME(lanes_4) of_4, of_4_above;
+    memcpy(&all, lanes, sizeof(all));
+    ADD_HALVES(all, of_16);
+    ADD_HALVES(of_16, of_8);
+    ADD_HALVES(of_8, of_4);
+    return (double)((of_4[0] + of_4[2]) + (of_4[1] + of_4[3]));
 }
+#undef ADD_HALVES
+#else
+GS_INLINE double
+NAME(sum_of_lanes)(const REAL *lanes)
+{
+    double sum = 0;
+    for (int k = 0; k < 32; k++) {
+        sum += (double)lanes[k];
+    }
+    return sum;
+}
+#endif
 
 GS_INLINE double
 NAME(sum)(const REAL *x, npy_intp n)
@@ -62,15 +93,20 @@ NAME(deviations)(const REAL *x, npy_intp n, REAL from, double *sum, double *squa
 }
 
 GS_INLINE moments
-NAME(moments_of_chunk)(const REAL *x, npy_intp n, int is_centered)
+NAME(moments_about)(const REAL *x, npy_intp n, REAL mean, int is_centered)
 {
     double sum, squares;
-    REAL mean = is_centered ? (REAL)(NAME(sum)(x, n) / (double)n) : 0;
     NAME(deviations)(x, n, mean, &sum, &squares);
     if (!is_centered) {
         return (moments){(double)n, 0, squares};
     }
     return (moments){(double)n, (double)mean + sum / (double)n, squares - sum * sum / (double)n};
+}
+
+GS_INLINE REAL
+NAME(rough_mean)(const REAL *x, npy_intp n, int is_centered)
+{
+    return is_centered ? (REAL)(NAME(sum)(x, n) / (double)n) : 0;
 }
 
 /* ---- a group by rows */
@@ -82,11 +118,25 @@ NAME(moments_of_group)(const gs_normalization *n, const REAL *x, npy_intp group)
     for (npy_intp o = 0; o < n->outer; o++) {
         const REAL *row = x + (o * n->groups + group) * n->inner;
         for (npy_intp i = 0; i < n->inner; i += CHUNK) {
-            npy_intp left = n->inner - i;
-            all = merged(all, NAME(moments_of_chunk)(row + i, left < CHUNK ? left : CHUNK, n->is_centered));
+            npy_intp here = smaller(n->inner - i, CHUNK);
+            REAL mean = NAME(rough_mean)(row + i, here, n->is_centered);
+            all = merged(all, NAME(moments_about)(row + i, here, mean, n->is_centered));
         }
     }
     return all;
+}
+
+/* Of some short rows: all steps of one wait for the step before, those of several rows do not wait for each other. */
+GS_INLINE void
+NAME(moments_of_rows)(const gs_normalization *n, const REAL *x, npy_intp rows, moments *found)
+{
+    REAL means[ROWS_AT_ONCE];
+    for (npy_intp row = 0; row < rows; row++) {
+        means[row] = NAME(rough_mean)(x + row * n->inner, n->inner, n->is_centered);
+    }
+    for (npy_intp row = 0; row < rows; row++) {
+        found[row] = NAME(moments_about)(x + row * n->inner, n->inner, means[row], n->is_centered);
+    }
 }
 
 GS_INLINE void
@@ -143,15 +193,27 @@ NAME(standardize_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
     const gs_normalization *n = j->n;
-    for (npy_intp group = first; group < last; group++) {
-        moments found = NAME(moments_of_group)(n, j->x, group);
-        double var = found.squares / found.count;
-        REAL scale = (REAL)(1 / sqrt(var + n->eps));
-        ((REAL *)j->mean)[group] = (REAL)found.mean;
-        ((REAL *)j->var)[group] = (REAL)var;
+    npy_intp step = rows_at_once(n);
+    moments found[ROWS_AT_ONCE];
+    REAL scales[ROWS_AT_ONCE];
+    for (npy_intp start = first; start < last; start += step) {
+        npy_intp groups = smaller(step, last - start);
+        if (step == 1) {
+            found[0] = NAME(moments_of_group)(n, j->x, start);
+        } else {
+            NAME(moments_of_rows)(n, (const REAL *)j->x + start * n->inner, groups, found);
+        }
+        for (npy_intp g = 0; g < groups; g++) {
+            double var = found[g].squares / found[g].count;
+            ((REAL *)j->mean)[start + g] = (REAL)found[g].mean;
+            ((REAL *)j->var)[start + g] = (REAL)var;
+            scales[g] = (REAL)(1 / sqrt(var + n->eps));
+        }
         for (npy_intp o = 0; o < n->outer; o++) {
-            npy_intp at = (o * n->groups + group) * n->inner;
-            NAME(write_row)(j, (const REAL *)j->x + at, (REAL *)j->out + at, group, (REAL)found.mean, scale);
+            for (npy_intp g = 0; g < groups; g++) {
+                npy_intp at = (o * n->groups + start + g) * n->inner;
+                NAME(write_row)(j, (const REAL *)j->x + at, (REAL *)j->out + at, start + g, (REAL)found[g].mean, scales[g]);
+            }
         }
     }
 }
@@ -240,25 +302,44 @@ NAME(backward_row)(const job *j, const REAL *grad, const REAL *x, REAL *out, npy
     }
 }
 
+/* Of a group: its mean, the factor of the gradient, and those of the differences from the mean and of 1. */
+typedef struct {
+    REAL mean, scale, slope, shift;
+} NAME(pullback);
+
+GS_INLINE NAME(pullback)
+NAME(pullback_of_group)(const job *j, npy_intp group)
+{
+    const gs_normalization *n = j->n;
+    double count = (double)n->outer * (double)n->inner, sum = 0, dot = 0;
+    double scale = 1 / sqrt((double)((const REAL *)j->known_var)[group] + n->eps);
+    REAL mean = ((const REAL *)j->known_mean)[group];
+    for (npy_intp o = 0; o < n->outer; o++) {
+        npy_intp at = (o * n->groups + group) * n->inner;
+        NAME(add_products_of_row)(j, (const REAL *)j->grad + at, (const REAL *)j->x + at, group, mean, &sum, &dot);
+    }
+    return (NAME(pullback)){mean, (REAL)scale, (REAL)(-scale * scale * scale * dot / count),
+                            n->is_centered ? (REAL)(-scale * sum / count) : 0};
+}
+
 GS_CLONES static void
 NAME(backward_rows)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
     const gs_normalization *n = j->n;
-    double count = (double)n->outer * (double)n->inner;
-    for (npy_intp group = first; group < last; group++) {
-        REAL mean = ((const REAL *)j->known_mean)[group];
-        double scale = 1 / sqrt((double)((const REAL *)j->known_var)[group] + n->eps), sum = 0, dot = 0;
-        for (npy_intp o = 0; o < n->outer; o++) {
-            npy_intp at = (o * n->groups + group) * n->inner;
-            NAME(add_products_of_row)(j, (const REAL *)j->grad + at, (const REAL *)j->x + at, group, mean, &sum, &dot);
+    npy_intp step = rows_at_once(n);
+    NAME(pullback) found[ROWS_AT_ONCE];
+    for (npy_intp start = first; start < last; start += step) {
+        npy_intp groups = smaller(step, last - start);
+        for (npy_intp g = 0; g < groups; g++) {
+            found[g] = NAME(pullback_of_group)(j, start + g);
         }
-        REAL slope = (REAL)(-scale * scale * scale * dot / count);
-        REAL shift = n->is_centered ? (REAL)(-scale * sum / count) : 0;
         for (npy_intp o = 0; o < n->outer; o++) {
-            npy_intp at = (o * n->groups + group) * n->inner;
-            NAME(backward_row)(j, (const REAL *)j->grad + at, (const REAL *)j->x + at, (REAL *)j->out + at, group, mean,
-                               (REAL)scale, slope, shift);
+            for (npy_intp g = 0; g < groups; g++) {
+                npy_intp at = (o * n->groups + start + g) * n->inner;
+                NAME(backward_row)(j, (const REAL *)j->grad + at, (const REAL *)j->x + at, (REAL *)j->out + at, start + g,
+                                   found[g].mean, found[g].scale, found[g].slope, found[g].shift);
+            }
         }
     }
 }

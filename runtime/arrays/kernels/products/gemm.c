@@ -38,6 +38,7 @@
 #define K_BLOCK 256
 #define M_BLOCK 1120
 #define N_BLOCK 2048
+#define FEW_COLUMNS 512 /* up to which a row of a is not read often enough to be worth packing */
 #define GROUP 8 /* panels of a that are multiplied with a panel of b while it is in L1 */
 
 typedef enum { SET, ADD, SUBTRACT } write_mode; /* what sums do to c */
@@ -50,7 +51,7 @@ typedef struct {
     npy_intp first_k, n_k;
     npy_intp a_panels, b_panels, groups;
     char *packed_a, *packed_b;
-    int pack_b;
+    int packs_a, packs_b;
 } block;
 
 /* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  A second product that
@@ -153,7 +154,7 @@ run_block(block *b)
 {
     int is_float = b->job.type == NPY_FLOAT32;
     npy_intp pack_cost = b->n_k * b->height / 4 + 8;
-    npy_intp n_packs = b->a_panels + (b->pack_b ? b->b_panels : 0);
+    npy_intp n_packs = (b->packs_a ? b->a_panels : 0) + (b->packs_b ? b->b_panels : 0);
     npy_intp items = b->b_panels * b->groups;
     npy_intp item_cost = b->n_k * b->height * smaller(GROUP, b->a_panels) * 2;
     gs_parallel_run(is_float ? pack_panels_float32 : pack_panels_float64, b, n_packs, gs_piece(n_packs, pack_cost, 1));
@@ -175,7 +176,7 @@ run_blocks(block *b)
                 b->n_rows = smaller(m_block, job->m - b->first_row);
                 b->a_panels = ceil_div(b->n_rows, b->height);
                 b->groups = ceil_div(b->a_panels, GROUP);
-                b->pack_b = b->first_row == 0;
+                b->packs_b = b->first_row == 0;
                 run_block(b);
             }
         }
@@ -186,10 +187,10 @@ int
 gs_gemm_unlocked(const gs_gemm_job *job)
 {
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
-    block b = {.job = *job, .height = panel_height(job->m)};
+    block b = {.job = *job, .height = panel_height(job->m), .packs_a = job->n > FEW_COLUMNS};
     size_t a_size = (size_t)(smaller(job->m, M_BLOCK) + MOST_ROWS + 2) * (size_t)smaller(job->k, K_BLOCK) * size;
     size_t b_size = (size_t)(smaller(job->n, N_BLOCK) + 32) * (size_t)smaller(job->k, K_BLOCK) * size;
-    a_size = (a_size + 63) / 64 * 64;
+    a_size = b.packs_a ? (a_size + 63) / 64 * 64 : 0;
     packing_buffer buffer = take_buffer(a_size + b_size);
     if (buffer.memory == NULL) {
         return -1;

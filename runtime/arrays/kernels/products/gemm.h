@@ -15,6 +15,7 @@ typedef struct {
     npy_intp m, k, n;
     npy_intp a_row, a_column, b_row, b_column, c_row;
     int subtracts;
+    const char *bias; /* n elements that are added to each row of c, or NULL */
 } gs_gemm_job;
 
 /* Can this processor, and this build, do it at all? */

@@ -131,14 +131,15 @@ NAME(pack_panels)(void *context, npy_intp first, npy_intp last)
 {
     const block *b = context;
     const gs_gemm_job *job = &b->job;
+    npy_intp packed_a = b->packs_a ? b->a_panels : 0;
     for (npy_intp i = first; i < last; i++) {
-        if (i < b->a_panels) {
+        if (i < packed_a) {
             npy_intp row = i * b->height;
             const REAL *a = (const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column;
             NAME(pack_panel)(a, job->a_row, job->a_column, b->n_rows - row, b->n_k, b->height,
                              (REAL *)b->packed_a + row * b->n_k);
         } else {
-            npy_intp column = (i - b->a_panels) * WIDTH;
+            npy_intp column = (i - packed_a) * WIDTH;
             const REAL *from = (const REAL *)job->b + (b->first_column + column) * job->b_column + b->first_k * job->b_row;
             NAME(pack_panel)(from, job->b_column, job->b_row, b->n_columns - column, b->n_k, WIDTH,
                              (REAL *)b->packed_b + column * b->n_k);
@@ -160,9 +161,58 @@ NAME(store_edge)(const REAL *sums, REAL *c, npy_intp c_row, npy_intp n_rows, npy
     }
 }
 
+/* Where elements of a lie: of the rows of a panel at one k, and of one k after the other.  One of the two distances is 1;
+ * in a packed panel, as in a transposed operand, it is that of rows. */
+typedef struct {
+    const REAL *first;
+    npy_intp row, k;
+} NAME(left_panel);
+
+/* Sums over k into registers.  `by_rows`: rows of a are apart, and lie along k; four of them, with distances of which
+ * three are kept, have one pointer, since fourteen would not fit into registers. */
 INLINE_AVX512 void
-NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row, npy_intp n_rows,
-               npy_intp n_columns, write_mode mode)
+NAME(sum_products)(const int height, const int by_rows, NAME(left_panel) a, const REAL *b, npy_intp n_k,
+                   NAME(vector) (*sums)[2])
+{
+    const REAL *rows[(MOST_ROWS + 3) / 4];
+    npy_intp apart[4] = {0, a.row, 2 * a.row, 3 * a.row};
+    UNROLL
+    for (int i = 0; i < height; i += 4) {
+        rows[i / 4] = a.first + (by_rows ? i * a.row : i);
+    }
+    for (npy_intp k = 0; k < n_k; k++) {
+        NAME(vector) b0 = ((const NAME(unaligned) *)b)[0], b1 = ((const NAME(unaligned) *)b)[1];
+        UNROLL
+        for (int i = 0; i < height; i++) {
+            REAL x = by_rows ? rows[i / 4][apart[i % 4]] : a.first[i];
+            sums[i][0] += x * b0;
+            sums[i][1] += x * b1;
+        }
+        UNROLL
+        for (int i = 0; i < height && by_rows; i += 4) {
+            rows[i / 4]++;
+        }
+        a.first += a.k;
+        b += WIDTH;
+    }
+}
+
+INLINE_AVX512 void
+NAME(add_bias)(const int height, const REAL *bias, npy_intp n_columns, NAME(vector) (*sums)[2])
+{
+    NAME(vector) terms[2] = {{0}, {0}};
+    memcpy(terms, bias, sizeof(REAL) * (size_t)(n_columns < WIDTH ? n_columns : WIDTH));
+    UNROLL
+    for (int i = 0; i < height; i++) {
+        sums[i][0] += terms[0];
+        sums[i][1] += terms[1];
+    }
+}
+
+/* A panel of c; `bias`, if it is there, is added to each of its rows. */
+INLINE_AVX512 void
+NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c,
+               npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)
 {
     NAME(vector) sums[MOST_ROWS][2];
     UNROLL
@@ -170,18 +220,18 @@ NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REA
         sums[i][0] = (NAME(vector)){0};
         sums[i][1] = (NAME(vector)){0};
     }
-    for (npy_intp k = 0; k < n_k; k++) {
-        NAME(vector) b0 = ((const NAME(unaligned) *)b)[0], b1 = ((const NAME(unaligned) *)b)[1];
-        UNROLL
-        for (int i = 0; i < height; i++) {
-            sums[i][0] += a[i] * b0;
-            sums[i][1] += a[i] * b1;
-        }
-        a += height;
-        b += WIDTH;
+    NAME(sum_products)(height, by_rows, a, b, n_k, sums);
+    if (bias != NULL) {
+        NAME(add_bias)(height, bias, n_columns, sums);
     }
     if (n_rows < height || n_columns < WIDTH) {
-        NAME(store_edge)((const REAL *)sums, c, c_row, n_rows, n_columns, mode);
+        NAME(vector) edge[MOST_ROWS][2]; /* a copy: registers have no address */
+        UNROLL
+        for (int i = 0; i < height; i++) {
+            edge[i][0] = sums[i][0];
+            edge[i][1] = sums[i][1];
+        }
+        NAME(store_edge)((const REAL *)edge, c, c_row, n_rows, n_columns, mode);
         return;
     }
     UNROLL
@@ -192,11 +242,17 @@ NAME(multiply)(const int height, const REAL *a, const REAL *b, npy_intp n_k, REA
     }
 }
 
-#define KERNEL(height)                                                                                                \
-    AVX512 static void NAME(multiply_##height)(const REAL *a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row,   \
-                                               npy_intp n_rows, npy_intp n_columns, write_mode mode)                         \
-    {                                                                                                                 \
-        NAME(multiply)(height, a, b, n_k, c, c_row, n_rows, n_columns, mode);                                          \
+#define KERNEL(height)                                                                                                   \
+    AVX512 static void NAME(multiply_##height)(NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row, \
+                                               npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)  \
+    {                                                                                                                    \
+        NAME(multiply)(height, 0, a, b, n_k, c, c_row, n_rows, n_columns, mode, bias);                                   \
+    }                                                                                                                    \
+    AVX512 static void NAME(multiply_rows_##height)(NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c,           \
+                                                    npy_intp c_row, npy_intp n_rows, npy_intp n_columns,                \
+                                                    write_mode mode, const REAL *bias)                                  \
+    {                                                                                                                    \
+        NAME(multiply)(height, 1, a, b, n_k, c, c_row, n_rows, n_columns, mode, bias);                                   \
     }
 
 KERNEL(1)
@@ -215,21 +271,25 @@ KERNEL(13)
 KERNEL(14)
 #undef KERNEL
 
-typedef void (*NAME(kernel))(const REAL *, const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp, write_mode);
+typedef void (*NAME(kernel))(NAME(left_panel), const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp,
+                             write_mode, const REAL *);
 
-static const NAME(kernel) NAME(kernels)[MOST_ROWS + 1] = {
-    NULL,           NAME(multiply_1),  NAME(multiply_2),  NAME(multiply_3),  NAME(multiply_4),
-    NAME(multiply_5),  NAME(multiply_6),  NAME(multiply_7),  NAME(multiply_8),  NAME(multiply_9),
-    NAME(multiply_10), NAME(multiply_11), NAME(multiply_12), NAME(multiply_13), NAME(multiply_14),
+/* Of a panel whose rows lie side by side, and of one whose rows lie along k. */
+#define KERNELS(height) {NAME(multiply_##height), NAME(multiply_rows_##height)}
+static const NAME(kernel) NAME(kernels)[MOST_ROWS + 1][2] = {
+    {NULL, NULL}, KERNELS(1),  KERNELS(2),  KERNELS(3),  KERNELS(4),  KERNELS(5),  KERNELS(6),  KERNELS(7),
+    KERNELS(8),   KERNELS(9),  KERNELS(10), KERNELS(11), KERNELS(12), KERNELS(13), KERNELS(14),
 };
+#undef KERNELS
 
 /* Items are numbered panel of b by panel of b, and within one by groups of panels of a. */
 static void
 NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
 {
     const block *b = context;
-    NAME(kernel) kernel = NAME(kernels)[b->height];
-    write_mode mode = b->job.subtracts ? SUBTRACT : b->first_k > 0 ? ADD : SET;
+    const gs_gemm_job *job = &b->job;
+    int is_last = b->first_k + b->n_k == job->k;
+    write_mode mode = job->subtracts ? SUBTRACT : b->first_k > 0 ? ADD : SET;
     for (npy_intp item = first; item < last; item++) {
         npy_intp column = item / b->groups * WIDTH;
         npy_intp panel = item % b->groups * GROUP;
@@ -238,9 +298,15 @@ NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
         for (; panel < end; panel++) {
             npy_intp row = panel * b->height;
             npy_intp n_rows = b->n_rows - row < b->height ? b->n_rows - row : b->height;
-            REAL *c = (REAL *)b->job.c + (b->first_row + row) * b->job.c_row + b->first_column + column;
-            kernel((const REAL *)b->packed_a + row * b->n_k, (const REAL *)b->packed_b + column * b->n_k, b->n_k, c,
-                   b->job.c_row, n_rows, n_columns, mode);
+            REAL *c = (REAL *)job->c + (b->first_row + row) * job->c_row + b->first_column + column;
+            const REAL *bias = is_last && job->bias != NULL ? (const REAL *)job->bias + b->first_column + column : NULL;
+            NAME(left_panel) a = {(const REAL *)b->packed_a + row * b->n_k, 1, b->height};
+            if (!b->packs_a) {
+                a = (NAME(left_panel)){(const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column,
+                                       job->a_row, job->a_column};
+            }
+            NAME(kernels)[b->packs_a ? b->height : n_rows][a.row != 1](a, (const REAL *)b->packed_b + column * b->n_k, b->n_k,
+                                                                      c, job->c_row, n_rows, n_columns, mode, bias);
         }
     }
 }

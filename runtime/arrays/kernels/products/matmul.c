@@ -30,6 +30,7 @@ typedef struct {
     char *a, *b, *c;
     npy_intp m, k, n;
     npy_intp a_row, a_column, b_row, b_column, c_row;
+    const char *bias; /* what our own kernel adds to each row, or NULL */
 } product;
 
 /* Of several products; `steps` are the distances between their operands and results. */
@@ -119,7 +120,7 @@ in_elements(const product *p)
 {
     npy_intp s = p->size;
     return (gs_gemm_job){p->type,      p->a,            p->b,         p->c,            p->m,        p->k, p->n,
-                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s, 0};
+                         p->a_row / s, p->a_column / s, p->b_row / s, p->b_column / s, p->c_row / s, 0, p->bias};
 }
 
 static int
@@ -150,6 +151,12 @@ suits_own(const product *p)
     return (p->type == NPY_FLOAT32 || p->type == NPY_FLOAT64) && p->m >= 4 && p->n >= 32 && p->k >= 16 &&
            work_of(p) >= OWN_FROM && (p->a_row | p->a_column | p->b_row | p->b_column) % s == 0 &&
            (p->a_row == s || p->a_column == s) && (p->b_row == s || p->b_column == s);
+}
+
+static int
+goes_own(const product *p)
+{
+    return suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN;
 }
 
 int
@@ -186,7 +193,7 @@ gemm(const product *p)
         gs_small_product(&job);
         return 0;
     }
-    if (suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN) {
+    if (goes_own(p)) {
         return run_own(p);
     }
     run_blas(p);
@@ -410,14 +417,60 @@ merge_batch_into_rows(batch *all, const operand *x, const operand *y)
     return 1;
 }
 
+/* ---- a bias for each row */
+
+typedef struct {
+    const char *bias;
+    char *out;
+    npy_intp columns;
+} bias_job;
+
+#define ADD_BIAS(name, real)                                         \
+    GS_CLONES static void name(void *context, npy_intp first, npy_intp last) \
+    {                                                                \
+        const bias_job *job = context;                               \
+        const real *bias = (const real *)job->bias;                  \
+        for (npy_intp row = first; row < last; row++) {              \
+            real *out = (real *)job->out + row * job->columns;       \
+            GS_IVDEP                                                 \
+            for (npy_intp i = 0; i < job->columns; i++) {            \
+                out[i] += bias[i];                                   \
+            }                                                        \
+        }                                                            \
+    }
+
+ADD_BIAS(add_bias_float32, float)
+ADD_BIAS(add_bias_float64, double)
+
+/* out += bias, for rows without gaps. */
+static void
+add_to_rows(int type, const char *bias, PyObject *out, npy_intp columns)
+{
+    bias_job job = {bias, gs_fields(out)->data, columns};
+    gs_parallel(type == NPY_FLOAT32 ? add_bias_float32 : add_bias_float64, &job, columns == 0 ? 0 : gs_size(out) / columns,
+                columns + 8, 1);
+}
+
 static int
-multiply(const operand *x, const operand *y, PyObject *out, const result_shape *shape, const gs_loop *loop, int type)
+run_products(batch *all, const operand *x, const operand *y, const char *bias, int *is_biased)
+{
+    if (all->count != 1 && (all->count < 1 || !merge_batch_into_rows(all, x, y))) {
+        return run_batch(all);
+    }
+    *is_biased = bias != NULL && goes_own(&all->one);
+    all->one.bias = *is_biased ? bias : NULL;
+    return gemm(&all->one);
+}
+
+/* `bias`, of floats, is NULL or as long as rows. */
+static int
+multiply(const operand *x, const operand *y, const char *bias, PyObject *out, const result_shape *shape, int type)
 {
     npy_intp size = gs_itemsize[type];
     batch all = {
-        .one = {loop, type, size, gs_fields(x->array)->data, gs_fields(y->array)->data, gs_fields(out)->data, x->rows,
+        .one = {gs_matmul_loop(type), type, size, gs_fields(x->array)->data, gs_fields(y->array)->data, gs_fields(out)->data, x->rows,
                     x->columns, y->columns, x->row_stride, x->column_stride, y->row_stride, y->column_stride,
-                    y->columns * size},
+                    y->columns * size, NULL},
         .nd = shape->n_batch,
         .c_stride = x->rows * y->columns * size,
         .count = 1,
@@ -428,10 +481,14 @@ multiply(const operand *x, const operand *y, PyObject *out, const result_shape *
         all.a_strides[d] = batch_stride(x, shape->n_batch, d);
         all.b_strides[d] = batch_stride(y, shape->n_batch, d);
     }
-    if (all.count == 1 || (all.count > 1 && merge_batch_into_rows(&all, x, y))) {
-        return gemm(&all.one);
+    int is_biased = 0;
+    if (run_products(&all, x, y, bias, &is_biased) < 0) {
+        return -1;
     }
-    return run_batch(&all);
+    if (bias != NULL && !is_biased) {
+        add_to_rows(type, bias, out, y->columns);
+    }
+    return 0;
 }
 
 /* ---- entry */
@@ -479,7 +536,7 @@ multiply_publicly(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
 }
 
 static PyObject *
-multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, int type)
+multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, const char *bias, int type)
 {
     result_shape shape;
     if (x->columns != y->rows) {
@@ -494,14 +551,15 @@ multiply_operands(PyObject *a, const operand *x, PyObject *b, const operand *y, 
         return gs_meta_new(type, shape.nd, shape.dims);
     }
     PyObject *out = gs_array_new(type, shape.nd, shape.dims);
-    if (out != NULL && multiply(x, y, out, &shape, gs_matmul_loop(type), type) < 0) {
+    if (out != NULL && multiply(x, y, bias, out, &shape, type) < 0) {
         Py_CLEAR(out);
     }
     return out;
 }
 
-PyObject *
-gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
+/* `bias`: as for `multiply`. */
+static PyObject *
+matmul_with_bias(PyObject *a, int transpose_a, PyObject *b, int transpose_b, const char *bias)
 {
     int type = check_types(a, b);
     if (type < 0) {
@@ -513,62 +571,46 @@ gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
     operand x = {NULL}, y = {NULL};
     PyObject *out = NULL;
     if (prepare_operand(&x, a, type, transpose_a, 1) == 0 && prepare_operand(&y, b, type, transpose_b, 0) == 0) {
-        out = multiply_operands(a, &x, b, &y, type);
+        out = multiply_operands(a, &x, b, &y, bias, type);
     }
     gs_array_xrelease(x.array);
     gs_array_xrelease(y.array);
     return out;
 }
 
+PyObject *
+gs_matmul(PyObject *a, int transpose_a, PyObject *b, int transpose_b)
+{
+    return matmul_with_bias(a, transpose_a, b, transpose_b, NULL);
+}
+
 /* ---- linear */
 
-typedef struct {
-    const char *bias;
-    char *out;
-    npy_intp columns;
-} bias_job;
-
-#define ADD_BIAS(name, real)                                         \
-    GS_CLONES static void name(void *context, npy_intp first, npy_intp last) \
-    {                                                                \
-        const bias_job *job = context;                               \
-        const real *bias = (const real *)job->bias;                  \
-        for (npy_intp row = first; row < last; row++) {              \
-            real *out = (real *)job->out + row * job->columns;       \
-            GS_IVDEP                                                 \
-            for (npy_intp i = 0; i < job->columns; i++) {            \
-                out[i] += bias[i];                                   \
-            }                                                        \
-        }                                                            \
-    }
-
-ADD_BIAS(add_bias_float32, float)
-ADD_BIAS(add_bias_float64, double)
-
-/* y += bias, where y is a new array. */
-static PyObject *
-add_bias(PyObject *y, PyObject *bias)
+/* A vector of the floats that a product with this weight has, one for each column: it is added while the product is
+ * written. */
+static int
+is_bias_of_rows(PyObject *bias, PyObject *weight)
 {
-    int type = gs_type(y), nd = gs_fields(y)->nd;
-    npy_intp columns = nd == 0 ? 1 : gs_fields(y)->dimensions[nd - 1];
-    int is_float = type == NPY_FLOAT32 || type == NPY_FLOAT64;
-    if (is_float && gs_type(bias) == type && gs_is_plain(bias) && gs_fields(bias)->nd == 1 && nd > 0 &&
-        gs_fields(bias)->dimensions[0] == columns && gs_is_plain(y)) {
-        bias_job job = {gs_fields(bias)->data, gs_fields(y)->data, columns};
-        Py_INCREF(bias);
-        gs_parallel(type == NPY_FLOAT32 ? add_bias_float32 : add_bias_float64, &job, columns == 0 ? 0 : gs_size(y) / columns,
-                    columns + 8, 1);
-        Py_DECREF(bias);
-        return y;
-    }
-    PyObject *sum = gs_binary(GS_ADD, y, bias);
-    gs_array_release(y);
-    return sum;
+    int type = gs_type(weight);
+    return (type == NPY_FLOAT32 || type == NPY_FLOAT64) && gs_type(bias) == type && gs_fields(weight)->nd == 2 &&
+           gs_fields(bias)->nd == 1 && gs_fields(bias)->dimensions[0] == gs_fields(weight)->dimensions[0] &&
+           !gs_is_meta(bias) && gs_is_plain(bias) && gs_matmul_loop(type)->state != GS_REFUSED;
 }
 
 PyObject *
 gs_linear(PyObject *x, PyObject *weight, PyObject *bias)
 {
+    if (bias == NULL) {
+        return gs_matmul(x, 0, weight, 1);
+    }
+    if (is_bias_of_rows(bias, weight)) {
+        Py_INCREF(bias);
+        PyObject *result = matmul_with_bias(x, 0, weight, 1, gs_fields(bias)->data);
+        Py_DECREF(bias);
+        return result;
+    }
     PyObject *y = gs_matmul(x, 0, weight, 1);
-    return y == NULL || bias == NULL ? y : add_bias(y, bias);
+    PyObject *sum = y == NULL ? NULL : gs_binary(GS_ADD, y, bias);
+    gs_array_xrelease(y);
+    return sum;
 }

@@ -84,6 +84,17 @@ def test_own_matmul_in_blocks(dtype, size, threads):
     array.set_matmul_backend("auto")
 
 
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_rows_that_are_multiplied_where_they_lie(dtype):
+    """The last panel of rows has any height, and rows are apart by more than their length."""
+    for m, (k, n) in itertools.product(range(5, 31), [(300, 70), (257, 513)]):
+        whole, b = values(dtype, (m + 3, k + 5), 1), values(dtype, (k, n), 2)
+        expected = whole[:m, :k].astype("float64") @ b.astype("float64")
+        for a, transposed in ((whole[:m, :k], False), (np.asfortranarray(whole)[:m, :k], False), (whole.T[:k, :m], True)):
+            result = kernels.apply_matmul(a, b, transposed, False)
+            assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
+
+
 def test_matmul_backend_follows_from_the_processor():
     try:
         array.set_matmul_backend("own")
