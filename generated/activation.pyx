@@ -475,7 +475,7 @@ cdef class GeluErfBackward0(Node):
             op_mul_tensor(
                 grad,
                 op_add_tensor(
-                    op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 1), 0.5),
+                    op_add_scalar(op_mul_scalar(op_erf(op_mul_scalar(self_, 0.7071067811865476)), 0.5), 0.5),
                     op_mul_tensor(
                         op_mul_scalar(self_, 0.3989422804014327),
                         op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_)),
@@ -492,7 +492,7 @@ cdef object tangents_gelu_erf(tuple tangents, tuple given):    # auto_element_wi
     return op_mul_tensor(
         self_t,
         op_add_tensor(
-            op_mul_scalar(op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1), 0.5),
+            op_add_scalar(op_mul_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 0.5), 0.5),
             op_mul_tensor(
                 op_mul_scalar(self, 0.3989422804014327), op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self))
             ),
@@ -502,7 +502,10 @@ cdef object tangents_gelu_erf(tuple tangents, tuple given):    # auto_element_wi
 cdef object gelu_erf_by_ops(tuple given):
     self, = given
     self = as_floating(self)
-    return op_mul_tensor(op_mul_scalar(self, 0.5), op_add_scalar(op_erf(op_mul_scalar(self, 0.7071067811865476)), 1))
+    return op_add_tensor(
+        op_mul_scalar(self, 0.5),
+        op_mul_tensor(op_mul_scalar(self, 0.5), op_erf(op_mul_scalar(self, 0.7071067811865476))),
+    )
 
 cdef TensorBase op_gelu_erf(TensorBase self):
     cdef int depth = begin_replaceable_op("gelu_erf", (self,), &batched_gelu_erf) if watching else 0
@@ -541,7 +544,7 @@ def gelu_erf(input):
     input : Tensor
 
     Gradients:
-        input: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self))
+        input: grad * (0.5 + 0.5 * erf(0.7071067811865476 * self) + 0.3989422804014327 * self * exp(-0.5 * self * self))
         result: auto_element_wise
     """
     return call_gelu_erf(input)

@@ -2,6 +2,8 @@
 #include "activation_kernels.h"
 #include "support/erf.h"
 
+#include "elementary/elementary.h"
+
 /* ---- SIGMOID_BACKWARD */
 /* derivatives.yaml: sigmoid */
 
@@ -98,7 +100,7 @@ GS_CLONES static void softplus_backward_self_f(char **args, const double *scalar
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * beta;
-        const float exp_1 = expf(-part_1);
+        const float exp_1 = Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-part_1);
         out[i] = part_1 > threshold ? grad[i] : grad[i] * (1.0f / (1.0f + exp_1));
     }
 }
@@ -113,7 +115,7 @@ GS_CLONES static void softplus_backward_self_d(char **args, const double *scalar
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * beta;
-        const double exp_1 = exp(-part_1);
+        const double exp_1 = Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-part_1);
         out[i] = part_1 > threshold ? grad[i] : grad[i] * (1.0 / (1.0 + exp_1));
     }
 }
@@ -135,7 +137,7 @@ const gs_fused_kernel *const SOFTPLUS_BACKWARD[1] = {
 /* ---- GELU_ERF_BACKWARD */
 /* derivatives.yaml: gelu_erf */
 
-/* self: grad * (0.5 * (1 + erf(0.7071067811865476 * self)) + 0.3989422804014327 * self * exp(-0.5 * self * self)) */
+/* self: grad * (0.5 + 0.5 * erf(0.7071067811865476 * self) + 0.3989422804014327 * self * exp(-0.5 * self * self)) */
 GS_CLONES static void gelu_erf_backward_self_f(char **args, const double *scalars, npy_intp n)
 {
     const float *grad = (const float *)args[0];
@@ -144,7 +146,7 @@ GS_CLONES static void gelu_erf_backward_self_f(char **args, const double *scalar
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (0.5f * (1.0f + gs_erf_float32(0.7071067811865476f * self[i])) + 0.3989422804014327f * self[i] * expf(-0.5f * self[i] * self[i]));
+        out[i] = grad[i] * (0.5f + 0.5f * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7071067811865476, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='erf', value=0.0, label='erf')(0.7071067811865476f * self[i]) + 0.3989422804014327f * self[i] * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=-0.5, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-0.5f * self[i] * self[i]));
     }
 }
 
@@ -156,7 +158,7 @@ GS_CLONES static void gelu_erf_backward_self_d(char **args, const double *scalar
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (0.5 * (1.0 + erf(0.7071067811865476 * self[i])) + 0.3989422804014327 * self[i] * exp(-0.5 * self[i] * self[i]));
+        out[i] = grad[i] * (0.5 + 0.5 * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7071067811865476, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='erf', value=0.0, label='erf')(0.7071067811865476 * self[i]) + 0.3989422804014327 * self[i] * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=-0.5, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-0.5 * self[i] * self[i]));
     }
 }
 
@@ -185,7 +187,7 @@ GS_CLONES static void gelu_tanh_backward_self_f(char **args, const double *scala
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float tanh_1 = tanhf(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i]));
+        const float tanh_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7978845608028654, label=''), Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.044715, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i]));
         out[i] = grad[i] * (0.5f * (1.0f + tanh_1) + 0.3989422804014327f * self[i] * ((1.0f - tanh_1 * tanh_1) * (1.0f + 0.134145f * self[i] * self[i])));
     }
 }
@@ -198,7 +200,7 @@ GS_CLONES static void gelu_tanh_backward_self_d(char **args, const double *scala
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double tanh_1 = tanh(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i]));
+        const double tanh_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7978845608028654, label=''), Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.044715, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i]));
         out[i] = grad[i] * (0.5 * (1.0 + tanh_1) + 0.3989422804014327 * self[i] * ((1.0 - tanh_1 * tanh_1) * (1.0 + 0.134145 * self[i] * self[i])));
     }
 }
@@ -228,7 +230,7 @@ GS_CLONES static void silu_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float sigmoid_1 = 1.0f / (1.0f + expf(-self[i]));
+        const float sigmoid_1 = 1.0f / (1.0f + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]));
         out[i] = grad[i] * (sigmoid_1 * (1.0f + self[i] * (1.0f - sigmoid_1)));
     }
 }
@@ -241,7 +243,7 @@ GS_CLONES static void silu_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double sigmoid_1 = 1.0 / (1.0 + exp(-self[i]));
+        const double sigmoid_1 = 1.0 / (1.0 + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]));
         out[i] = grad[i] * (sigmoid_1 * (1.0 + self[i] * (1.0 - sigmoid_1)));
     }
 }
@@ -270,7 +272,7 @@ GS_CLONES static void sigmoid_forward_f(char **args, const double *scalars, npy_
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 1.0f / (1.0f + expf(-self[i]));
+        out[i] = 1.0f / (1.0f + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]));
     }
 }
 
@@ -281,7 +283,7 @@ GS_CLONES static void sigmoid_forward_d(char **args, const double *scalars, npy_
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 1.0 / (1.0 + exp(-self[i]));
+        out[i] = 1.0 / (1.0 + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]));
     }
 }
 
@@ -379,8 +381,8 @@ GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * beta;
-        const float exp_1 = expf(part_1);
-        const float log1p_1 = log1pf(exp_1);
+        const float exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
+        const float log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
         out[i] = part_1 > threshold ? self[i] : log1p_1 / beta;
     }
 }
@@ -394,8 +396,8 @@ GS_CLONES static void softplus_forward_d(char **args, const double *scalars, npy
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * beta;
-        const double exp_1 = exp(part_1);
-        const double log1p_1 = log1p(exp_1);
+        const double exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
+        const double log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='beta', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
         out[i] = part_1 > threshold ? self[i] : log1p_1 / beta;
     }
 }
@@ -413,7 +415,7 @@ const gs_fused_kernel SOFTPLUS_FORWARD = {
 /* ---- GELU_ERF_FORWARD */
 /* derivatives.yaml: gelu_erf */
 
-/* 0.5 * self * (1 + erf(0.7071067811865476 * self)) */
+/* 0.5 * self + 0.5 * self * erf(0.7071067811865476 * self) */
 GS_CLONES static void gelu_erf_forward_f(char **args, const double *scalars, npy_intp n)
 {
     const float *self = (const float *)args[0];
@@ -421,7 +423,8 @@ GS_CLONES static void gelu_erf_forward_f(char **args, const double *scalars, npy
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 0.5f * self[i] * (1.0f + gs_erf_float32(0.7071067811865476f * self[i]));
+        const float part_1 = 0.5f * self[i];
+        out[i] = part_1 + part_1 * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7071067811865476, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='erf', value=0.0, label='erf')(0.7071067811865476f * self[i]);
     }
 }
 
@@ -432,7 +435,8 @@ GS_CLONES static void gelu_erf_forward_d(char **args, const double *scalars, npy
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 0.5 * self[i] * (1.0 + erf(0.7071067811865476 * self[i]));
+        const double part_1 = 0.5 * self[i];
+        out[i] = part_1 + part_1 * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7071067811865476, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='erf', value=0.0, label='erf')(0.7071067811865476 * self[i]);
     }
 }
 
@@ -456,7 +460,7 @@ GS_CLONES static void gelu_tanh_forward_f(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 0.5f * self[i] * (1.0f + tanhf(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i])));
+        out[i] = 0.5f * self[i] * (1.0f + Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7978845608028654, label=''), Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.044715, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(0.7978845608028654f * (self[i] + 0.044715f * self[i] * self[i] * self[i])));
     }
 }
 
@@ -467,7 +471,7 @@ GS_CLONES static void gelu_tanh_forward_d(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 0.5 * self[i] * (1.0 + tanh(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i])));
+        out[i] = 0.5 * self[i] * (1.0 + Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.7978845608028654, label=''), Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=0.044715, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(0.7978845608028654 * (self[i] + 0.044715 * self[i] * self[i] * self[i])));
     }
 }
 
@@ -491,7 +495,7 @@ GS_CLONES static void silu_forward_f(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] * (1.0f / (1.0f + expf(-self[i])));
+        out[i] = self[i] * (1.0f / (1.0f + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i])));
     }
 }
 
@@ -502,7 +506,7 @@ GS_CLONES static void silu_forward_d(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] * (1.0 / (1.0 + exp(-self[i])));
+        out[i] = self[i] * (1.0 / (1.0 + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i])));
     }
 }
 

@@ -2,6 +2,8 @@
 #include "exponential_kernels.h"
 #include "support/erf.h"
 
+#include "elementary/elementary.h"
+
 /* ---- EXP_BACKWARD */
 /* derivatives.yaml: exp */
 
@@ -260,7 +262,7 @@ GS_CLONES static void erf_loop_backward_self_f(char **args, const double *scalar
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (1.1283791670955126f * expf(-self[i] * self[i]));
+        out[i] = grad[i] * (1.1283791670955126f * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i] * self[i]));
     }
 }
 
@@ -272,7 +274,7 @@ GS_CLONES static void erf_loop_backward_self_d(char **args, const double *scalar
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (1.1283791670955126 * exp(-self[i] * self[i]));
+        out[i] = grad[i] * (1.1283791670955126 * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i] * self[i]));
     }
 }
 
@@ -300,7 +302,7 @@ GS_CLONES static void rsqrt_forward_f(char **args, const double *scalars, npy_in
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 1.0f / sqrtf(self[i]);
+        out[i] = 1.0f / Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i]);
     }
 }
 
@@ -311,7 +313,7 @@ GS_CLONES static void rsqrt_forward_d(char **args, const double *scalars, npy_in
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = 1.0 / sqrt(self[i]);
+        out[i] = 1.0 / Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i]);
     }
 }
 
@@ -335,7 +337,7 @@ GS_CLONES static void erf_loop_forward_f(char **args, const double *scalars, npy
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = gs_erf_float32(self[i]);
+        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='erf', value=0.0, label='erf')(self[i]);
     }
 }
 
@@ -346,7 +348,7 @@ GS_CLONES static void erf_loop_forward_d(char **args, const double *scalars, npy
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = erf(self[i]);
+        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='erf', value=0.0, label='erf')(self[i]);
     }
 }
 

@@ -7,6 +7,10 @@ A loop in C, compiled once per instruction set, is vectorised by the compiler; C
 Three habits keep the loops fast: literals have the type of the elements (a `1.0` in a float loop makes everything
 double, six times slower), a function of libm is called unconditionally and selected afterwards (a call in an arm of
 `?:` stays scalar), and repeated subexpressions become locals.
+
+The commonest functions are those of runtime/arrays/kernels/elementary, which become part of the loop. Sines and cosines
+there are for arguments near zero only: a loop with one goes block by block, looks whether all arguments are near, and
+has a second body for a block where they are not.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .c_names import c_name
 from .loop import Loop
@@ -30,6 +34,8 @@ _ATOM = 8
 _COSTS = {"call": 8, "/": 3}
 # Functions of floats that are written out in headers of their own, since libmvec's are slower: name, header.
 _OWN_OF_FLOATS = {"erf": ("gs_erf_float32", "support/erf.h")}
+_ELEMENTARY = frozenset({"exp", "expm1", "log", "log1p", "tanh", "erf", "erfc"})
+_PERIODIC = frozenset({"sin", "cos"})
 _CHEAP_CALLS = frozenset({"fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmax", "fmin"})
 
 
@@ -45,6 +51,8 @@ class LoopBody:
 
     locals: tuple[Local, ...]
     result: str
+    periodic: tuple[str, ...] = ()  # arguments of sines and cosines
+    far: LoopBody | None = None  # where one of these is far from zero
 
 
 @dataclass(frozen=True)
@@ -88,7 +96,11 @@ def _cost(term: Term) -> int:
 
 
 def _body(term: Term, suffix: str) -> LoopBody:
-    return _BodyPrinter(suffix, _shared(term)).body(term)
+    shared = _shared(term)
+    printer = _BodyPrinter(suffix, shared)
+    body, periodic = printer.body(term), printer.arguments_of_periodic(term)
+    far = _BodyPrinter(suffix, shared, anywhere="_anywhere").body(term) if periodic else None
+    return replace(body, periodic=periodic, far=far)
 
 
 def _shared(term: Term) -> tuple[Term, ...]:
@@ -121,6 +133,7 @@ def _selected_calls(term: Term) -> Iterator[Term]:
 class _BodyPrinter:
     suffix: str  # "f" in the loop over float
     shared: tuple[Term, ...]
+    anywhere: str = ""  # ends the names of sines and cosines that take any argument
 
     def body(self, term: Term) -> LoopBody:
         names: dict[Term, str] = {}
@@ -130,6 +143,10 @@ class _BodyPrinter:
             names[shared] = self._local_name(shared, names)
             locals_.append(Local(names[shared], text))
         return LoopBody(tuple(locals_), self._print(term, names)[0])
+
+    def arguments_of_periodic(self, term: Term) -> tuple[str, ...]:
+        calls = (t for t in term.steps() if t.kind == "call" and t.name in _PERIODIC)
+        return tuple(dict.fromkeys(self._print(t.operands[0], {})[0] for t in calls))
 
     @staticmethod
     def _local_name(term: Term, names: dict[Term, str]) -> str:
@@ -151,6 +168,7 @@ class _BodyPrinter:
             case "call":
                 arguments = ", ".join(self._print(operand, names)[0] for operand in term.operands)
                 return f"{self._function(term)}({arguments})", _ATOM
+                return f"{self._function(term.name)}{self.suffix}({arguments})", _ATOM
             case "select":
                 test, body, orelse = (self._within(operand, 1, names) for operand in term.operands)
                 return f"{test} ? {body} : {orelse}", 0
@@ -163,6 +181,10 @@ class _BodyPrinter:
 
     def _function(self, term: Term) -> str:
         return _OWN_OF_FLOATS[term.name][0] if self.suffix == "f" and _is_own(term) else term.name + self.suffix
+    def _function(self, name: str) -> str:
+        if name in _PERIODIC:
+            return f"gs_{name}{self.anywhere}"
+        return f"gs_{name}" if name in _ELEMENTARY else name
 
     def _within(self, term: Term, binding: int, names: Mapping[Term, str]) -> str:
         text, own = self._print(term, names)

@@ -11,6 +11,9 @@ import numpy
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
+cdef extern from "runtime/arrays/kernels/threads/blas_threads.h":
+    void gs_limit_blas_threads(int n) noexcept
+
 cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_import_numpy() except -1
     int gs_loops_init() except -1
@@ -612,10 +615,11 @@ cdef int outers_of_groups(const void *job) except -1:
 
 
 def set_num_threads(n):
-    """Let kernels use up to `n` threads for large arrays, the calling one included."""
+    """Let kernels use up to `n` threads for large arrays, the calling one included, and NumPy's BLAS as many."""
     if n < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
     gs_set_num_threads(n)
+    gs_limit_blas_threads(gs_get_num_threads())
 
 
 def get_num_threads():

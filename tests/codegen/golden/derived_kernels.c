@@ -11,7 +11,7 @@ GS_CLONES static void gated_backward_self_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (expf(self[i] * other[i]) * (1.0f + other[i] * self[i]));
+        out[i] = grad[i] * (gs_expf(self[i] * other[i]) * (1.0f + other[i] * self[i]));
     }
 }
 
@@ -24,7 +24,7 @@ GS_CLONES static void gated_backward_self_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (exp(self[i] * other[i]) * (1.0 + other[i] * self[i]));
+        out[i] = grad[i] * (gs_exp(self[i] * other[i]) * (1.0 + other[i] * self[i]));
     }
 }
 
@@ -47,7 +47,7 @@ GS_CLONES static void gated_backward_other_f(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (self[i] * self[i] * expf(self[i] * other[i]));
+        out[i] = grad[i] * (self[i] * self[i] * gs_expf(self[i] * other[i]));
     }
 }
 
@@ -60,7 +60,7 @@ GS_CLONES static void gated_backward_other_d(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (self[i] * self[i] * exp(self[i] * other[i]));
+        out[i] = grad[i] * (self[i] * self[i] * gs_exp(self[i] * other[i]));
     }
 }
 
@@ -90,7 +90,7 @@ GS_CLONES static void gated_forward_f(char **args, const double *scalars, npy_in
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] * expf(self[i] * other[i]);
+        out[i] = self[i] * gs_expf(self[i] * other[i]);
     }
 }
 
@@ -102,7 +102,7 @@ GS_CLONES static void gated_forward_d(char **args, const double *scalars, npy_in
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] * exp(self[i] * other[i]);
+        out[i] = self[i] * gs_exp(self[i] * other[i]);
     }
 }
 

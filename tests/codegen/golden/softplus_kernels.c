@@ -12,7 +12,7 @@ GS_CLONES static void softplus_backward_self_f(char **args, const double *scalar
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * beta;
-        const float exp_1 = expf(part_1);
+        const float exp_1 = gs_expf(part_1);
         out[i] = part_1 > threshold ? grad[i] : grad[i] * beta * exp_1;
     }
 }
@@ -27,7 +27,7 @@ GS_CLONES static void softplus_backward_self_d(char **args, const double *scalar
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * beta;
-        const double exp_1 = exp(part_1);
+        const double exp_1 = gs_exp(part_1);
         out[i] = part_1 > threshold ? grad[i] : grad[i] * beta * exp_1;
     }
 }
@@ -59,7 +59,7 @@ GS_CLONES static void softplus_forward_f(char **args, const double *scalars, npy
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * beta;
-        const float exp_1 = expf(part_1);
+        const float exp_1 = gs_expf(part_1);
         out[i] = part_1 > threshold ? self[i] : exp_1 - 1.0f;
     }
 }
@@ -73,7 +73,7 @@ GS_CLONES static void softplus_forward_d(char **args, const double *scalars, npy
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * beta;
-        const double exp_1 = exp(part_1);
+        const double exp_1 = gs_exp(part_1);
         out[i] = part_1 > threshold ? self[i] : exp_1 - 1.0;
     }
 }

@@ -9,7 +9,8 @@ from codegen.build.build import load_table
 from codegen.build.loops import Places, expect_loop
 from codegen.loops import kernels
 from codegen.loops.kernels import Kernel
-from codegen.loops.terms import number, power, product, reciprocal
+from codegen.loops.loop import Loop
+from codegen.loops.terms import Term, binary, call, number, power, product, reciprocal
 
 # Division and powers, which the small table lacks, and the op whose gradient is under test.
 MORE = """
@@ -76,12 +77,26 @@ def test_one_expression(text: str, c: str) -> None:
 
 
 def test_what_occurs_twice_is_a_local() -> None:
-    assert body("grad * exp(self) * exp(self)") == "exp_1 = expf(self[i]); grad[i] * exp_1 * exp_1"
+    assert body("grad * exp(self) * exp(self)") == "exp_1 = gs_expf(self[i]); grad[i] * exp_1 * exp_1"
 
 
 def test_libm_is_called_before_a_selection() -> None:
     """A call in an arm of `?:` would not be vectorised."""
-    assert body("where(self > 0, exp(self), grad)") == "exp_1 = expf(self[i]); self[i] > 0.0f ? exp_1 : grad[i]"
+    assert body("where(self > 0, exp(self), grad)") == "exp_1 = gs_expf(self[i]); self[i] > 0.0f ? exp_1 : grad[i]"
+
+
+def loop_of(term: Term) -> Loop:
+    return Loop("k", "", term, inputs=("x",), scalars=(), input_places=("0",), scalar_places=())
+
+
+def test_sines_of_far_arguments_have_a_body_of_their_own() -> None:
+    twice = binary("*", number(2), Term("input", name="x"))
+    near = kernels.kernel_of(loop_of(binary("+", call("cos", twice), call("sin", twice)))).float_body
+    assert near.periodic == ("2.0f * x[i]",)
+    assert near.result == "gs_cosf(part_1) + gs_sinf(part_1)"
+    assert near.far is not None and near.far.locals == near.locals
+    assert near.far.result == "gs_cos_anywheref(part_1) + gs_sin_anywheref(part_1)"
+    assert kernels.kernel_of(loop_of(call("exp", twice))).float_body.far is None
 
 
 def test_literals_have_the_type_of_the_loop() -> None:

@@ -1,5 +1,6 @@
 """The same program gives the same bits, whatever is switched on elsewhere and however often it runs."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -100,6 +101,55 @@ def test_products_have_the_same_bits_in_every_process():
             stack.enter_context(subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=subprocess.PIPE, text=True))
             for _ in range(3)
         ]
+        found = {run.communicate()[0] for run in runs}
+    assert len(found) == 1 and found != {""}
+
+
+TRAINING = """
+import hashlib, sys
+import numpy as np
+import gradsmith as gs
+from gradsmith import nn
+
+gs.use_deterministic_algorithms(True)
+kept = [np.empty(int(sys.argv[1]) * k + 40, np.uint8) for k in range(1, 40)]  # moves what is allocated next
+gs.manual_seed(0)
+rng = np.random.default_rng(0)
+digest = hashlib.sha256()
+for dtype in (gs.float32, gs.float64):
+    model = nn.Sequential(
+        nn.Linear(40, 96), nn.LayerNorm(96), nn.GELU(), nn.Linear(96, 64), nn.Tanh(), nn.Dropout(0.2), nn.Linear(64, 10),
+    ).to(dtype=dtype)
+    scale = nn.Parameter(gs.ones(3, 40, dtype=dtype))
+    optimizer = gs.optim.Adam([*model.parameters(), scale], lr=1e-2)
+    data = gs.tensor(rng.standard_normal((300, 40)), dtype=dtype)
+    labels = gs.tensor(rng.integers(0, 10, 300))
+    for step in range(4):
+        x = data[step::4] * scale[step % 3] + gs.sin(data[step::4] * 5)
+        loss = nn.functional.cross_entropy(model(x), labels[step::4]) + x.logsumexp(1).mean() + (x.softmax(1) ** 2).sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        digest.update(loss.detach().numpy().tobytes())
+    for value in model.state_dict().values():
+        digest.update(value.numpy().tobytes())
+print(digest.hexdigest())
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_a_training_has_the_same_bits_in_every_process(threads):
+    """Other memory, other hashes of names, other processes beside it."""
+    with ExitStack() as stack:
+        runs = [
+            stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-c", TRAINING, str(padding)], stdout=subprocess.PIPE, text=True,
+                    env={**os.environ, "GRADSMITH_NUM_THREADS": threads, "PYTHONHASHSEED": str(padding)},
+                )
+            )
+            for padding in (0, 1008, 4112)
+        ]  # fmt: skip
         found = {run.communicate()[0] for run in runs}
     assert len(found) == 1 and found != {""}
 

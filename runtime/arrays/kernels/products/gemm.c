@@ -15,12 +15,13 @@
  * An element of c is always the sum over k in the same order, K_BLOCK after K_BLOCK: results do not depend on threads.
  */
 #include "products/gemm.h"
+#include "support/simd.h"
 #include "threads/thread_pool.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#if defined(__x86_64__) && !defined(GRADSMITH_NO_CLONES) && \
+#if defined(__x86_64__) && !defined(GRADSMITH_NO_CLONES) && GRADSMITH_HIGHEST_LEVEL >= 4 && \
     ((defined(__clang__) && __clang_major__ >= 12) || (!defined(__clang__) && defined(__GNUC__) && __GNUC__ >= 12))
 
 #define AVX512_FEATURES "avx512f,avx512vl,avx512bw,avx512dq,fma"

@@ -18,6 +18,7 @@
  */
 #include "loops.h"
 #include "complex_loops.h"
+#include "elementary/loops.h"
 
 #define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
 gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
@@ -368,11 +369,14 @@ sign_of_halves(char **args, const npy_intp *dims, const npy_intp *strides, void 
 static int
 take_own(gs_ufunc ufunc, int type, gs_loop *loop)
 {
-    loop->run = ufunc != GS_SIGN      ? gs_complex_loop(ufunc, type)
-                : type == NPY_FLOAT16 ? sign_of_halves
-                : type == NPY_FLOAT32 ? sign_of_floats
-                : type == NPY_FLOAT64 ? sign_of_doubles
-                                      : gs_complex_loop(ufunc, type);
+    loop->run = gs_elementary_loop(ufunc, type);
+    if (loop->run == NULL) {
+        loop->run = ufunc != GS_SIGN      ? gs_complex_loop(ufunc, type)
+                    : type == NPY_FLOAT16 ? sign_of_halves
+                    : type == NPY_FLOAT32 ? sign_of_floats
+                    : type == NPY_FLOAT64 ? sign_of_doubles
+                                          : gs_complex_loop(ufunc, type);
+    }
     loop->out_type = (int16_t)type;
     return loop->run != NULL;
 }

@@ -5,7 +5,8 @@
  * the x86-64 baseline.  GS_IVDEP tells the compiler that iterations do not depend on each other.  Kernels must be
  * compiled with -O3 -fno-math-errno and never with -ffast-math.
  *
- * Build flags: -DGRADSMITH_NO_CLONES (no ifunc dispatch), -DGRADSMITH_NO_LIBMVEC (scalar libm only).
+ * Build flags: -DGRADSMITH_NO_CLONES (no ifunc dispatch), -DGRADSMITH_NO_LIBMVEC (scalar libm only), and
+ * -DGRADSMITH_HIGHEST_LEVEL=3 (nothing beyond x86-64-v3, that is AVX2, on machines that have AVX-512, to test and time).
  */
 #ifndef GRADSMITH_SIMD_H
 #define GRADSMITH_SIMD_H
@@ -31,10 +32,18 @@
 #define GS_HIDDEN_END
 #endif
 
+#ifndef GRADSMITH_HIGHEST_LEVEL
+#define GRADSMITH_HIGHEST_LEVEL 4
+#endif
+
 /* GS_CLONES: written before a function definition.  Needs ifunc support, that is glibc. */
 #if !defined(GRADSMITH_NO_CLONES) && defined(__x86_64__) && defined(__linux__) && defined(__GLIBC__) && \
     defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#if GRADSMITH_HIGHEST_LEVEL >= 4
 #define GS_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define GS_CLONES __attribute__((target_clones("arch=x86-64-v3", "default")))
+#endif
 #else
 #define GS_CLONES
 #endif

@@ -18,6 +18,7 @@
 #endif
 #include "thread_pool.h"
 #include "primitives.h"
+#include "threads/blas_threads.h"
 
 #include <stdlib.h>
 
@@ -251,19 +252,24 @@ reset_after_fork(void)
 }
 #endif
 
+/* What the environment asks for, or 0. */
 static int
-initial_threads(void)
+wanted_threads(void)
 {
     const char *text = getenv("GRADSMITH_NUM_THREADS");
     int n = text == NULL ? 0 : atoi(text);
-    return n > 0 ? n : gs_available_cores();
+    return n > 0 ? n : 0;
 }
 
 void
 gs_threads_init(void)
 {
     gs_gate_init(&pool.gate);
-    gs_set_num_threads(initial_threads());
+    int wanted = wanted_threads();
+    gs_set_num_threads(wanted > 0 ? wanted : gs_available_cores());
+    if (wanted > 0) {
+        gs_limit_blas_threads(wanted);
+    }
 #ifndef _WIN32
     pthread_atfork(NULL, NULL, reset_after_fork);
 #endif

@@ -3,7 +3,7 @@
 import array_testing as kernels
 import numpy as np
 import pytest
-from operands import assert_close, assert_same, values
+from operands import assert_close, assert_near, assert_same, values
 
 from gradsmith.runtime.arrays import array
 
@@ -96,7 +96,7 @@ def test_default_dtype():
 
 def test_integers_in_float_functions():
     x = values("int64", 5)
-    assert_same(kernels.apply_unary("EXP", x), np.exp(x.astype("float32")))
+    assert_near(kernels.apply_unary("EXP", x), np.exp(x.astype("float32")))
     assert_same(kernels.apply_binary("TRUE_DIVIDE", x, x[::-1]), x.astype("float32") / x[::-1].astype("float32"))
     assert_same(kernels.apply_unary("FLOOR", x), x)
     assert_same(kernels.apply_unary("CONJUGATE", x), x)

@@ -1,0 +1,108 @@
+/* Note [Logarithms]
+ *
+ * A number is 2^n m with m between sqrt(1/2) and sqrt(2), and log x = n log 2 + log(1 + f) with f = m - 1.  In single
+ * precision log(1 + f) = f - f^2 / 2 + f^3 p(f).  In double precision a series in s = f / (2 + f) has half as many terms:
+ * log(1 + f) = 2 s + s R(s^2) = f - (f^2 / 2 - s (f^2 / 2 + R)).  n log 2 is added in two parts, the small one first.
+ *
+ * log(1 + x) is log u + c with u = 1 + x rounded and c what the rounding lost, divided by u; where n is 0, f is x itself.
+ */
+#ifndef GRADSMITH_LOGARITHM_FUNCTIONS_H
+#define GRADSMITH_LOGARITHM_FUNCTIONS_H
+
+#include "elementary/exponential.h"
+
+#include <float.h>
+
+/* log(1 + f) + n log 2 + c, with a small c. */
+GS_INLINE float
+gs_log_of_parts_f(float f, float n, float c)
+{
+    float half_square = 0.5f * f * f;
+    float f2 = f * f, f4 = f2 * f2;
+    float p = GS_CUBIC(f, 0.3333333f, -0.2500082f, 0.20001228f, -0.1662336f)
+        + f4 * GS_CUBIC(f, 0.14201735f, -0.13160144f, 0.12761705f, -0.07634739f);
+    float small = f * f * f * p + (n * 3.1946184945309415e-05f + c);
+    return n * 0.693115234375f + (f - (half_square - small));
+}
+
+GS_INLINE double
+gs_log_of_parts(double f, double n, double c)
+{
+    double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
+    double z2 = z * z, z4 = z2 * z2;
+    double p = GS_CUBIC(z, 0.6666666666666735, 0.3999999999941203, 0.28571428743064436, 0.22222198494571563)
+        + z4 * GS_PARABOLA(z, 0.18183568879590606, 0.15313922520235101, 0.14797340861572775);
+    double small = s * (half_square + p * z) + (n * 7.371002565167799e-13 + c);
+    return n * 0.6931471805592082 + (f - (half_square - small));
+}
+
+GS_INLINE float
+gs_logf(float x)
+{
+    int is_tiny = x < FLT_MIN;
+    gs_float_bits scaled = {is_tiny ? x * 8388608.0f : x};
+    uint32_t shifted = scaled.bits - 0x3f3504f3u;
+    float n = (float)((int32_t)shifted >> 23) - (is_tiny ? 23.0f : 0.0f);
+    scaled.bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
+    float result = gs_log_of_parts_f(scaled.value - 1.0f, n, 0.0f);
+    float outside = x == 0.0f ? -INFINITY : NAN;
+    result = x > 0.0f ? result : outside;
+    return x == INFINITY ? x : result;
+}
+
+/* The exponent as a double, without a conversion from 64 bits, which only the newest machines have for vectors. */
+GS_INLINE double
+gs_exponent_of(uint64_t shifted)
+{
+    gs_double_bits n;
+    n.bits = ((shifted >> 52) ^ 0x800) + 0x4330000000000000u;
+    return n.value - (4503599627370496.0 + 2048.0);
+}
+
+GS_INLINE double
+gs_log(double x)
+{
+    int is_tiny = x < DBL_MIN;
+    gs_double_bits scaled = {is_tiny ? x * 4503599627370496.0 : x};
+    uint64_t shifted = scaled.bits - 0x3fe6a09e667f3bcdu;
+    double n = gs_exponent_of(shifted) - (is_tiny ? 52.0 : 0.0);
+    scaled.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    double result = gs_log_of_parts(scaled.value - 1.0, n, 0.0);
+    double outside = x == 0.0 ? -INFINITY : NAN;
+    result = x > 0.0 ? result : outside;
+    return x == INFINITY ? x : result;
+}
+
+GS_INLINE float
+gs_log1pf(float x)
+{
+    float u = 1.0f + x;
+    gs_float_bits parts = {u};
+    uint32_t shifted = parts.bits - 0x3f3504f3u;
+    float n = (float)((int32_t)shifted >> 23);
+    parts.bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
+    float lost = (x >= 1.0f ? 1.0f - (u - x) : x - (u - 1.0f)) / u;
+    float f = n == 0.0f ? x : parts.value - 1.0f;
+    float result = gs_log_of_parts_f(f, n, n == 0.0f ? 0.0f : lost);
+    float outside = x == -1.0f ? -INFINITY : NAN;
+    result = x > -1.0f ? result : outside;
+    return x == INFINITY || fabsf(x) < 1e-8f ? x : result;
+}
+
+GS_INLINE double
+gs_log1p(double x)
+{
+    double u = 1.0 + x;
+    gs_double_bits parts = {u};
+    uint64_t shifted = parts.bits - 0x3fe6a09e667f3bcdu;
+    double n = gs_exponent_of(shifted);
+    parts.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    double lost = (x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0)) / u;
+    double f = n == 0.0 ? x : parts.value - 1.0;
+    double result = gs_log_of_parts(f, n, n == 0.0 ? 0.0 : lost);
+    double outside = x == -1.0 ? -INFINITY : NAN;
+    result = x > -1.0 ? result : outside;
+    return x == INFINITY || fabs(x) < 1e-17 ? x : result;
+}
+
+#endif
