@@ -11,7 +11,7 @@ import numpy
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
 
-cdef extern from "runtime/arrays/kernels/threads/blas_threads.h":
+cdef extern from "runtime/arrays/kernels/products/blas.h":
     void gs_limit_blas_threads(int n) noexcept
 
 cdef extern from "runtime/arrays/kernels/kernels.h":

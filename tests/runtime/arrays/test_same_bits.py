@@ -118,7 +118,8 @@ rng = np.random.default_rng(0)
 digest = hashlib.sha256()
 for dtype in (gs.float32, gs.float64):
     model = nn.Sequential(
-        nn.Linear(40, 96), nn.LayerNorm(96), nn.GELU(), nn.Linear(96, 64), nn.Tanh(), nn.Dropout(0.2), nn.Linear(64, 10),
+        nn.Linear(40, 96), nn.LayerNorm(96), nn.GELU(), nn.Linear(96, 64), nn.Tanh(), nn.Dropout(0.2),
+        nn.Linear(64, 10),
     ).to(dtype=dtype)
     scale = nn.Parameter(gs.ones(3, 40, dtype=dtype))
     optimizer = gs.optim.Adam([*model.parameters(), scale], lr=1e-2)
@@ -126,7 +127,8 @@ for dtype in (gs.float32, gs.float64):
     labels = gs.tensor(rng.integers(0, 10, 300))
     for step in range(4):
         x = data[step::4] * scale[step % 3] + gs.sin(data[step::4] * 5)
-        loss = nn.functional.cross_entropy(model(x), labels[step::4]) + x.logsumexp(1).mean() + (x.softmax(1) ** 2).sum()
+        loss = nn.functional.cross_entropy(model(x), labels[step::4])
+        loss = loss + x.logsumexp(1).mean() + (x.softmax(1) ** 2).sum()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

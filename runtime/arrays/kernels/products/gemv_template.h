@@ -24,6 +24,11 @@ NAME(dot_row)(const REAL *a, const REAL *x, npy_intp n)
             lanes[k] += a[i + k] * x[i + k];
         }
     }
+    for (; i + 8 <= n; i += 8) {
+        for (int k = 0; k < 8; k++) {
+            lanes[k] += a[i + k] * x[i + k];
+        }
+    }
     for (; i < n; i++) {
         rest += a[i] * x[i];
     }

@@ -18,7 +18,7 @@
 #endif
 #include "thread_pool.h"
 #include "primitives.h"
-#include "threads/blas_threads.h"
+#include "products/blas.h"
 
 #include <stdlib.h>
 

@@ -196,16 +196,22 @@ def test_gradients_of_far_and_near_arguments():
 
 SOURCE = """
 #include "elementary/elementary.h"
-#define BOTH(name)                                                                                               \\
-    void name##_of_floats(const float *x, float *out, long n) { GS_IVDEP for (long i = 0; i < n; i++) { out[i] = gs_##name##f(x[i]); } } \\
-    void name##_of_doubles(const double *x, double *out, long n) { GS_IVDEP for (long i = 0; i < n; i++) { out[i] = gs_##name(x[i]); } }
+#define LOOP(name, function, real)                       \\
+    void name(const real *x, real *out, long n)          \\
+    {                                                    \\
+        GS_IVDEP                                         \\
+        for (long i = 0; i < n; i++) {                   \\
+            out[i] = function(x[i]);                     \\
+        }                                                \\
+    }
+#define BOTH(name) LOOP(name##_of_floats, gs_##name##f, float) LOOP(name##_of_doubles, gs_##name, double)
 BOTH(exp) BOTH(expm1) BOTH(log) BOTH(log1p) BOTH(tanh) BOTH(erf) BOTH(erfc) BOTH(sin) BOTH(cos)
 """
 
 
 @pytest.fixture(scope="module")
 def levels(tmp_path_factory):
-    """The functions compiled for each instruction set that this machine has, as libraries by the compiler's name for it."""
+    """The functions compiled for each instruction set that this machine has, by the compiler's name for it."""
     from compiling.toolchain import Toolchain
 
     toolchain = Toolchain()

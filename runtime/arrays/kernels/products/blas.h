@@ -1,0 +1,17 @@
+/* The BLAS that NumPy calls, seen from outside. */
+#ifndef GRADSMITH_BLAS_H
+#define GRADSMITH_BLAS_H
+
+#include "support/simd.h"
+
+GS_HIDDEN_BEGIN
+
+/* Lets BLAS use at most n threads, see Note [Threads of BLAS]; called with the GIL, sets no exception. */
+void gs_limit_blas_threads(int n);
+
+/* Has it chosen kernels for AVX-512 on this machine?  Found out once, with the GIL. */
+int gs_blas_uses_avx512(void);
+
+GS_HIDDEN_END
+
+#endif
