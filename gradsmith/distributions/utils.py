@@ -12,11 +12,12 @@ import numpy as np
 
 from gradsmith.generated import broadcast_tensors, cat, clamp, clamp_max, clamp_min, log, logit, logsumexp, softmax
 from gradsmith.generated.tensor import Tensor
-from gradsmith.random.continuous import random, standard_exponential, standard_normal
+from gradsmith.random.continuous import random, standard_exponential
 from gradsmith.runtime.arrays.dtypes import finfo, get_default_dtype
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor, empty, tensor
+from gradsmith.runtime.tensors.factories.random import randn
 from gradsmith.runtime.tensors.queries import is_tensor
 
 Found = TypeVar("Found")
@@ -247,7 +248,7 @@ def _sum_rightmost(value: Tensor, dim: int) -> Tensor:
 
 def standard_normal_like(shape: Sequence[int], like: Tensor) -> Tensor:
     """Normal numbers of a shape, with the dtype and on the device of a parameter."""
-    return _noise(standard_normal, shape, like)
+    return _noise(randn, shape, like)
 
 
 def uniform_like(shape: Sequence[int], like: Tensor) -> Tensor:

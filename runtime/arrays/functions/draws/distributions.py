@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.draws.bits import STREAM_SIZE, fill_even, uninitialised
 from gradsmith.runtime.arrays.functions.draws.categories import categories_at
 
 Array = np.ndarray[Any, Any]
@@ -58,25 +59,31 @@ def multinomial_of(weights: Array, num_samples: int, replacement: bool, generato
     shape = (*weights.shape[:-1], num_samples)
     if has_no_data(weights):
         return array_without_data(shape, np.dtype(np.int64))
-    rows = weights.reshape(-1, weights.shape[-1]).astype(np.float64)
-    _expect_weights(rows, num_samples, replacement)
+    rows = weights.reshape(-1, weights.shape[-1])
     if replacement:
-        sums = np.cumsum(rows, axis=1)
-        levels = generator.random((rows.shape[0], num_samples)) * sums[:, -1:]
-        # Rounding of the product may reach the sum of all; the last place with a weight is the one that is meant.
-        last = rows.shape[1] - 1 - np.argmax(rows[:, ::-1] > 0, axis=1)
-        return np.asarray(np.minimum(categories_at(sums, levels), last[:, None]).reshape(shape))
+        return np.asarray(categories_at(rows, _levels((rows.shape[0], num_samples), generator)).reshape(shape))
+    rows = rows.astype(np.float64)
+    _expect_weights(rows, num_samples)
     with np.errstate(divide="ignore"):
         times = generator.standard_exponential(rows.shape) / rows
     return np.argsort(times, axis=1, kind="stable")[:, :num_samples].reshape(shape)
 
 
-def _expect_weights(rows: Array, num_samples: int, replacement: bool) -> None:
+def _levels(shape: tuple[int, int], generator: Any) -> Array:
+    """Numbers from 0 (included) to 1; many of them from streams of bits."""
+    if shape[0] * shape[1] < 2 * STREAM_SIZE:
+        return np.asarray(generator.random(shape))
+    levels = uninitialised(shape, np.dtype(np.float64))
+    fill_even(generator, levels)
+    return levels
+
+
+def _expect_weights(rows: Array, num_samples: int) -> None:
     if not np.all(np.isfinite(rows) & (rows >= 0)):
         raise RuntimeError("multinomial(): probability tensor contains either `inf`, `nan` or element < 0")
     if np.any(rows.sum(axis=1) <= 0):
         raise RuntimeError("multinomial(): invalid multinomial distribution (sum of probabilities <= 0)")
-    if not replacement and np.any(np.count_nonzero(rows, axis=1) < num_samples):
+    if np.any(np.count_nonzero(rows, axis=1) < num_samples):
         raise RuntimeError(
             "multinomial(): invalid multinomial distribution (with replacement=False, not enough non-negative category "
             "to sample)"
