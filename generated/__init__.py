@@ -804,6 +804,7 @@ if TYPE_CHECKING:
         standardized,
         standardized_backward,
         standardized_sums,
+        scaled_about,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.channels import (
@@ -1643,6 +1644,7 @@ LAZY = {
     "standardized": "gradsmith.generated.normalization",
     "standardized_backward": "gradsmith.generated.normalization",
     "standardized_sums": "gradsmith.generated.normalization",
+    "scaled_about": "gradsmith.generated.normalization",
     "pixel_shuffle": "gradsmith.generated.channels",
     "pixel_unshuffle": "gradsmith.generated.channels",
     "channel_shuffle": "gradsmith.generated.channels",

@@ -20,3 +20,4 @@ cdef TensorBase op_standardized_backward(
 cdef TensorBase op_standardized_sums(
     TensorBase self, TensorBase x, TensorBase center, TensorBase variance, object size, object dim, object eps
 )
+cdef TensorBase op_scaled_about(TensorBase self, TensorBase center, TensorBase factor, TensorBase term)

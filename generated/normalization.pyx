@@ -4,9 +4,10 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none,
-    BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, collect_edge, connect_3, end_op,
-    ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of, Node, prepare_floating,
+    apply_fused, array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_promoted, as_tensor_operand,
+    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
+    carry_transposed, check_real, collect_edge, connect_3, elementwise, end_op, ended, fused_forward, FusedKernel,
+    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of, Node, plus, prepare_floating,
     replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
     save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
@@ -29,6 +30,10 @@ from gradsmith.runtime.arrays.functions.networks cimport normalized
 import numpy as np
 
 from gradsmith.runtime.switches.return_types import return_type
+
+cdef extern from "normalization_kernels.h":
+    const FusedKernel *const SCALED_ABOUT_BACKWARD[4]
+    const FusedKernel SCALED_ABOUT_FORWARD
 
 
 # ---- layer_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor
@@ -1266,6 +1271,127 @@ def standardized_sums(input, x, center, variance, size, dim, eps):
         result: transposed
     """
     return call_standardized_sums(input, x, center, variance, size, dim, eps)
+
+
+# ---- scaled_about(Tensor self, Tensor center, Tensor factor, Tensor term) -> Tensor
+
+cdef class ScaledAboutBackward0(Node):
+    """Backward of ``scaled_about``."""
+
+    # Saves self and center for the gradient of factor, factor for the gradients of self and center.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        if apply_fused(self, SCALED_ABOUT_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, center, factor = None
+        if wants(wanted, 0):    # self (derived)
+            factor = unpack(self, 2)
+            set_grad_input(grad_inputs, 0, op_mul_tensor(grad, factor))
+        if wants(wanted, 1):    # center (derived)
+            if factor is None:
+                factor = unpack(self, 2)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(op_neg(grad), factor))
+        if wants(wanted, 2):    # factor (derived)
+            self_ = unpack(self, 0)
+            center = unpack(self, 1)
+            set_grad_input(grad_inputs, 2, op_mul_tensor(grad, op_sub_tensor_tensor(self_, center)))
+        if wants(wanted, 3):    # term (derived)
+            set_grad_input(grad_inputs, 3, grad)
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_center, _raw_saved_center = saved_tensor(1)
+    _saved_factor, _raw_saved_factor = saved_tensor(2)
+
+cdef object tangents_scaled_about(tuple tangents, tuple given):    # auto_element_wise
+    self_t, center_t, factor_t, term_t = tangents
+    self, center, factor = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, factor)
+    if center_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_neg(center_t), factor))
+    if factor_t is not None:
+        result_t = plus(result_t, op_mul_tensor(factor_t, op_sub_tensor_tensor(self, center)))
+    if term_t is not None:
+        result_t = plus(result_t, term_t)
+    return result_t
+
+cdef object scaled_about_by_ops(tuple given):
+    self, center, factor, term = given
+    self, center, factor, term = as_promoted((self, center, factor, term))
+    return op_add_tensor(op_mul_tensor(op_sub_tensor_tensor(self, center), factor), term)
+
+cdef TensorBase op_scaled_about(TensorBase self, TensorBase center, TensorBase factor, TensorBase term):
+    cdef int depth = begin_replaceable_op(
+        "scaled_about", (self, center, factor, term), &batched_scaled_about
+    ) if watching else 0
+    cdef PyObject *operands[4]
+    operands[0] = <PyObject *>self
+    operands[1] = <PyObject *>center
+    operands[2] = <PyObject *>factor
+    operands[3] = <PyObject *>term
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&SCALED_ABOUT_FORWARD, operands, ())
+    if result is None:
+        result = by_ops(scaled_about_by_ops, (self, center, factor, term))
+    cdef Node node
+    if requires_grad_3(self, center, factor) or requires_grad_1(term):
+        node = <Node>ScaledAboutBackward0.__new__(ScaledAboutBackward0)
+        node.init(4, 3, 0)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, center)
+        collect_edge(node, 2, factor)
+        collect_edge(node, 3, term)
+        if node.edges[2].node != NULL:
+            save_input(node, 0, self)
+            save_input(node, 1, center)
+        if node.edges[0].node != NULL or node.edges[1].node != NULL:
+            save_input(node, 2, factor)
+        set_history(result, node)
+    if has_tangent_3(self, center, factor) or has_tangent_1(term):
+        carry_tangents(result, (self, center, factor, term), tangents_scaled_about, (self, center, factor))
+    return ended(depth, result)
+
+cdef object packed_scaled_about(tuple operands):
+    return op_scaled_about(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3]
+    )
+
+cdef BatchRule batched_scaled_about
+batched_scaled_about = BatchRule(b"scaled_about", elementwise, b"eeee", packed_scaled_about, NULL)
+
+def call_scaled_about(self, center, factor, term):
+    self = as_tensor_operand(self, "scaled_about", "input", 1, center)
+    center = as_tensor_operand(center, "scaled_about", "center", 2, self)
+    factor = as_tensor_operand(factor, "scaled_about", "factor", 3, self)
+    term = as_tensor_operand(term, "scaled_about", "term", 4, self)
+    check_real(self, "scaled_about")
+    check_real(center, "scaled_about")
+    check_real(factor, "scaled_about")
+    check_real(term, "scaled_about")
+    return op_scaled_about(<TensorBase>self, <TensorBase>center, <TensorBase>factor, <TensorBase>term)
+
+def scaled_about(input, center, factor, term):
+    """Each element less a number, times a factor, plus a term, in one pass.
+
+    ``scaled_about(Tensor self, Tensor center, Tensor factor, Tensor term) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    center : Tensor
+    factor : Tensor
+    term : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad * factor
+        center: -grad * factor
+        factor: grad * (self - center)
+        term: grad
+        result: auto_element_wise
+    """
+    return call_scaled_about(input, center, factor, term)
 
 
 write_out_docstrings(globals())

@@ -9,7 +9,7 @@ import numpy as np
 
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.generated import rsqrt
-from gradsmith.generated.normalization import divided_by_rms, standardized
+from gradsmith.generated.normalization import divided_by_rms, scaled_about, standardized
 from gradsmith.generated.tensor import Tensor
 
 __all__ = ["batch_norm", "instance_norm", "rms_norm"]
@@ -71,7 +71,7 @@ def batch_norm(
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("batch_norm(): Expected running_mean and running_var to be defined when training=False")
-        return _applied(input, _per_channel(running_mean, input), _per_channel(running_var, input), weight, bias, eps)
+        return _applied(input, running_mean, running_var, weight, bias, eps)
     count = input.numel() // max(input.shape[1], 1)
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
@@ -122,7 +122,7 @@ def instance_norm(
             raise RuntimeError(
                 "instance_norm(): Expected running_mean and running_var to be defined when use_input_stats=False"
             )
-        return _applied(input, _per_channel(running_mean, input), _per_channel(running_var, input), weight, bias, eps)
+        return _applied(input, running_mean, running_var, weight, bias, eps)
     count = math.prod(input.shape[2:])
     if count == 1:
         raise ValueError(f"Expected more than 1 spatial element when training, got input size {list(input.shape)}")
@@ -213,8 +213,9 @@ def _go_on(running: Tensor | None, found: Tensor, channels: int, momentum: float
 def _applied(
     input: Tensor, mean: Tensor, var: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> Tensor:
+    """By statistics of channels that are given, in one pass over the input."""
     factor = rsqrt(var + eps)
     if weight is not None:
-        factor = factor * _per_channel(weight, input)
-    result = (input - mean) * factor
-    return result if bias is None else result + _per_channel(bias, input)
+        factor = factor * weight
+    term = mean.new_zeros(()) if bias is None else _per_channel(bias, input)
+    return scaled_about(input, _per_channel(mean, input), _per_channel(factor, input), term)

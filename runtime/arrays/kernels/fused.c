@@ -79,7 +79,7 @@ next_row(const gs_iteration *it, int operand, cursor *c)
     }
 }
 
-static void
+GS_CLONES static void
 repeat_element(char *to, const char *from, npy_intp n, npy_intp size)
 {
     if (size == 4) {
@@ -95,7 +95,7 @@ repeat_element(char *to, const char *from, npy_intp n, npy_intp size)
     }
 }
 
-static void
+GS_CLONES static void
 gather_strided(char *to, const char *from, npy_intp n, npy_intp stride, npy_intp size)
 {
     if (stride == size) {
