@@ -339,3 +339,21 @@ def test_steps_refuse_what_does_not_fit():
     with pytest.raises(RuntimeError):
         first_rows(gs.ones(4, 2), [2, 1], False)
     assert lstm_steps(gs.ones(0, 8), weight, None, h[:0], h[:0], [0, 0], False)[0].shape == (0, 2)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_activations_of_steps_keep_their_digits(dtype):
+    """Of numbers of all sizes: the tangent without a recurrence, and the gates of one step."""
+    x = np.concatenate([np.linspace(-20, 20, 4001), np.logspace(-30, 2, 500), [0.0, 1000.0, np.inf]]).astype(dtype)
+    x = np.concatenate([x, -x])
+    one, none = gs.ones(1, 1, dtype=dtype), gs.zeros(1, 1, dtype=dtype)
+    start = gs.zeros(1, x.size, 1, dtype=dtype)
+    found = gs.rnn_tanh(gs.from_numpy(x[None, :, None]), start, [one, none], False, 1, 0.0, False, False, False)[0]
+    expected = np.tanh(x.astype(np.float64))
+    assert np.all(np.abs(found.numpy().ravel() - expected) <= 4 * np.spacing(np.abs(expected).astype(dtype)))
+    assert np.isnan(gs.rnn_tanh_cell(gs.full((1, 1), np.nan, dtype=dtype), none, one, none).item())
+    weights = [gs.ones(4, 1, dtype=dtype), gs.zeros(4, 1, dtype=dtype)]
+    cells = gs.lstm(gs.from_numpy(x[None, :, None]), (start, start), weights, False, 1, 0.0, False, False, False)[2]
+    finite = np.clip(x.astype(np.float64), -80, None)  # smaller results than the smallest normal number are zero
+    expected = np.tanh(finite) / (1 + np.exp(-finite))
+    np.testing.assert_allclose(cells.numpy().ravel(), expected, rtol=16 * np.finfo(dtype).eps, atol=1e-34)

@@ -9,6 +9,15 @@
  * Errors are below 1 ulp.  Small arguments are first brought to a bound where the exponent's bits are all zero: so what
  * would be smaller than the smallest normal number is zero.  NaN stays NaN.  Arguments are not to be above 88 (709), where
  * the bits would run over; a second bound would cost a tenth of the time.
+ *
+ * e^x - 1 is 2^n (e^r - 1) + (2^n - 1), whose parts are not rounded against each other: it keeps its digits at zero, and
+ * is -1 far below it.  Tangents and logistic functions of any x are made of the exponential of a negative number:
+ *
+ *     tanh |x| = -m / (2 + m)             with m = e^(-2|x|) - 1
+ *     1 - tanh^2 x = 4 e^(-2|x|) / (2 + m)^2
+ *     1 / (1 + e^-x) = 1 / (1 + e),  or e / (1 + e) of a negative x,  with e = e^-|x|
+ *
+ * Errors of these are below 4 ulp.
  */
 #ifndef GRADSMITH_EXPONENTIAL_H
 #define GRADSMITH_EXPONENTIAL_H
@@ -17,8 +26,17 @@
 
 #include <stdint.h>
 
-GS_INLINE float
-gs_exp_float32(float x)
+/* e^x is `power` * (`part` + 1). */
+typedef struct {
+    float power, part;
+} gs_power_float32;
+
+typedef struct {
+    double power, part;
+} gs_power_float64;
+
+GS_INLINE gs_power_float32
+gs_parts_float32(float x)
 {
     const float rounder = 12582912.0f, least = -88.0f;
     union {
@@ -34,13 +52,12 @@ gs_exp_float32(float x)
     p = p * r + 4.1666554e-2f;
     p = p * r + 1.6666577e-1f;
     p = p * r + 0.5f;
-    p = p * (r * r) + r + 1.0f;
     power.bits = (int32_t)((uint32_t)shifted.bits << 23) + 0x3f800000;
-    return p * power.value;
+    return (gs_power_float32){power.value, p * (r * r) + r};
 }
 
-GS_INLINE double
-gs_exp_float64(double x)
+GS_INLINE gs_power_float64
+gs_parts_float64(double x)
 {
     const double rounder = 6755399441055744.0, least = -709.0;
     union {
@@ -61,9 +78,42 @@ gs_exp_float64(double x)
     p = p * r + 4.16666666666239915e-2;
     p = p * r + 0.166666666666666675;
     p = p * r + 0.5;
-    p = p * (r * r) + r + 1.0;
     power.bits = (int64_t)((uint64_t)shifted.bits << 52) + 0x3ff0000000000000;
-    return p * power.value;
+    return (gs_power_float64){power.value, p * (r * r) + r};
 }
+
+/* The functions of one type, of which `f` is the suffix in math.h.  The tangent comes with 1 less its square. */
+#define GS_FUNCTIONS(real, type, f)                                                \
+    GS_INLINE real gs_exp_##type(real x)                                           \
+    {                                                                              \
+        gs_power_##type e = gs_parts_##type(x);                                    \
+        return (e.part + 1) * e.power;                                             \
+    }                                                                              \
+    GS_INLINE real gs_expm1_##type(real x)                                         \
+    {                                                                              \
+        gs_power_##type e = gs_parts_##type(x);                                    \
+        return e.part * e.power + (e.power - 1);                                   \
+    }                                                                              \
+    GS_INLINE real gs_logistic_##type(real x)                                      \
+    {                                                                              \
+        real e = gs_exp_##type(-fabs##f(x)), upper = 1 / (1 + e);                  \
+        return x < 0 ? e * upper : upper;                                          \
+    }                                                                              \
+    GS_INLINE real gs_tanh_##type(real x)                                          \
+    {                                                                              \
+        real m = gs_expm1_##type(-2 * fabs##f(x));                                 \
+        return copysign##f(m / (2 + m), x);                                        \
+    }                                                                              \
+    GS_INLINE real gs_tanh_and_slope_##type(real x, real *slope)                   \
+    {                                                                              \
+        gs_power_##type e = gs_parts_##type(-2 * fabs##f(x));                      \
+        real m = e.part * e.power + (e.power - 1), inverse = 1 / (2 + m);          \
+        *slope = 4 * ((e.part + 1) * e.power) * (inverse * inverse);               \
+        return copysign##f(m * inverse, x);                                        \
+    }
+
+GS_FUNCTIONS(float, float32, f)
+GS_FUNCTIONS(double, float64, )
+#undef GS_FUNCTIONS
 
 #endif

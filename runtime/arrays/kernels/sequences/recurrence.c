@@ -11,6 +11,7 @@
  * gradients of the three, and gives those of the three sources.
  */
 #include "recurrence.h"
+#include "networks/exponential.h"
 #include "row_products.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"

@@ -1,4 +1,4 @@
-/* The steps of recurrence.c for one type: REAL, LIBM(x), the function of math.h, and NAME(x), which adds the suffix. */
+/* The steps of recurrence.c for one type: REAL, and NAME(x), which adds the suffix. */
 
 /* ---- rows and products */
 
@@ -70,20 +70,6 @@ NAME(start)(const void *array, npy_intp row, npy_intp width)
     return array == NULL ? NULL : ROW(array, row, width);
 }
 
-GS_INLINE REAL
-NAME(logistic)(REAL x)
-{
-    return 1 / (1 + LIBM(exp)(-x));
-}
-
-/* 1 - tanh(x)^2, without the difference of numbers that are nearly equal. */
-GS_INLINE REAL
-NAME(slope_of_tanh)(REAL x)
-{
-    REAL e = LIBM(exp)(x < 0 ? 2 * x : -2 * x);
-    return 4 * e / ((1 + e) * (1 + e));
-}
-
 /* ---- LSTM */
 
 /* Where the output of a cell goes before its projection, and where the gradient of that comes from. */
@@ -103,15 +89,15 @@ NAME(run_lstm_gates)(const job *j, const step *s, REAL *outputs)
         const REAL *before = ROW_BEFORE(r->cells, r->initial_cells, n);
         GS_IVDEP
         for (npy_intp u = 0; u < n; u++) {
-            REAL in = NAME(logistic)(gates[u]), forget = NAME(logistic)(gates[n + u]);
-            REAL cell = LIBM(tanh)(gates[2 * n + u]), out = NAME(logistic)(gates[3 * n + u]);
+            REAL in = NAME(gs_logistic)(gates[u]), forget = NAME(gs_logistic)(gates[n + u]);
+            REAL cell = NAME(gs_tanh)(gates[2 * n + u]), out = NAME(gs_logistic)(gates[3 * n + u]);
             REAL next = forget * before[u] + in * cell;
             gates[u] = in;
             gates[n + u] = forget;
             gates[2 * n + u] = cell;
             gates[3 * n + u] = out;
             cells[u] = next;
-            output[u] = out * LIBM(tanh)(next);
+            output[u] = out * NAME(gs_tanh)(next);
         }
     }
 }
@@ -144,8 +130,8 @@ NAME(pull_lstm_gates)(const job *j, const step *s, const REAL *outputs)
         GS_IVDEP
         for (npy_intp u = 0; u < n; u++) {
             REAL in = gates[u], forget = gates[n + u], cell = gates[2 * n + u], out = gates[3 * n + u];
-            REAL bounded = LIBM(tanh)(cells[u]);
-            REAL to_cell = output[u] * out * NAME(slope_of_tanh)(cells[u]) + cells_after[u] * gates_after[n + u] + from_cells[u];
+            REAL slope, bounded = NAME(gs_tanh_and_slope)(cells[u], &slope);
+            REAL to_cell = output[u] * out * slope + cells_after[u] * gates_after[n + u] + from_cells[u];
             to_gates[u] = (to_cell * cell + from_gates[u]) * in * (1 - in);
             to_gates[n + u] = (to_cell * before[u] + from_gates[n + u]) * forget * (1 - forget);
             to_gates[2 * n + u] = (to_cell * in + from_gates[2 * n + u]) * (1 - cell * cell);
@@ -182,7 +168,7 @@ NAME(push_lstm_gates)(const job *j, const step *s, REAL *outputs)
         GS_IVDEP
         for (npy_intp u = 0; u < n; u++) {
             REAL in = gates[u], forget = gates[n + u], cell = gates[2 * n + u], out = gates[3 * n + u];
-            REAL bounded = LIBM(tanh)(cells[u]);
+            REAL slope, bounded = NAME(gs_tanh_and_slope)(cells[u], &slope);
             REAL to_in = to_gates[u] * in * (1 - in), to_forget = to_gates[n + u] * forget * (1 - forget);
             REAL to_cell = to_gates[2 * n + u] * (1 - cell * cell), to_out = to_gates[3 * n + u] * out * (1 - out);
             REAL to_next = forget * to_before[u] + to_forget * before[u] + to_in * cell + in * to_cell + from_cells[u];
@@ -191,7 +177,7 @@ NAME(push_lstm_gates)(const job *j, const step *s, REAL *outputs)
             to_gates[2 * n + u] = to_cell;
             to_gates[3 * n + u] = to_out;
             to_cells[u] = to_next;
-            output[u] = to_out * bounded + out * NAME(slope_of_tanh)(cells[u]) * to_next;
+            output[u] = to_out * bounded + out * slope * to_next;
         }
     }
 }
@@ -235,8 +221,8 @@ NAME(run_gru_gates)(const job *j, const step *s)
         const REAL *before = ROW_BEFORE(r->output, r->initial, n), *from = ROW(r->from_gates, s->row + i, 3 * n);
         GS_IVDEP
         for (npy_intp u = 0; u < n; u++) {
-            REAL reset = NAME(logistic)(gates[u]), update = NAME(logistic)(gates[n + u]);
-            REAL new = LIBM(tanh)(from[2 * n + u] + reset * gates[3 * n + u]);
+            REAL reset = NAME(gs_logistic)(gates[u]), update = NAME(gs_logistic)(gates[n + u]);
+            REAL new = NAME(gs_tanh)(from[2 * n + u] + reset * gates[3 * n + u]);
             gates[u] = reset;
             gates[n + u] = update;
             gates[2 * n + u] = new;
@@ -342,7 +328,7 @@ NAME(activate)(REAL *a, npy_intp n_rows, npy_intp n, int is_relu)
         } else {
             GS_IVDEP
             for (npy_intp i = 0; i < n; i++) {
-                a[i] = LIBM(tanh)(a[i]);
+                a[i] = NAME(gs_tanh)(a[i]);
             }
         }
     }
