@@ -10,6 +10,8 @@ import numpy as np
 
 import gradsmith.generated as ops
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.creation import arange
+from gradsmith.runtime.tensors.factories.random import rand
 
 __all__ = [
     "adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d", "fractional_max_pool2d",
@@ -257,17 +259,16 @@ def _fractional(
         raise RuntimeError(
             f"{op}(): {list(output)} windows of size {list(window)} do not fit an input of size {list(sizes)}"
         )
-    planes = input.reshape(math.prod(input.shape[:-dims]), *sizes)
+    n_planes = math.prod(input.shape[:-dims])
     if samples is None:
-        samples = planes.detach().new_empty((len(planes), dims)).uniform_()
-    if samples.numel() != len(planes) * dims:
-        raise RuntimeError(f"{op}(): expected {dims} samples for each of {len(planes)} planes, but got {samples.shape}")
-    drawn = samples.detach().numpy().astype(np.float64).reshape(len(planes), dims)
-    places = input.new_tensor(_drawn_places(planes.detach().numpy(), output, window, drawn), dtype=np.int64)
-    rows = [x.reshape(len(planes), math.prod(x.shape[1:])) for x in (planes, places)]
-    chosen = ops.gather(rows[0], 1, rows[1])
+        dtype = input.dtype if input.is_floating_point() else None
+        samples = rand(n_planes, dims, dtype=dtype, device=input.device)
+    if samples.numel() != n_planes * dims:
+        raise RuntimeError(f"{op}(): expected {dims} samples for each of {n_planes} planes, but got {samples.shape}")
+    rows = input.reshape(n_planes, math.prod(sizes))
+    places = _drawn_places(rows.detach(), sizes, output, window, samples.detach().double().reshape(n_planes, dims))
     shape = (*input.shape[:-dims], *output)
-    return chosen.reshape(shape), places.reshape(shape)
+    return ops.gather(rows, 1, places).reshape(shape), places.reshape(shape)
 
 
 def _fractional_sizes(op: str, sizes: tuple[int, ...], output_size: Any, output_ratio: Any) -> tuple[int, ...]:
@@ -282,32 +283,33 @@ def _fractional_sizes(op: str, sizes: tuple[int, ...], output_size: Any, output_
 
 
 def _drawn_places(
-    planes: np.ndarray[Any, Any], output: tuple[int, ...], window: tuple[int, ...], samples: np.ndarray[Any, Any]
-) -> np.ndarray[Any, Any]:
-    """(planes, *output): where in each plane the greatest element of each window is."""
-    dims, n_planes = len(output), len(planes)
+    rows: Tensor, sizes: tuple[int, ...], output: tuple[int, ...], window: tuple[int, ...], samples: Tensor
+) -> Tensor:
+    """(planes, windows): where in the row of each plane the greatest element of each window is."""
+    dims, n_planes = len(output), rows.shape[0]
     # PyTorch takes the samples of images in the order of width and height, and those of volumes in that of the sizes.
     order = (1, 0) if dims == 2 else range(dims)
-    flat: Any = np.zeros((n_planes, *[1] * (2 * dims)), np.int64)
+    flat = arange(1, device=rows.device)
     for dim, sample in enumerate(order):
-        seen = _starts(planes.shape[dim + 1], output[dim], window[dim], samples[:, sample])[..., None]
-        seen = seen + np.arange(window[dim])
+        seen = _starts(sizes[dim], output[dim], window[dim], samples[:, sample]).unsqueeze(-1)
+        seen = seen + arange(window[dim], device=rows.device)
         shape = [1] * (2 * dims)
         shape[dim], shape[dims + dim] = output[dim], window[dim]
-        flat = flat * planes.shape[dim + 1] + seen.reshape(n_planes, *shape)
-    flat = flat.reshape(n_planes, math.prod(output), math.prod(window))
-    elements = np.take_along_axis(planes.reshape(n_planes, 1, math.prod(planes.shape[1:])), flat, -1)
-    chosen = np.argmax(elements, -1)[..., None]
-    return np.asarray(np.take_along_axis(flat, chosen, -1).reshape(n_planes, *output))
+        flat = flat * sizes[dim] + seen.reshape(n_planes, *shape)
+    n_windows, n_elements = math.prod(output), math.prod(window)
+    flat = flat.reshape(n_planes, n_windows * n_elements)
+    elements = ops.gather(rows, 1, flat).reshape(n_planes, n_windows, n_elements)
+    chosen = ops.argmax(elements, -1, True)
+    return ops.gather(flat.reshape(n_planes, n_windows, n_elements), 2, chosen).squeeze(2)
 
 
-def _starts(size: int, output: int, window: int, samples: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+def _starts(size: int, output: int, window: int, samples: Tensor) -> Tensor:
     """(planes, output): where windows begin; the last one ends with the plane."""
     step = (size - window) / (output - 1) if output > 1 else 0.0
-    places = np.arange(output) + samples[:, None]
-    starts: np.ndarray[Any, Any] = (places * step).astype(np.int64) - (samples[:, None] * step).astype(np.int64)
-    starts[:, -1] = size - window
-    return starts
+    numbers, samples = arange(output, device=samples.device), samples.unsqueeze(1)
+    starts = ((numbers + samples) * step).to(np.int64) - (samples * step).to(np.int64)
+    found: Tensor = ops.where(numbers == output - 1, size - window, starts)
+    return found
 
 
 # ---- back to images

@@ -233,6 +233,20 @@ def test_starts_of_drawn_windows():
     assert found.tolist() == [[[6, 8, 9], [16, 18, 19], [21, 23, 24]]]
 
 
+@pytest.mark.parametrize("dims", [2, 3])
+def test_drawn_windows_of_batches_and_without_data(dims):
+    pool = getattr(F, f"fractional_max_pool{dims}d")
+    x, samples = gs.from_numpy(distinct(4, 2, 3, *[6] * dims)), gs.rand(4, 2, 3, dims)
+    together = gs.vmap(lambda x, s: pool(x, 2, output_size=3, return_indices=True, _random_samples=s))(x, samples)
+    for i in range(4):
+        one = pool(x[i], 2, output_size=3, return_indices=True, _random_samples=samples[i])
+        assert all(np.array_equal(a[i].numpy(), b.numpy()) for a, b in zip(together, one))
+    drawn = gs.vmap(lambda x: pool(x, 2, output_size=3), randomness="different")(x)
+    assert drawn.shape == (4, 2, 3, *[3] * dims) and set(drawn.numpy().ravel()) <= set(x.numpy().ravel())
+    found, places = pool(x[0].to("meta"), 2, output_ratio=0.5, return_indices=True)
+    assert found.is_meta and places.is_meta and found.shape == places.shape == (2, 3, *[3] * dims)
+
+
 def test_fractions_that_are_refused():
     x = gs.zeros(1, 5, 5)
     for settings in ({}, {"output_size": 2, "output_ratio": 0.5}, {"output_ratio": 1.5}):

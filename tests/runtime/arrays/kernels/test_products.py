@@ -90,7 +90,11 @@ def test_rows_that_are_multiplied_where_they_lie(dtype):
     for m, (k, n) in itertools.product(range(5, 31), [(300, 70), (257, 513)]):
         whole, b = values(dtype, (m + 3, k + 5), 1), values(dtype, (k, n), 2)
         expected = whole[:m, :k].astype("float64") @ b.astype("float64")
-        for a, transposed in ((whole[:m, :k], False), (np.asfortranarray(whole)[:m, :k], False), (whole.T[:k, :m], True)):
+        for a, transposed in (
+            (whole[:m, :k], False),
+            (np.asfortranarray(whole)[:m, :k], False),
+            (whole.T[:k, :m], True),
+        ):
             result = kernels.apply_matmul(a, b, transposed, False)
             assert_close(result, expected, 1e-4 if dtype == "float32" else 1e-12)
 
