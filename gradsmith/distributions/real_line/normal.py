@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gradsmith.distributions import constraints
 from gradsmith.distributions.exp_family import ExponentialFamily
 from gradsmith.distributions.utils import broadcast_all, standard_normal_like
-from gradsmith.generated import erfc, log, square
+from gradsmith.generated import addcmul, erfc, log, square
 from gradsmith.generated.special_namespace import ndtri
 from gradsmith.generated.tensor import Tensor
 
@@ -69,7 +69,7 @@ class Normal(ExponentialFamily):
         return square(self.scale)
 
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.loc + standard_normal_like(self._extended_shape(sample_shape), self.loc) * self.scale
+        return addcmul(self.loc, standard_normal_like(self._extended_shape(sample_shape), self.loc), self.scale)
 
     def log_prob(self, value: Tensor) -> Tensor:
         z = (self._checked(value) - self.loc) / self.scale
