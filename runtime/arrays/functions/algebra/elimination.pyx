@@ -1,8 +1,10 @@
 """Gaussian elimination with row exchanges, and solutions and inverses by the factors that it gives."""
 
 cimport numpy as cnp
+from libc.string cimport memcpy
 
 from gradsmith.runtime.arrays.array cimport lu, lu_inverse, lu_solve
+from gradsmith.runtime.arrays.functions.ownership cimport fresh
 
 import numpy as np
 
@@ -15,9 +17,13 @@ cdef bint are_numbers(cnp.ndarray a) noexcept:
 
 cdef cnp.ndarray plain(cnp.ndarray a, bint copies):
     """Contiguous and in native byte order."""
-    if copies:
-        return np.array(a, (<object>a).dtype.newbyteorder("="), order="C")
-    return np.ascontiguousarray(a, (<object>a).dtype.newbyteorder("="))
+    cdef cnp.ndarray found
+    if not copies:
+        native = cnp.PyArray_ISNOTSWAPPED(a)
+        return cnp.PyArray_GETCONTIGUOUS(a) if native else np.ascontiguousarray(a, a.dtype.newbyteorder("="))
+    found = fresh(cnp.PyArray_TYPE(a), (<object>a).shape)
+    cnp.PyArray_CopyInto(found, a)
+    return found
 
 
 cdef Py_ssize_t count_of(cnp.ndarray a, int dims) noexcept:
@@ -32,16 +38,16 @@ def eliminate(cnp.ndarray a not None):
     """Both factors of each matrix in one array, and the rows, counted from 1, that were exchanged with each row."""
     cdef int ndim = a.ndim
     if ndim < 2 or not are_numbers(a):
-        raise TypeError(f"eliminate(): expected matrices of real or complex numbers, got {a.dtype} of {a.ndim} dimensions")
+        raise TypeError(f"eliminate(): expected matrices of real or complex numbers, got {a.dtype}, {a.ndim} dimensions")
     cdef Py_ssize_t m = a.shape[ndim - 2], n = a.shape[ndim - 1]
     a = plain(a, True)
-    cdef cnp.ndarray pivots = np.empty((*(<object>a).shape[:ndim - 2], min(m, n)), np.int32)
+    cdef cnp.ndarray pivots = fresh(cnp.NPY_INT32, (*(<object>a).shape[:ndim - 2], min(m, n)))
     lu(cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), <int *>cnp.PyArray_DATA(pivots), count_of(a, 2), m, n)
     return a, pivots
 
 
 cdef int check_factors(str name, cnp.ndarray factors, cnp.ndarray pivots) except -1:
-    """Are these what `eliminate` gives for square matrices, with pivots in range?"""
+    """Are these like what `eliminate` gives for square matrices?"""
     cdef int ndim = factors.ndim
     if not (
         ndim > 1 and are_numbers(factors) and factors.shape[ndim - 1] == factors.shape[ndim - 2]
@@ -49,22 +55,33 @@ cdef int check_factors(str name, cnp.ndarray factors, cnp.ndarray pivots) except
         and cnp.PyArray_CompareLists(factors.shape, pivots.shape, ndim - 1)
     ):
         raise TypeError(f"{name}(): expected the factors of square matrices, and their pivots")
-    numbers = <object>pivots
-    if numbers.size and not (0 < numbers.min() and numbers.max() <= factors.shape[ndim - 1]):
-        raise RuntimeError(f"{name}(): the pivots should be between 1 and {factors.shape[ndim - 1]}")
     return 0
 
 
-def solve_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None, cnp.ndarray b not None, bint transposed):
+cdef cnp.ndarray checked(str name, cnp.ndarray pivots, Py_ssize_t m):
+    """Contiguous pivots, all in range."""
+    cdef Py_ssize_t i
+    pivots = plain(pivots, False)
+    cdef const cnp.int32_t *numbers = <const cnp.int32_t *>cnp.PyArray_DATA(pivots)
+    for i in range(cnp.PyArray_SIZE(pivots)):
+        if not 0 < numbers[i] <= m:
+            raise RuntimeError(f"{name}(): the pivots should be between 1 and {m}")
+    return pivots
+
+
+def solve_by_factors(
+    cnp.ndarray factors not None, cnp.ndarray pivots not None, cnp.ndarray b not None, bint transposed
+):
     """Solutions for the columns of `b`, as a new array, by the factors of the matrices or of one for all."""
     check_factors("solve_by_factors", factors, pivots)
     cdef int ndim = b.ndim
     cdef Py_ssize_t n = factors.shape[factors.ndim - 1], step = count_of(factors, 2) != 1, k, count
     if ndim < 2 or b.shape[ndim - 2] != n or cnp.PyArray_TYPE(b) != cnp.PyArray_TYPE(factors):
-        raise TypeError(f"solve_by_factors(): expected {n} rows of {factors.dtype}, got {b.dtype} of size {list((<object>b).shape)}")
+        shown = f"{b.dtype} of size {list((<object>b).shape)}"
+        raise TypeError(f"solve_by_factors(): expected {n} rows of {factors.dtype}, got {shown}")
     if step and not (ndim == factors.ndim and cnp.PyArray_CompareLists(b.shape, factors.shape, ndim - 2)):
         raise TypeError("solve_by_factors(): expected as many matrices on both sides, or one on the left")
-    factors, pivots, b = plain(factors, False), plain(pivots, False), plain(b, True)
+    factors, pivots, b = plain(factors, False), checked("solve_by_factors", pivots, n), plain(b, True)
     k, count = b.shape[ndim - 1], count_of(b, 2)
     lu_solve(
         cnp.PyArray_TYPE(b), cnp.PyArray_DATA(factors), <int *>cnp.PyArray_DATA(pivots), step, cnp.PyArray_DATA(b),
@@ -76,8 +93,8 @@ def solve_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None, 
 def invert_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None):
     """Inverses of the matrices that have these factors."""
     check_factors("invert_by_factors", factors, pivots)
-    factors, pivots = plain(factors, False), plain(pivots, False)
-    cdef cnp.ndarray inverse = np.empty_like(factors)
+    factors, pivots = plain(factors, False), checked("invert_by_factors", pivots, factors.shape[factors.ndim - 1])
+    cdef cnp.ndarray inverse = fresh(cnp.PyArray_TYPE(factors), (<object>factors).shape)
     lu_inverse(
         cnp.PyArray_TYPE(factors), cnp.PyArray_DATA(factors), <int *>cnp.PyArray_DATA(pivots),
         cnp.PyArray_DATA(inverse), count_of(factors, 2), factors.shape[factors.ndim - 1]
@@ -85,25 +102,50 @@ def invert_by_factors(cnp.ndarray factors not None, cnp.ndarray pivots not None)
     return inverse
 
 
-def exchanged_rows(cnp.ndarray pivots not None, Py_ssize_t m):
-    """Which of `m` rows is where after the exchanges, which have to be in range."""
-    cdef cnp.ndarray swaps = np.ascontiguousarray(pivots, np.int32)
-    cdef Py_ssize_t steps = swaps.shape[swaps.ndim - 1]
-    numbers = <object>swaps
-    if pivots.ndim == 0 or steps > m or (numbers.size and not (0 < numbers.min() and numbers.max() <= m)):
-        raise RuntimeError(f"the row exchanges should be vectors of at most {m} numbers from 1 to {m}")
-    cdef cnp.ndarray rows = np.empty((*(<object>pivots).shape[:pivots.ndim - 1], m), np.intp)
-    rows[...] = np.arange(m)
-    cdef Py_ssize_t count = 0 if m == 0 else cnp.PyArray_SIZE(rows) // m
-    cdef cnp.npy_intp *places = <cnp.npy_intp *>cnp.PyArray_DATA(rows)
-    cdef const cnp.int32_t *others = <const cnp.int32_t *>cnp.PyArray_DATA(swaps)
-    cdef Py_ssize_t i, step, other
-    cdef cnp.npy_intp kept
+cdef bint are_in_range(const cnp.int64_t *pivots, Py_ssize_t count, Py_ssize_t m) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(count):
+        if not 0 < pivots[i] <= m:
+            return False
+    return True
+
+
+cdef void exchange_in_one(
+    char *a, const cnp.int64_t *pivots, Py_ssize_t steps, Py_ssize_t row_size, char *row, bint backwards
+) noexcept nogil:
+    cdef Py_ssize_t i, step
+    cdef char *one
+    cdef char *other
+    for i in range(steps):
+        step = steps - 1 - i if backwards else i
+        one, other = a + step * row_size, a + (pivots[step] - 1) * row_size
+        if one != other:
+            memcpy(row, one, row_size)
+            memcpy(one, other, row_size)
+            memcpy(other, row, row_size)
+
+
+def exchange_rows(cnp.ndarray a not None, cnp.ndarray pivots not None, bint backwards):
+    """A copy in which each row is exchanged with its pivot, counted from 1, the last row first if `backwards`.
+
+    A vector of pivots is for all matrices.
+    """
+    cdef int ndim = a.ndim
+    cdef cnp.ndarray places = np.ascontiguousarray(pivots, np.int64)
+    if ndim < 2 or pivots.ndim == 0 or (
+        pivots.ndim > 1 and not (pivots.ndim == ndim - 1 and cnp.PyArray_CompareLists(a.shape, pivots.shape, ndim - 2))
+    ):
+        raise TypeError("exchange_rows(): expected matrices, and as many vectors of pivots or one")
+    cdef Py_ssize_t m = a.shape[ndim - 2], steps = pivots.shape[pivots.ndim - 1], count = count_of(a, 2), i
+    cdef const cnp.int64_t *numbers = <const cnp.int64_t *>cnp.PyArray_DATA(places)
+    if steps > m or not are_in_range(numbers, cnp.PyArray_SIZE(places), m):
+        raise RuntimeError(f"exchange_rows(): expected at most {m} pivots from 1 to {m}")
+    a = plain(a, True)
+    cdef Py_ssize_t row_size = a.shape[ndim - 1] * cnp.PyArray_ITEMSIZE(a), step = steps if pivots.ndim > 1 else 0
+    cdef char *data = cnp.PyArray_BYTES(a)
+    cdef bytearray row = bytearray(row_size)
+    cdef char *memory = row
     with nogil:
         for i in range(count):
-            for step in range(steps):
-                other = others[i * steps + step] - 1
-                kept = places[i * m + step]
-                places[i * m + step] = places[i * m + other]
-                places[i * m + other] = kept
-    return rows
+            exchange_in_one(data + i * m * row_size, numbers + i * step, steps, row_size, memory, backwards)
+    return a

@@ -17,12 +17,13 @@ from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, in
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
-    check_batches,
     check_inexact,
     check_same_dtype,
     check_square,
     converged,
+    joint_batch,
     readable,
+    with_batch,
 )
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination, singular_values
 
@@ -70,7 +71,7 @@ def singular(op: str, a: Array) -> LinAlgError:
 def factored_solution_of(a: Array, b: Array, factors: Array, pivots: Array, adjoint: bool, op: str) -> Array:
     """The solution for a matrix, or for its adjoint."""
     check_right_side(op, a, b)
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch = joint_batch(op, a, b)
     if has_no_data(a) or has_no_data(b):
         return array_without_data((*batch, *b.shape[-2:]), b.dtype)
     if have_rows(factors, a):
@@ -89,17 +90,15 @@ def check_right_side(op: str, a: Array, b: Array) -> None:
         raise RuntimeError(
             f"{op}: Incompatible shapes of A and B for the equation AX = B ({a.shape[-2]}x{a.shape[-1]} and {shown})"
         )
-    check_batches(op, a, b)
 
 
 def by_factors(factors: Array, pivots: Array, b: Array, batch: tuple[int, ...], adjoint: bool) -> Array:
     """A system with the adjoint is the conjugate of one with the transpose."""
-    b = np.broadcast_to(b.conj() if adjoint else b, (*batch, *b.shape[-2:]))
+    conjugates = adjoint and b.dtype.kind == "c"
     if math.prod(factors.shape[:-2]) != 1:
-        factors = np.broadcast_to(factors, (*batch, *factors.shape[-2:]))
-        pivots = np.broadcast_to(pivots, (*batch, pivots.shape[-1]))
-    found = solve_by_factors(factors, pivots, b, adjoint)
-    return found.conj() if adjoint and found.dtype.kind == "c" else found
+        factors, pivots = with_batch(factors, batch), with_batch(pivots, batch, 1)
+    found = solve_by_factors(factors, pivots, with_batch(b.conj() if conjugates else b, batch), adjoint)
+    return found.conj() if conjugates else found
 
 
 # ---- inverses
@@ -126,21 +125,25 @@ def factored_inverse_of(a: Array, factors: Array, pivots: Array) -> Array:
     """Infinities and NaN where a matrix is singular."""
     if has_no_data(a):
         return array_without_data(a.shape, a.dtype)
-    if have_rows(factors, a):
-        return invert_by_factors(factors, pivots)
-    try:
-        return elimination.inv(a)
-    except np.linalg.LinAlgError:
-        return invert_by_factors(*eliminate(a))
+    return with_soundness(a, factors, pivots)[0]
 
 
 def factored_inverse_or_nan_of(a: Array, factors: Array, pivots: Array) -> Array:
-    found = factored_inverse_of(a, factors, pivots)
     if has_no_data(a):
-        return found
+        return array_without_data(a.shape, a.dtype)
+    found, sound = with_soundness(a, factors, pivots)
+    if not sound.all():
+        found[~sound] = np.nan
+    return found
+
+
+def with_soundness(a: Array, factors: Array, pivots: Array) -> tuple[Array, Array]:
+    """The inverse, and for each matrix whether any digits of it are right."""
+    if not have_rows(factors, a):
+        return elimination.inverse(a) or with_soundness(a, *eliminate(a))
+    found = invert_by_factors(factors, pivots)
     with np.errstate(all="ignore"):
-        sound = condition_of(a, found) * np.finfo(a.dtype).eps < 0.1
-    return found if sound.all() else np.where(sound, found, np.nan).astype(a.dtype, copy=False)
+        return found, condition_of(a, found)[..., 0, 0] * np.finfo(a.dtype).eps < 0.1
 
 
 def condition_of(a: Array, inverse: Array) -> Array:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, exchanged_rows
+from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, exchange_rows
 from gradsmith.runtime.arrays.functions.algebra.factored import first_zero
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
     check_inexact,
+    with_batch,
 )
 
 Array: TypeAlias = NDArray[Any]
@@ -49,15 +49,6 @@ def singular_factor(op: str, a: Array, info: Array) -> LinAlgError:
     )
 
 
-def _rows(a: Array, places: Array) -> Array:
-    """Rows of each matrix, for places of the same batch or of one matrix."""
-    if places.ndim == 1:
-        return np.asarray(np.take(a, places, -2))
-    count, (m, n) = math.prod(a.shape[:-2]), a.shape[-2:]
-    starts = m * np.arange(count)[:, None]
-    return np.asarray(a.reshape(count * m, n)[(places.reshape(count, m) + starts).ravel()].reshape(a.shape))
-
-
 def permuted_rows_of(a: Array, pivots: Array, inverse: bool, op: str) -> Array:
     """The product of the permutation matrix, or of its inverse, and a matrix."""
     if a.ndim < 2:
@@ -65,24 +56,26 @@ def permuted_rows_of(a: Array, pivots: Array, inverse: bool, op: str) -> Array:
     if pivots.dtype.kind not in "iu" or not pivots.ndim:
         shown = f"{pivots.dtype} of {pivots.ndim} dimensions"
         raise RuntimeError(f"{op}: pivots should be those of linalg.lu_factor, a Tensor of int32, but they are {shown}")
-    rows = a.shape[-2]
+    batch = batch_with(op, pivots, a)
+    if has_no_data(a) or has_no_data(pivots):
+        return array_without_data((*batch, *a.shape[-2:]), a.dtype)
+    check_places(op, pivots, a.shape[-2])
+    if pivots.ndim > 1:
+        a, pivots = with_batch(a, batch), with_batch(pivots, batch, 1)
+    return exchange_rows(a, pivots, not inverse)
+
+
+def batch_with(op: str, pivots: Array, a: Array) -> tuple[int, ...]:
+    """The dimensions of the batch, to which both have to broadcast."""
+    if pivots.shape[:-1] == a.shape[:-2]:
+        return a.shape[:-2]
     try:
-        batch = np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1])
+        return np.broadcast_shapes(a.shape[:-2], pivots.shape[:-1])
     except ValueError:
         raise RuntimeError(
             f"{op}: the batch dimensions of the pivots, {list(pivots.shape[:-1])}, and of B, {list(a.shape[:-2])}, do "
             "not broadcast"
         ) from None
-    if has_no_data(a) or has_no_data(pivots):
-        return array_without_data((*batch, *a.shape[-2:]), a.dtype)
-    check_places(op, pivots, rows)
-    places = exchanged_rows(pivots, rows)
-    if not inverse:
-        places = np.argsort(places, -1)
-    if places.ndim > 1:
-        places = np.broadcast_to(places, (*batch, rows))
-        a = np.broadcast_to(a, (*batch, *a.shape[-2:]))
-    return _rows(a, places)
 
 
 def check_places(op: str, pivots: Array, rows: int) -> None:

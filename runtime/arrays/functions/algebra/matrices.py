@@ -75,13 +75,22 @@ def batch_element(a: Array, failed: Array) -> str:
     return f"(Batch element {int(np.argmax(failed))}): " if a.ndim > 2 else ""
 
 
-def check_batches(op: str, a: Array, b: Array) -> None:
+def joint_batch(op: str, a: Array, b: Array) -> tuple[int, ...]:
+    """The dimensions before those of the matrices, which have to broadcast."""
+    if a.shape[:-2] == b.shape[:-2]:
+        return a.shape[:-2]
     try:
-        np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        return np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     except ValueError:
         raise RuntimeError(
             f"{op}: the batch dimensions of A and B, {list(a.shape[:-2])} and {list(b.shape[:-2])}, do not broadcast"
         ) from None
+
+
+def with_batch(a: Array, batch: tuple[int, ...], dims: int = 2) -> Array:
+    """A view of an array whose last dimensions are those of a matrix or a vector."""
+    shape = (*batch, *a.shape[a.ndim - dims :])
+    return a if a.shape == shape else np.broadcast_to(a, shape)
 
 
 # ---- parts of matrices

@@ -11,11 +11,11 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
-    check_batches,
     check_matrix,
     check_same_dtype,
     check_square,
     converged,
+    joint_batch,
     mean_of_both,
     readable,
     threshold,
@@ -33,8 +33,7 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
     (m, n), k = a.shape[-2:], b.shape[-1]
     if b.shape[-2] != m:
         raise RuntimeError(f"{op}: input.size(-2) should match other.size(-2), but they are {m} and {b.shape[-2]}")
-    check_batches(op, a, b)
-    batch, real = np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), np.finfo(a.dtype).dtype
+    batch, real = joint_batch(op, a, b), np.finfo(a.dtype).dtype
     if has_no_data(a) or has_no_data(b):
         rank, values = array_without_data(batch, np.dtype(np.int64)), array_without_data((*batch, min(m, n)), real)
         return array_without_data((*batch, n, k), a.dtype), rank, values

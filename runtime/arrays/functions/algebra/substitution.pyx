@@ -3,6 +3,7 @@
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport solve_triangular
+from gradsmith.runtime.arrays.functions.ownership cimport fresh
 
 import numpy as np
 
@@ -33,13 +34,14 @@ def substitute(cnp.ndarray a not None, cnp.ndarray x not None, bint upper, bint 
     ):
         raise TypeError("substitute(): expected square matrices, and as many right sides of their dtype")
     cdef Py_ssize_t n = a.shape[ndim - 1], k = x.shape[ndim - 1]
-    x = np.array(x, (<object>x).dtype.newbyteorder("="), order="C")
+    cdef cnp.ndarray found = fresh(cnp.PyArray_TYPE(x), (<object>x).shape)
+    cnp.PyArray_CopyInto(found, x)
     if cnp.PyArray_SIZE(x) == 0:
-        return x
+        return found
     a = with_one_unit_stride(a)
     cdef Py_ssize_t count = cnp.PyArray_SIZE(x) // (n * k), step = n * n * cnp.PyArray_ITEMSIZE(a)
     solve_triangular(
         cnp.PyArray_TYPE(a), cnp.PyArray_DATA(a), a.strides[ndim - 2], a.strides[ndim - 1], step, upper, unitriangular,
-        cnp.PyArray_DATA(x), count, n, k
+        cnp.PyArray_DATA(found), count, n, k
     )
-    return x
+    return found

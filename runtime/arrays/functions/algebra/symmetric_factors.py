@@ -11,7 +11,7 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
-    check_batches,
+    joint_batch,
     check_matrix,
     check_square,
 )
@@ -52,8 +52,8 @@ def linalg_ldl_solve_of(factors: Array, pivots: Array, b: Array, hermitian: bool
             f"{op}: Incompatible matrix sizes: each A matrix is {rows} by {rows} but each b matrix is {b.shape[-2]} by "
             f"{b.shape[-1]}"
         )
-    check_batches(op, factors, b)
-    check_batches(op, pivots[..., None], b)
+    joint_batch(op, factors, b)
+    joint_batch(op, pivots[..., None], b)
     batch = np.broadcast_shapes(factors.shape[:-2], pivots.shape[:-1], b.shape[:-2])
     if any(has_no_data(x) for x in (factors, pivots, b)):
         return array_without_data((*batch, *b.shape[-2:]), np.result_type(factors, b))

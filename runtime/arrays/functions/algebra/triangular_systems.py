@@ -7,15 +7,16 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
-    check_batches,
     check_matrix,
     check_same_dtype,
     check_square,
+    joint_batch,
     readable,
+    with_batch,
 )
 from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
 
@@ -30,10 +31,10 @@ def triangular_solution_of(a: Array, b: Array, upper: bool, unitriangular: bool,
     if b.shape[-2] != a.shape[-1]:
         shapes = " and ".join("x".join(map(str, m.shape[-2:])) for m in (a, b))
         raise RuntimeError(f"{op}: Incompatible shapes of A and B for the equation AX = B ({shapes})")
-    check_batches(op, a, b)
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-    a, b = (np.broadcast_to(m, (*batch, *m.shape[-2:])) for m in (readable(a), readable(b)))
-    return substitute(a, b, upper, unitriangular)
+    batch = joint_batch(op, a, b)
+    if has_no_data(a) or has_no_data(b):
+        return array_without_data((*batch, *b.shape[-2:]), b.dtype)
+    return substitute(with_batch(a, batch), with_batch(b, batch), upper, unitriangular)
 
 
 def cholesky_inverse_of(factor: Array, upper: bool) -> Array:

@@ -18,6 +18,8 @@ cdef extern from "runtime/arrays/functions/algebra/small_matrices/elimination_ke
     void gs_small_det(bint is_double, const void *a, void *det, Py_ssize_t count, int n) nogil
     void gs_small_adjugate(
         bint is_double, const void *a, void *adjugate, unsigned char *is_sound, Py_ssize_t count, int n) nogil
+    void gs_small_inverse(
+        bint is_double, const void *a, void *inverse, unsigned char *is_sound, Py_ssize_t count, int n) nogil
     void gs_small_slogdet(bint is_double, const void *a, void *sign, void *logarithm, Py_ssize_t count, int n) nogil
     Py_ssize_t gs_small_cholesky(bint is_double, const void *a, void *factor, Py_ssize_t count, int n) nogil
     void gs_symmetric(bint is_double, const void *a, void *out, Py_ssize_t count, Py_ssize_t n, bint lower) nogil
@@ -108,16 +110,28 @@ def det(cnp.ndarray a not None):
 
 def adjugate(cnp.ndarray a not None):
     """The determinant times the inverse, and for each matrix whether that is sound; None where no kernel knows them."""
-    if not is_small(a):
-        return None
+    return with_soundness(a, True) if is_small(a) else None
+
+
+def inverse(cnp.ndarray a not None):
+    """The inverse, of singular matrices not finite, and for each matrix whether that is sound; or None."""
+    return with_soundness(a, False) if is_small(a) else None
+
+
+cdef tuple with_soundness(cnp.ndarray a, bint scaled):
     a = cnp.PyArray_GETCONTIGUOUS(a)
     cdef cnp.ndarray found = np.empty_like(a)
     cdef cnp.ndarray is_sound = cnp.PyArray_EMPTY(a.ndim - 2, a.shape, cnp.NPY_BOOL, 0)
+    cdef unsigned char *flags = <unsigned char *>cnp.PyArray_DATA(is_sound)
     cdef int n = a.shape[a.ndim - 1]
-    gs_small_adjugate(
-        is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), <unsigned char *>cnp.PyArray_DATA(is_sound),
-        cnp.PyArray_SIZE(is_sound), n,
-    )
+    if scaled:
+        gs_small_adjugate(
+            is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), flags, cnp.PyArray_SIZE(is_sound), n
+        )
+    else:
+        gs_small_inverse(
+            is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(found), flags, cnp.PyArray_SIZE(is_sound), n
+        )
     return found, is_sound
 
 

@@ -22,6 +22,7 @@
 #define ABS fabsf
 #define SQRT sqrtf
 #define LOG logf
+#define EPSILON FLT_EPSILON
 #define ROOT (1 / sqrtf(FLT_EPSILON))
 #define LEAST FLT_MIN
 #include "elimination_template.h"
@@ -32,6 +33,7 @@
 #define ABS fabs
 #define SQRT sqrt
 #define LOG log
+#define EPSILON DBL_EPSILON
 #define ROOT (1 / sqrt(DBL_EPSILON))
 #define LEAST DBL_MIN
 #include "elimination_template.h"
@@ -56,9 +58,19 @@ void
 gs_small_adjugate(int is_double, const void *a, void *adjugate, unsigned char *is_sound, ptrdiff_t count, int n)
 {
     if (is_double) {
-        adjugate_double(a, adjugate, is_sound, count, n);
+        invert_double(a, adjugate, is_sound, count, n, 1);
     } else {
-        adjugate_float(a, adjugate, is_sound, count, n);
+        invert_float(a, adjugate, is_sound, count, n, 1);
+    }
+}
+
+void
+gs_small_inverse(int is_double, const void *a, void *inverse, unsigned char *is_sound, ptrdiff_t count, int n)
+{
+    if (is_double) {
+        invert_double(a, inverse, is_sound, count, n, 0);
+    } else {
+        invert_float(a, inverse, is_sound, count, n, 0);
     }
 }
 

@@ -19,6 +19,9 @@ void gs_small_det(int is_double, const void *a, void *det, ptrdiff_t count, int 
 /* The determinant times the inverse, and whether that is sound: no ill-conditioned matrix, no determinant that underflows. */
 void gs_small_adjugate(int is_double, const void *a, void *adjugate, unsigned char *is_sound, ptrdiff_t count, int n);
 
+/* The inverse, not finite where there is none, and whether any digits of it are right. */
+void gs_small_inverse(int is_double, const void *a, void *inverse, unsigned char *is_sound, ptrdiff_t count, int n);
+
 /* Sign and logarithm of the absolute value of the determinant. */
 void gs_small_slogdet(int is_double, const void *a, void *sign, void *logarithm, ptrdiff_t count, int n);
 

@@ -209,10 +209,10 @@ NAME(scale)(NAME(block) block, int n, int first, const NAME(vector) *factor)
     }
 }
 
-/* Inverses times determinants. They are sound where no inverse is large, so that half of the digits are left at least,
- * and no determinant underflows. */
+/* Inverses, or if `scaled` inverses times determinants. These are sound where no inverse is large, so that half of the
+ * digits are left at least, and no determinant underflows; inverses are where any digits are left. */
 static void
-NAME(adjugate)(const REAL *a, REAL *adjugate, unsigned char *is_sound, ptrdiff_t count, int n)
+NAME(invert)(const REAL *a, REAL *inverse, unsigned char *is_sound, ptrdiff_t count, int n, int scaled)
 {
     NAME(block) block;
     for (ptrdiff_t first = 0; first < count; first += LANES) {
@@ -227,11 +227,14 @@ NAME(adjugate)(const REAL *a, REAL *adjugate, unsigned char *is_sound, ptrdiff_t
         }
         NAME(substitute_back)(block, n, 2 * n);
         NAME(largest)(block, n, n, &largest_of_inverse);
-        NAME(scale)(block, n, n, &det);
-        NAME(store)(block, here, n, n, n, adjugate + first * n * n);
+        if (scaled) {
+            NAME(scale)(block, n, n, &det);
+        }
+        NAME(store)(block, here, n, n, n, inverse + first * n * n);
         for (int lane = 0; lane < here; lane++) {
             REAL condition = NAME(lanes)(&largest)[lane] * NAME(lanes)(&largest_of_inverse)[lane];
-            is_sound[first + lane] = condition < ROOT && ABS(NAME(lanes)(&det)[lane]) >= LEAST;
+            is_sound[first + lane] =
+                scaled ? condition < ROOT && ABS(NAME(lanes)(&det)[lane]) >= LEAST : condition * EPSILON < (REAL)0.1;
         }
     }
 }
@@ -365,4 +368,5 @@ NAME(mean)(const REAL *a, REAL *out, ptrdiff_t count, ptrdiff_t n)
 #undef SQRT
 #undef LOG
 #undef ROOT
+#undef EPSILON
 #undef LEAST
