@@ -17,7 +17,7 @@ from gradsmith.generated.diagonals cimport op_tril, op_triu
 from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
-from gradsmith.runtime.formulas.matrices cimport dividing_steps, pivot_count
+from gradsmith.runtime.formulas.matrices cimport dividing_steps
 from gradsmith.generated.replacing cimport op_constant_pad_nd
 from gradsmith.generated.shape cimport op_mT, op_reshape
 from gradsmith.generated.triangular cimport op_triangular_solution
@@ -394,6 +394,130 @@ def unit_columns(input):
     return call_unit_columns(input)
 
 
+# ---- lower_factor(Tensor factors) -> Tensor
+
+cdef class LowerFactorBackward0(Node):
+    """Backward of ``lower_factor``."""
+
+    # Saves no tensor: the shape of factors is enough.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object factors_shape = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_constant_pad_nd(op_tril(grad, -1), (0, item_of(factors_shape, -1) - item_of(shape_of(grad), -1)), 0),
+        )
+
+    _saved_factors_shape = saved_value(0)
+
+cdef object tangents_lower_factor(tuple tangents, tuple given):    # tril(factors_t[..., :result.shape[-1]], -1)
+    factors_t, = tangents
+    result, = given
+    return op_tril(op_basic_index(factors_t, np.s_[Ellipsis, :item_of(shape_of(result), -1)]), -1)
+
+cdef TensorBase op_lower_factor(TensorBase factors):
+    cdef int depth = begin_replaceable_op("lower_factor", (factors,), &batched_lower_factor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        lu_decomposition.lower_factor_of(array_of(factors))
+    )
+    cdef Node node
+    if requires_grad_1(factors):
+        node = <Node>LowerFactorBackward0.__new__(LowerFactorBackward0)
+        connect_1(node, 0, 1, factors)
+        set_value(node, 0, shape_of(factors))
+        set_history(result, node)
+    if has_tangent_1(factors):
+        carry_tangents(result, (factors,), tangents_lower_factor, (result,))
+    return ended(depth, result)
+
+cdef object packed_lower_factor(tuple operands):
+    return op_lower_factor(<TensorBase>operands[0])
+
+cdef BatchRule batched_lower_factor
+batched_lower_factor = BatchRule(b"lower_factor", of_cores, b"2", packed_lower_factor, NULL)
+
+def call_lower_factor(factors):
+    return op_lower_factor(as_tensor_operand(factors, "lower_factor", "factors", 1, None))
+
+def lower_factor(factors):
+    """.
+
+    ``lower_factor(Tensor factors) -> Tensor``
+
+    Parameters:
+    factors : Tensor
+
+    Gradients:
+        factors: constant_pad_nd(tril(grad, -1), [0, factors.shape[-1] - grad.shape[-1]])
+        result: tril(factors_t[..., :result.shape[-1]], -1)
+    """
+    return call_lower_factor(factors)
+
+
+# ---- upper_factor(Tensor factors) -> Tensor
+
+cdef class UpperFactorBackward0(Node):
+    """Backward of ``upper_factor``."""
+
+    # Saves no tensor: the shape of factors is enough.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object factors_shape = value_of(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_constant_pad_nd(
+                op_triu(grad, 0), (0, 0, 0, item_of(factors_shape, -2) - item_of(shape_of(grad), -2)), 0
+            ),
+        )
+
+    _saved_factors_shape = saved_value(0)
+
+cdef object tangents_upper_factor(tuple tangents, tuple given):    # triu(factors_t[..., :result.shape[-2], :])
+    factors_t, = tangents
+    result, = given
+    return op_triu(op_basic_index(factors_t, np.s_[Ellipsis, :item_of(shape_of(result), -2), :]), 0)
+
+cdef TensorBase op_upper_factor(TensorBase factors):
+    cdef int depth = begin_replaceable_op("upper_factor", (factors,), &batched_upper_factor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        lu_decomposition.upper_factor_of(array_of(factors))
+    )
+    cdef Node node
+    if requires_grad_1(factors):
+        node = <Node>UpperFactorBackward0.__new__(UpperFactorBackward0)
+        connect_1(node, 0, 1, factors)
+        set_value(node, 0, shape_of(factors))
+        set_history(result, node)
+    if has_tangent_1(factors):
+        carry_tangents(result, (factors,), tangents_upper_factor, (result,))
+    return ended(depth, result)
+
+cdef object packed_upper_factor(tuple operands):
+    return op_upper_factor(<TensorBase>operands[0])
+
+cdef BatchRule batched_upper_factor
+batched_upper_factor = BatchRule(b"upper_factor", of_cores, b"2", packed_upper_factor, NULL)
+
+def call_upper_factor(factors):
+    return op_upper_factor(as_tensor_operand(factors, "upper_factor", "factors", 1, None))
+
+def upper_factor(factors):
+    """.
+
+    ``upper_factor(Tensor factors) -> Tensor``
+
+    Parameters:
+    factors : Tensor
+
+    Gradients:
+        factors: constant_pad_nd(triu(grad), [0, 0, 0, factors.shape[-2] - grad.shape[-2]])
+        result: triu(factors_t[..., :result.shape[-2], :])
+    """
+    return call_upper_factor(factors)
+
+
 # ---- linalg_lu(Tensor self, *, bool pivot=True) -> (Tensor P, Tensor L, Tensor U)
 
 cdef tuple op_linalg_lu(TensorBase self, bint pivot):
@@ -401,23 +525,8 @@ cdef tuple op_linalg_lu(TensorBase self, bint pivot):
     lu_compact_of_self = op_lu_compact(self, pivot, False, "linalg.lu")
     cdef tuple P = (
         op_row_permutation(item_of(lu_compact_of_self, 0), item_of(lu_compact_of_self, 1), "linalg.lu"),
-        op_add_tensor(
-            op_tril(
-                op_basic_index(
-                    item_of(lu_compact_of_self, 0),
-                    np.s_[Ellipsis, :pivot_count(shape_of(item_of(lu_compact_of_self, 0)))],
-                ),
-                -1,
-            ),
-            op_unit_columns(item_of(lu_compact_of_self, 0)),
-        ),
-        op_triu(
-            op_basic_index(
-                item_of(lu_compact_of_self, 0),
-                np.s_[Ellipsis, :pivot_count(shape_of(item_of(lu_compact_of_self, 0))), :],
-            ),
-            0,
-        ),
+        op_lower_factor(item_of(lu_compact_of_self, 0)),
+        op_upper_factor(item_of(lu_compact_of_self, 0)),
     )
     if depth:
         end_op(depth, P)
@@ -543,13 +652,8 @@ cdef tuple op_lu_unpack(TensorBase LU_data, TensorBase LU_pivots, bint unpack_da
         op_row_permutation(LU_data, LU_pivots, "lu_unpack") if unpack_pivots else op_basic_index(
             op_reshape(zeros_like(LU_data), (-1,)), np.s_[:0]
         ),
-        op_add_tensor(
-            op_tril(op_basic_index(LU_data, np.s_[Ellipsis, :pivot_count(shape_of(LU_data))]), -1),
-            op_unit_columns(LU_data),
-        ) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
-        op_triu(
-            op_basic_index(LU_data, np.s_[Ellipsis, :pivot_count(shape_of(LU_data)), :]), 0
-        ) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
+        op_lower_factor(LU_data) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
+        op_upper_factor(LU_data) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
     )
     if depth:
         end_op(depth, P)

@@ -149,3 +149,20 @@ def exchange_rows(cnp.ndarray a not None, cnp.ndarray pivots not None, bint back
         for i in range(count):
             exchange_in_one(data + i * m * row_size, numbers + i * step, steps, row_size, memory, backwards)
     return a
+
+
+def parity(cnp.ndarray pivots not None):
+    """The determinant of the exchanges of rows, 1.0 or -1.0, for each vector of pivots."""
+    if pivots.ndim == 0 or cnp.PyArray_TYPE(pivots) != cnp.NPY_INT32:
+        raise TypeError(f"parity(): expected vectors of int32, got {pivots.dtype} of {pivots.ndim} dimensions")
+    cdef Py_ssize_t steps = pivots.shape[pivots.ndim - 1], i, step
+    pivots = plain(pivots, False)
+    cdef cnp.ndarray found = cnp.PyArray_EMPTY(pivots.ndim - 1, pivots.shape, cnp.NPY_FLOAT64, 0)
+    cdef const cnp.int32_t *numbers = <const cnp.int32_t *>cnp.PyArray_DATA(pivots)
+    cdef double *signs = <double *>cnp.PyArray_DATA(found)
+    for i in range(count_of(pivots, 1)):
+        signs[i] = 1
+        for step in range(steps):
+            if numbers[i * steps + step] != step + 1:
+                signs[i] = -signs[i]
+    return found

@@ -13,7 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.elimination import eliminate, invert_by_factors, solve_by_factors
+from gradsmith.runtime.arrays.functions.algebra.elimination import (
+    eliminate,
+    invert_by_factors,
+    parity,
+    solve_by_factors,
+)
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
@@ -168,7 +173,7 @@ def factored_det_of(a: Array, factors: Array, pivots: Array) -> Array:
         return elimination.det(a)
     diagonal = diagonal_in(factors)
     with np.errstate(all="ignore"):
-        det = np.asarray(parity(pivots, a.dtype) * diagonal.prod(-1))
+        det = np.asarray(diagonal.prod(-1) * parity(pivots), a.dtype)
         if not np.isfinite(det).all() or (np.abs(det) < np.finfo(a.dtype).tiny).any():
             det = within_range(det, factors, pivots)
     return det
@@ -181,18 +186,12 @@ def within_range(det: Array, factors: Array, pivots: Array) -> Array:
     return np.asarray(np.where(left, sign * np.exp(logarithm), det), det.dtype)
 
 
-def parity(pivots: Array, dtype: np.dtype[Any]) -> Array:
-    """The determinant of the exchanges of rows."""
-    exchanges = (pivots != np.arange(1, pivots.shape[-1] + 1)).sum(-1)
-    return np.asarray(1 - 2 * (exchanges % 2), dtype)
-
-
 def sign_and_logarithm(factors: Array, pivots: Array) -> tuple[Array, Array]:
     diagonal = diagonal_in(factors)
     wide = np.complex128 if diagonal.dtype.kind == "c" else np.float64
     logarithms = np.log(np.abs(diagonal.astype(wide)))
-    signs = np.sign(diagonal).prod(-1) * parity(pivots, diagonal.dtype)
-    return np.asarray(signs), np.asarray(logarithms.sum(-1), np.finfo(diagonal.dtype).dtype)
+    signs = np.sign(diagonal).prod(-1) * parity(pivots)
+    return np.asarray(signs, diagonal.dtype), np.asarray(logarithms.sum(-1), np.finfo(diagonal.dtype).dtype)
 
 
 def factored_slogdet_of(a: Array, factors: Array, pivots: Array) -> tuple[Array, Array]:

@@ -98,6 +98,26 @@ def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
     return permuted_rows_of(unit, pivots, False, op)
 
 
+def lower_factor_of(factors: Array) -> Array:
+    """The lower triangle, of as many columns as elimination has steps, with ones on its diagonal."""
+    check_dims(factors)
+    steps = min(factors.shape[-2:])
+    if has_no_data(factors):
+        return array_without_data((*factors.shape[:-1], steps), factors.dtype)
+    lower = np.tril(factors[..., :steps], -1)
+    np.einsum("...ii->...i", lower[..., :steps, :])[...] = 1
+    return lower
+
+
+def upper_factor_of(factors: Array) -> Array:
+    """The upper triangle, of as many rows as elimination has steps."""
+    check_dims(factors)
+    steps = min(factors.shape[-2:])
+    if has_no_data(factors):
+        return array_without_data((*factors.shape[:-2], steps, factors.shape[-1]), factors.dtype)
+    return np.triu(factors[..., :steps, :])
+
+
 def unit_columns_of(a: Array) -> Array:
     """Of the unit matrix as many rows as the matrix has, and as many columns as it has steps of elimination."""
     check_dims(a)
