@@ -260,6 +260,7 @@ def first_zero_pivot_of(factors: Array, check: bool, op: str) -> Array:
 
 def first_zero(factors: Array) -> Array:
     steps = min(factors.shape[-2:])
-    is_zero = diagonal_in(factors[..., :steps, :steps]) == 0
-    first = is_zero.argmax(-1) + 1 if steps else np.zeros(factors.shape[:-2], np.int64)
-    return np.where(is_zero.any(-1), first, 0).astype(np.int32)
+    diagonal = diagonal_in(factors[..., :steps, :steps])
+    if diagonal.all():
+        return np.zeros(factors.shape[:-2], np.int32)
+    return np.where((diagonal == 0).any(-1), (diagonal == 0).argmax(-1) + 1, 0).astype(np.int32)
