@@ -17,11 +17,16 @@ from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar,
     op_sub_tensor_tensor,
 )
-from gradsmith.generated.comparison cimport op_lt_tensor, op_where_tensor_tensor
-from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_scalar, op_div_tensor_tensor
+from gradsmith.generated.comparison cimport (
+    op_gt_scalar, op_isfinite, op_logical_and_tensor, op_lt_scalar, op_lt_tensor, op_where_tensor_scalar,
+    op_where_tensor_tensor,
+)
+from gradsmith.generated.division cimport (
+    op_div_scalar_tensor, op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_tensor,
+)
 from gradsmith.generated.exponential cimport op_exp, op_log1p, op_rsqrt
 from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
-from gradsmith.generated.gamma_functions cimport op_lgamma
+from gradsmith.generated.gamma_functions cimport op_lgamma, op_special_betaln_tensor_tensor
 from gradsmith.generated.unary cimport op_neg, op_sgn
 
 import numpy as np
@@ -283,24 +288,31 @@ special_gammaincc = igammac
 cdef class SpecialGammaincinvBackward0(Node):
     """Backward of ``special_gammaincinv``."""
 
-    # Saves self and result: special_gammaincinv need not be computed again.
+    # Saves self and result: other would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result, gamma_density_of_self_result
-        self_ = unpack(self, 0)
+        cdef TensorBase self_, result, greater_of_result, slope, inside
         result = unpack(self, 1)
-        gamma_density_of_self_result = op_gamma_density(0, self_, result)
+        self_ = unpack(self, 0)
+        greater_of_result = op_gt_scalar(result, 0)
+        slope = op_where_tensor_tensor(
+            greater_of_result,
+            op_div_scalar_tensor(1, op_gamma_density(0, self_, result)),
+            op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self_)),
+        )
         if wants(wanted, 0):    # self
+            inside = op_logical_and_tensor(greater_of_result, op_isfinite(result))
             set_grad_input(
                 grad_inputs,
                 0,
-                op_div_tensor_tensor(
-                    op_mul_tensor(op_neg(grad), op_gammainc_order(1, self_, result)), gamma_density_of_self_result
+                op_mul_tensor(
+                    op_neg(grad),
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_gammainc_order(1, self_, result), slope), 0),
                 ),
             )
         if wants(wanted, 1):    # other
-            set_grad_input(grad_inputs, 1, op_div_tensor_tensor(grad, gamma_density_of_self_result))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, slope))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
@@ -310,11 +322,33 @@ cdef object tangents_special_gammaincinv(tuple tangents, tuple given):    # auto
     result, self = given
     result_t = None
     if self_t is not None:
-        result_t = op_div_tensor_tensor(
-            op_mul_tensor(op_neg(self_t), op_gammainc_order(1, self, result)), op_gamma_density(0, self, result)
+        result_t = op_mul_tensor(
+            op_neg(self_t),
+            op_where_tensor_scalar(
+                op_logical_and_tensor(op_gt_scalar(result, 0), op_isfinite(result)),
+                op_mul_tensor(
+                    op_gammainc_order(1, self, result),
+                    op_where_tensor_tensor(
+                        op_gt_scalar(result, 0),
+                        op_div_scalar_tensor(1, op_gamma_density(0, self, result)),
+                        op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self)),
+                    ),
+                ),
+                0,
+            ),
         )
     if other_t is not None:
-        result_t = plus(result_t, op_div_tensor_tensor(other_t, op_gamma_density(0, self, result)))
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                other_t,
+                op_where_tensor_tensor(
+                    op_gt_scalar(result, 0),
+                    op_div_scalar_tensor(1, op_gamma_density(0, self, result)),
+                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self)),
+                ),
+            ),
+        )
     return result_t
 
 cdef TensorBase op_special_gammaincinv(TensorBase self, TensorBase other):
@@ -361,8 +395,10 @@ def special_gammaincinv(input, other, *, out=None):
     Raises: TypeError, RuntimeError, ModuleNotFoundError
 
     Gradients:
-        input: -grad * gammainc_order(1, self, result) / gamma_density(0, self, result)
-        other: grad / gamma_density(0, self, result)
+        inside = logical_and(result > 0, isfinite(result))
+        slope = where(result > 0, 1 / gamma_density(0, self, result), result ** (1 - self))
+        input: -grad * where(inside, gammainc_order(1, self, result) * slope, 0)
+        other: grad * slope
         result: auto_element_wise
     """
     return give_out("special.gammaincinv", out, call_special_gammaincinv(input, other))
@@ -373,25 +409,32 @@ def special_gammaincinv(input, other, *, out=None):
 cdef class SpecialGammainccinvBackward0(Node):
     """Backward of ``special_gammainccinv``."""
 
-    # Saves self and result: special_gammainccinv need not be computed again.
+    # Saves self and result: other would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, result, negative_part, gamma_density_of_self_result
-        self_ = unpack(self, 0)
+        cdef TensorBase self_, result, negative_part, greater_of_result, slope, inside
         result = unpack(self, 1)
+        self_ = unpack(self, 0)
         negative_part = op_neg(grad)
-        gamma_density_of_self_result = op_gamma_density(0, self_, result)
+        greater_of_result = op_gt_scalar(result, 0)
+        slope = op_where_tensor_tensor(
+            greater_of_result,
+            op_div_scalar_tensor(1, op_gamma_density(0, self_, result)),
+            op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self_)),
+        )
         if wants(wanted, 0):    # self
+            inside = op_logical_and_tensor(greater_of_result, op_isfinite(result))
             set_grad_input(
                 grad_inputs,
                 0,
-                op_div_tensor_tensor(
-                    op_mul_tensor(negative_part, op_gammainc_order(1, self_, result)), gamma_density_of_self_result
+                op_mul_tensor(
+                    negative_part,
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_gammainc_order(1, self_, result), slope), 0),
                 ),
             )
         if wants(wanted, 1):    # other
-            set_grad_input(grad_inputs, 1, op_div_tensor_tensor(negative_part, gamma_density_of_self_result))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(negative_part, slope))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
@@ -401,11 +444,33 @@ cdef object tangents_special_gammainccinv(tuple tangents, tuple given):    # aut
     result, self = given
     result_t = None
     if self_t is not None:
-        result_t = op_div_tensor_tensor(
-            op_mul_tensor(op_neg(self_t), op_gammainc_order(1, self, result)), op_gamma_density(0, self, result)
+        result_t = op_mul_tensor(
+            op_neg(self_t),
+            op_where_tensor_scalar(
+                op_logical_and_tensor(op_gt_scalar(result, 0), op_isfinite(result)),
+                op_mul_tensor(
+                    op_gammainc_order(1, self, result),
+                    op_where_tensor_tensor(
+                        op_gt_scalar(result, 0),
+                        op_div_scalar_tensor(1, op_gamma_density(0, self, result)),
+                        op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self)),
+                    ),
+                ),
+                0,
+            ),
         )
     if other_t is not None:
-        result_t = plus(result_t, op_div_tensor_tensor(op_neg(other_t), op_gamma_density(0, self, result)))
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                op_neg(other_t),
+                op_where_tensor_tensor(
+                    op_gt_scalar(result, 0),
+                    op_div_scalar_tensor(1, op_gamma_density(0, self, result)),
+                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, self)),
+                ),
+            ),
+        )
     return result_t
 
 cdef TensorBase op_special_gammainccinv(TensorBase self, TensorBase other):
@@ -452,8 +517,10 @@ def special_gammainccinv(input, other, *, out=None):
     Raises: TypeError, RuntimeError, ModuleNotFoundError
 
     Gradients:
-        input: -grad * gammainc_order(1, self, result) / gamma_density(0, self, result)
-        other: -grad / gamma_density(0, self, result)
+        inside = logical_and(result > 0, isfinite(result))
+        slope = where(result > 0, 1 / gamma_density(0, self, result), result ** (1 - self))
+        input: -grad * where(inside, gammainc_order(1, self, result) * slope, 0)
+        other: -grad * slope
         result: auto_element_wise
     """
     return give_out("special.gammainccinv", out, call_special_gammainccinv(input, other))
@@ -955,35 +1022,48 @@ def special_betaincc(*args, **kwargs):
 cdef class SpecialBetaincinvBackward0(Node):
     """Backward of ``special_betaincinv``."""
 
-    # Saves a, b and result: special_betaincinv need not be computed again.
+    # Saves a, b and result: self would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase a, b, result, negative_part, beta_density_of_a_b_result
+        cdef TensorBase a, b, result, negative_part, inside, slope
         if wants(wanted, 0) or wants(wanted, 1):
             negative_part = op_neg(grad)
+        result = unpack(self, 2)
         a = unpack(self, 0)
         b = unpack(self, 1)
-        result = unpack(self, 2)
-        beta_density_of_a_b_result = op_beta_density(0, 0, a, b, result)
+        inside = op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1))
+        slope = op_where_tensor_tensor(
+            inside,
+            op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+            op_mul_tensor(
+                op_mul_tensor(
+                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                    op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                ),
+                op_exp(op_special_betaln_tensor_tensor(a, b)),
+            ),
+        )
         if wants(wanted, 0):    # a
             set_grad_input(
                 grad_inputs,
                 0,
-                op_div_tensor_tensor(
-                    op_mul_tensor(negative_part, op_betainc_order(1, 0, a, b, result)), beta_density_of_a_b_result
+                op_mul_tensor(
+                    negative_part,
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_betainc_order(1, 0, a, b, result), slope), 0),
                 ),
             )
         if wants(wanted, 1):    # b
             set_grad_input(
                 grad_inputs,
                 1,
-                op_div_tensor_tensor(
-                    op_mul_tensor(negative_part, op_betainc_order(0, 1, a, b, result)), beta_density_of_a_b_result
+                op_mul_tensor(
+                    negative_part,
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_betainc_order(0, 1, a, b, result), slope), 0),
                 ),
             )
         if wants(wanted, 2):    # self
-            set_grad_input(grad_inputs, 2, op_div_tensor_tensor(grad, beta_density_of_a_b_result))
+            set_grad_input(grad_inputs, 2, op_mul_tensor(grad, slope))
 
     _saved_a, _raw_saved_a = saved_tensor(0)
     _saved_b, _raw_saved_b = saved_tensor(1)
@@ -994,18 +1074,70 @@ cdef object tangents_special_betaincinv(tuple tangents, tuple given):    # auto_
     result, a, b = given
     result_t = None
     if a_t is not None:
-        result_t = op_div_tensor_tensor(
-            op_mul_tensor(op_neg(a_t), op_betainc_order(1, 0, a, b, result)), op_beta_density(0, 0, a, b, result)
+        result_t = op_mul_tensor(
+            op_neg(a_t),
+            op_where_tensor_scalar(
+                op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                op_mul_tensor(
+                    op_betainc_order(1, 0, a, b, result),
+                    op_where_tensor_tensor(
+                        op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                        op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                        op_mul_tensor(
+                            op_mul_tensor(
+                                op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                                op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                            ),
+                            op_exp(op_special_betaln_tensor_tensor(a, b)),
+                        ),
+                    ),
+                ),
+                0,
+            ),
         )
     if b_t is not None:
         result_t = plus(
             result_t,
-            op_div_tensor_tensor(
-                op_mul_tensor(op_neg(b_t), op_betainc_order(0, 1, a, b, result)), op_beta_density(0, 0, a, b, result)
+            op_mul_tensor(
+                op_neg(b_t),
+                op_where_tensor_scalar(
+                    op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                    op_mul_tensor(
+                        op_betainc_order(0, 1, a, b, result),
+                        op_where_tensor_tensor(
+                            op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                            op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                            op_mul_tensor(
+                                op_mul_tensor(
+                                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                                    op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                                ),
+                                op_exp(op_special_betaln_tensor_tensor(a, b)),
+                            ),
+                        ),
+                    ),
+                    0,
+                ),
             ),
         )
     if self_t is not None:
-        result_t = plus(result_t, op_div_tensor_tensor(self_t, op_beta_density(0, 0, a, b, result)))
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_where_tensor_tensor(
+                    op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                    op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                    op_mul_tensor(
+                        op_mul_tensor(
+                            op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                            op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                        ),
+                        op_exp(op_special_betaln_tensor_tensor(a, b)),
+                    ),
+                ),
+            ),
+        )
     return result_t
 
 cdef TensorBase op_special_betaincinv(TensorBase a, TensorBase b, TensorBase self):
@@ -1086,9 +1218,12 @@ def special_betaincinv(*args, **kwargs):
 
     Gradients:
         special_betaincinv
-            a: -grad * betainc_order(1, 0, a, b, result) / beta_density(0, 0, a, b, result)
-            b: -grad * betainc_order(0, 1, a, b, result) / beta_density(0, 0, a, b, result)
-            input: grad / beta_density(0, 0, a, b, result)
+            inside = logical_and(result > 0, result < 1)
+            slope = where(inside, 1 / beta_density(0, 0, a, b, result), result ** (1 - a) * (1 - result) ** (1 - b) *
+            exp(special_betaln(a, b)))
+            a: -grad * where(inside, betainc_order(1, 0, a, b, result) * slope, 0)
+            b: -grad * where(inside, betainc_order(0, 1, a, b, result) * slope, 0)
+            input: grad * slope
             result: auto_element_wise
     """
     return bind_special_betaincinv(args, kwargs)
@@ -1099,34 +1234,47 @@ def special_betaincinv(*args, **kwargs):
 cdef class SpecialBetainccinvBackward0(Node):
     """Backward of ``special_betainccinv``."""
 
-    # Saves a, b and result: special_betainccinv need not be computed again.
+    # Saves a, b and result: self would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase a, b, result, negative_part, beta_density_of_a_b_result
+        cdef TensorBase a, b, result, negative_part, inside, slope
+        result = unpack(self, 2)
         a = unpack(self, 0)
         b = unpack(self, 1)
-        result = unpack(self, 2)
         negative_part = op_neg(grad)
-        beta_density_of_a_b_result = op_beta_density(0, 0, a, b, result)
+        inside = op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1))
+        slope = op_where_tensor_tensor(
+            inside,
+            op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+            op_mul_tensor(
+                op_mul_tensor(
+                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                    op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                ),
+                op_exp(op_special_betaln_tensor_tensor(a, b)),
+            ),
+        )
         if wants(wanted, 0):    # a
             set_grad_input(
                 grad_inputs,
                 0,
-                op_div_tensor_tensor(
-                    op_mul_tensor(negative_part, op_betainc_order(1, 0, a, b, result)), beta_density_of_a_b_result
+                op_mul_tensor(
+                    negative_part,
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_betainc_order(1, 0, a, b, result), slope), 0),
                 ),
             )
         if wants(wanted, 1):    # b
             set_grad_input(
                 grad_inputs,
                 1,
-                op_div_tensor_tensor(
-                    op_mul_tensor(negative_part, op_betainc_order(0, 1, a, b, result)), beta_density_of_a_b_result
+                op_mul_tensor(
+                    negative_part,
+                    op_where_tensor_scalar(inside, op_mul_tensor(op_betainc_order(0, 1, a, b, result), slope), 0),
                 ),
             )
         if wants(wanted, 2):    # self
-            set_grad_input(grad_inputs, 2, op_div_tensor_tensor(negative_part, beta_density_of_a_b_result))
+            set_grad_input(grad_inputs, 2, op_mul_tensor(negative_part, slope))
 
     _saved_a, _raw_saved_a = saved_tensor(0)
     _saved_b, _raw_saved_b = saved_tensor(1)
@@ -1137,18 +1285,70 @@ cdef object tangents_special_betainccinv(tuple tangents, tuple given):    # auto
     result, a, b = given
     result_t = None
     if a_t is not None:
-        result_t = op_div_tensor_tensor(
-            op_mul_tensor(op_neg(a_t), op_betainc_order(1, 0, a, b, result)), op_beta_density(0, 0, a, b, result)
+        result_t = op_mul_tensor(
+            op_neg(a_t),
+            op_where_tensor_scalar(
+                op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                op_mul_tensor(
+                    op_betainc_order(1, 0, a, b, result),
+                    op_where_tensor_tensor(
+                        op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                        op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                        op_mul_tensor(
+                            op_mul_tensor(
+                                op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                                op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                            ),
+                            op_exp(op_special_betaln_tensor_tensor(a, b)),
+                        ),
+                    ),
+                ),
+                0,
+            ),
         )
     if b_t is not None:
         result_t = plus(
             result_t,
-            op_div_tensor_tensor(
-                op_mul_tensor(op_neg(b_t), op_betainc_order(0, 1, a, b, result)), op_beta_density(0, 0, a, b, result)
+            op_mul_tensor(
+                op_neg(b_t),
+                op_where_tensor_scalar(
+                    op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                    op_mul_tensor(
+                        op_betainc_order(0, 1, a, b, result),
+                        op_where_tensor_tensor(
+                            op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                            op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                            op_mul_tensor(
+                                op_mul_tensor(
+                                    op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                                    op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                                ),
+                                op_exp(op_special_betaln_tensor_tensor(a, b)),
+                            ),
+                        ),
+                    ),
+                    0,
+                ),
             ),
         )
     if self_t is not None:
-        result_t = plus(result_t, op_div_tensor_tensor(op_neg(self_t), op_beta_density(0, 0, a, b, result)))
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                op_neg(self_t),
+                op_where_tensor_tensor(
+                    op_logical_and_tensor(op_gt_scalar(result, 0), op_lt_scalar(result, 1)),
+                    op_div_scalar_tensor(1, op_beta_density(0, 0, a, b, result)),
+                    op_mul_tensor(
+                        op_mul_tensor(
+                            op_pow_tensor_tensor(result, op_sub_scalar_tensor(1, a)),
+                            op_pow_tensor_tensor(op_sub_scalar_tensor(1, result), op_sub_scalar_tensor(1, b)),
+                        ),
+                        op_exp(op_special_betaln_tensor_tensor(a, b)),
+                    ),
+                ),
+            ),
+        )
     return result_t
 
 cdef TensorBase op_special_betainccinv(TensorBase a, TensorBase b, TensorBase self):
@@ -1229,9 +1429,12 @@ def special_betainccinv(*args, **kwargs):
 
     Gradients:
         special_betainccinv
-            a: -grad * betainc_order(1, 0, a, b, result) / beta_density(0, 0, a, b, result)
-            b: -grad * betainc_order(0, 1, a, b, result) / beta_density(0, 0, a, b, result)
-            input: -grad / beta_density(0, 0, a, b, result)
+            inside = logical_and(result > 0, result < 1)
+            slope = where(inside, 1 / beta_density(0, 0, a, b, result), result ** (1 - a) * (1 - result) ** (1 - b) *
+            exp(special_betaln(a, b)))
+            a: -grad * where(inside, betainc_order(1, 0, a, b, result) * slope, 0)
+            b: -grad * where(inside, betainc_order(0, 1, a, b, result) * slope, 0)
+            input: -grad * slope
             result: auto_element_wise
     """
     return bind_special_betainccinv(args, kwargs)

@@ -160,6 +160,8 @@ if TYPE_CHECKING:
     from gradsmith.generated.complex_numbers import complex_of_parts as complex
     from gradsmith.generated.distances import grid_gradient as gradient
     from gradsmith.jit import ScriptModule as ScriptModule
+    from gradsmith.low_rank import pca_lowrank as pca_lowrank
+    from gradsmith.low_rank import svd_lowrank as svd_lowrank
     from gradsmith.nn.chances import rrelu as rrelu
     from gradsmith.nn.chances import rrelu_ as rrelu_
     from gradsmith.nn.in_place import celu_ as celu_
@@ -281,6 +283,7 @@ _ELSEWHERE = {
     "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
     "gradsmith.jit": ("ScriptModule",),
+    "gradsmith.low_rank": ("pca_lowrank", "svd_lowrank"),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
     "gradsmith.nn.losses.distances": ("ctc_loss",),

@@ -424,8 +424,23 @@ cdef object physical_of_parts(object result, VmapLevel level):
 
 
 cdef object by_indexing(const BatchRule *rule, tuple operands, VmapLevel level):
-    expected = shape_of_result(rule, operands)
+    expected = shape_of_result(rule, tuple([places_of_masks(operand) for operand in operands]))
     return indexing.RULES[rule.name.decode()](packed(rule), operands, level, expected)
+
+
+cdef object places_of_masks(object operand):
+    """Indices in which a mask is as many places as it has: without data it has none, and the shape depends on them."""
+    cdef list found = []
+    cdef bint masked = False
+    if not isinstance(operand, (list, tuple)):
+        return operand
+    for item in operand:
+        if isinstance(item, TensorBase) and item.dtype.kind == "b" and item.ndim and not is_batched(item):
+            found += [wrap(places) for places in np.nonzero(<object>(<TensorBase>item).array)]
+            masked = True
+        else:
+            found.append(item)
+    return type(operand)(found) if masked else operand
 
 
 cdef object slice_by_slice(const BatchRule *rule, tuple operands, VmapLevel level):

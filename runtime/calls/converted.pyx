@@ -70,6 +70,8 @@ cdef TensorBase expect_tensor(object value, object beside):
     if isinstance(value, np.ndarray):
         return borrowed(value)
     if isinstance(value, LISTS):
+        if type(value) is not list and type(value) is not tuple:
+            refuse_results(value)
         return of_list(value, beside, 0) if not len(value) or is_list_of_numbers(value) else None
     if not is_convertible(value):
         return None
@@ -77,6 +79,18 @@ cdef TensorBase expect_tensor(object value, object beside):
     if beside is None and isinstance(value, np.generic):
         return borrowed(np.asarray(value))
     return weak_number(python_number(value), beside)
+
+
+cdef int refuse_results(object value) except -1:
+    """``x - x.max(dim)`` would compute with values and indices."""
+    name = getattr(value, "name_of_op", None)
+    if isinstance(name, str):
+        fields = ", ".join(value._fields)
+        raise TypeError(
+            f"the result of {name}() is a tuple ({fields}), and no tensor: take one of them, such as .{value._fields[0]}"
+            + ("; what NumPy calls max(axis) and min(axis) is amax(dim) and amin(dim)" if name in ("max", "min") else "")
+        )
+    return 0
 
 
 cdef TensorBase borrowed(object array):

@@ -30,4 +30,5 @@ def return_type(op: str, name: str, fields: tuple[str, ...], module: str) -> Any
         items = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self))
         return f"gradsmith.return_types.{op}(\n{items})"
 
-    return type(name, (base,), {"__slots__": (), "__repr__": __repr__, "__module__": module})
+    members = {"__slots__": (), "__repr__": __repr__, "__module__": module, "name_of_op": op}
+    return type(name, (base,), members)

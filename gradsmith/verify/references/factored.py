@@ -188,7 +188,9 @@ def discrete_riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
     for _ in range(1000):
         across = b.mT @ found
         gain = np.linalg.solve(r + across @ b, across @ a)
-        found = a.mT @ found @ (a - b @ gain) + q
+        before, found = found, a.mT @ found @ (a - b @ gain) + q
+        if np.allclose(found, before, rtol=1e-14, atol=0):
+            break
     return found
 
 
