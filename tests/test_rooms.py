@@ -69,6 +69,7 @@ FLOORS = (
     "gradsmith.subscripts",
     "gradsmith.sparse",
     "gradsmith.counting",
+    "gradsmith.low_rank",
     "gradsmith.numpy_functions",
     "gradsmith.fft",
     "gradsmith.linalg",

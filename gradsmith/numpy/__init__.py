@@ -26,14 +26,16 @@ from gradsmith.numpy.table import PLAIN as _PLAIN
 from gradsmith.numpy.table import SAME as _SAME
 from gradsmith.numpy.table import place_of as _place_of
 
-_SPACES = ("fft", "linalg", "random")
+_SPACES = ("emath", "fft", "linalg", "random")
 _GRIDS = ("c_", "mgrid", "ogrid", "r_", "vectorize")  # objects that are indexed, and a class
+_CLASSES = ("poly1d",)
 _UFUNCS = tuple(name for name in dir(_numpy) if isinstance(getattr(_numpy, name), _numpy.ufunc) and name != "isnat")
 
 __all__ = sorted(
     {
         *_SPACES,
         *_GRIDS,
+        *_CLASSES,
         *_UFUNCS,
         *(name for names in (*_MODULES.values(), _PLAIN, _SAME) for name in names.split() if hasattr(_numpy, name)),
     }
@@ -58,7 +60,9 @@ def _made(name: str) -> Any:
 
         return ufunc(name)
     if name in _GRIDS:
-        return getattr(importlib.import_module(f"{__name__}.grids"), name)
+        return getattr(importlib.import_module(f"{__name__}.creation"), name)
+    if name in _CLASSES:
+        return getattr(importlib.import_module(f"{__name__}.calculus"), name)
     if module := _place_of(name):
         return _describe(getattr(importlib.import_module(f"{__name__}.{module}"), name), name, own)
     if name in _PLAIN.split():

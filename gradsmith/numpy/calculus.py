@@ -473,3 +473,165 @@ def _variance(matrix: Any, target: Any, coefficients: Any, deg: int) -> Any:
         raise ValueError("the number of data points must exceed order to scale the covariance matrix")
     squares = rest * rest if rest.dtype.kind == "f" else rest.real**2 + rest.imag**2
     return squares.sum(0) / (matrix.shape[0] - deg - 1)
+
+
+# ---- polynomials as objects
+
+
+class poly1d:
+    """A polynomial of one variable, whose coefficients are a tensor: `numpy.poly1d` with derivatives.
+
+    Parameters
+    ----------
+    c_or_r : array_like or poly1d
+        Coefficients from that of the highest power on, without leading zeros; the roots where `r` is true.
+    r : bool
+        Whether the roots are given.
+    variable : str, optional
+        For printing; "x" if it is not given.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> import gradsmith.numpy as np
+    >>> c = gs.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    >>> p = np.poly1d(c)
+    >>> p(2.0).backward()
+    >>> c.grad
+    tensor([4., 2., 1.])
+    >>> p.deriv()(2.0).item(), p.order
+    (6.0, 2)
+    """
+
+    __hash__ = None  # type: ignore[assignment]
+    __array_ufunc__ = None  # beside arrays its operators count
+
+    def __init__(self, c_or_r: Any, r: bool = False, variable: str | None = None) -> None:
+        of_other = isinstance(c_or_r, poly1d)
+        self._variable = variable or (c_or_r.variable if of_other else "x")
+        given = c_or_r.coeffs if of_other else poly(c_or_r) if r else as_tensor(c_or_r)
+        if given.ndim > 1:
+            raise ValueError("Polynomial must be 1d only.")
+        self.coeffs = _trimmed(given.reshape(-1))
+
+    @property
+    def coeffs(self) -> Any:
+        """The coefficients, from that of the highest power on."""
+        return self._coeffs
+
+    @coeffs.setter
+    def coeffs(self, value: Any) -> None:
+        self._coeffs = as_tensor(value)
+
+    c = coef = coefficients = coeffs
+
+    @property
+    def variable(self) -> str:
+        """The name of the variable."""
+        return self._variable
+
+    @property
+    def order(self) -> int:
+        """The highest power."""
+        return len(self.coeffs) - 1
+
+    o = order
+
+    @property
+    def roots(self) -> Any:
+        """Where the polynomial is zero."""
+        return roots(self.coeffs)
+
+    r = roots
+
+    def __call__(self, val: Any) -> Any:
+        """The value at `val`, or the composition with another polynomial."""
+        if not isinstance(val, poly1d):
+            return polyval(self.coeffs, val)
+        found = poly1d([0])
+        for coefficient in self.coeffs:
+            found = found * val + coefficient
+        return found
+
+    def deriv(self, m: int = 1) -> poly1d:
+        """The derivative of order `m`."""
+        return poly1d(polyder(self.coeffs, m))
+
+    def integ(self, m: int = 1, k: Any = 0) -> poly1d:
+        """The integral of order `m`, with constants `k`."""
+        return poly1d(polyint(self.coeffs, m, k))
+
+    def __add__(self, other: Any) -> poly1d:
+        return poly1d(polyadd(self.coeffs, _coefficients(other)))
+
+    def __sub__(self, other: Any) -> poly1d:
+        return poly1d(polysub(self.coeffs, _coefficients(other)))
+
+    def __rsub__(self, other: Any) -> poly1d:
+        return poly1d(polysub(_coefficients(other), self.coeffs))
+
+    def __mul__(self, other: Any) -> poly1d:
+        return poly1d(polymul(self.coeffs, _coefficients(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __truediv__(self, other: Any) -> Any:
+        """The quotient by a number, or quotient and remainder of polynomials."""
+        if not isinstance(other, poly1d) and np.ndim(array_of(as_tensor(other))) == 0:
+            return poly1d(ufunc("divide")(self.coeffs, other))
+        return tuple(map(poly1d, polydiv(self.coeffs, _coefficients(other))))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return tuple(map(poly1d, polydiv(_coefficients(other), self.coeffs)))
+
+    def __pow__(self, val: int) -> poly1d:
+        if int(val) != val or val < 0:
+            raise ValueError("Power to non-negative integers only.")
+        found = poly1d([1])
+        for _ in range(int(val)):
+            found = found * self
+        return found
+
+    def __pos__(self) -> poly1d:
+        return self
+
+    def __neg__(self) -> poly1d:
+        return poly1d(-self.coeffs)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, poly1d):
+            return NotImplemented
+        return self.coeffs.shape == other.coeffs.shape and bool((self.coeffs == other.coeffs).all())
+
+    def __getitem__(self, val: int) -> Any:
+        """The coefficient of a power."""
+        return self.coeffs[self.order - val] if 0 <= val <= self.order else as_tensor(0, self.coeffs.dtype)
+
+    def __setitem__(self, key: int, val: Any) -> None:
+        if key < 0:
+            raise ValueError("Does not support negative powers.")
+        parts = list(self.coeffs)
+        parts = [as_tensor(0, self.coeffs.dtype)] * (key - self.order) + parts
+        parts[len(parts) - 1 - key] = as_tensor(val)
+        self.coeffs = as_tensor(parts)
+
+    def __len__(self) -> int:
+        return self.order
+
+    def __iter__(self) -> Any:
+        return iter(self.coeffs)
+
+    def __repr__(self) -> str:
+        return f"poly1d({self.coeffs!r})"
+
+    def __str__(self) -> str:
+        return str(np.poly1d(array_of(self.coeffs), variable=self.variable))
+
+
+def _coefficients(value: Any) -> Any:
+    return value.coeffs if isinstance(value, poly1d) else as_tensor(value).reshape(-1)
+
+
+def _trimmed(coefficients: Any) -> Any:
+    places = np.flatnonzero(array_of(coefficients))
+    return coefficients[places[0] :] if len(places) else as_tensor([0], coefficients.dtype)

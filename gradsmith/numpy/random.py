@@ -154,7 +154,7 @@ def _by_ours(own: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any])
     import gradsmith.random as ours
 
     function = getattr(ours, name, None)
-    if function is None:
+    if function is None or name in ("multinomial", "multivariate_hypergeometric"):
         raise RuntimeError(f"random.{name}() has no derivative by its parameters; detach() them where none is wanted")
     generator = OurGenerator()
     bits = np.random.get_bit_generator() if own is np.random else getattr(own, "bit_generator", None)

@@ -75,13 +75,11 @@ SAME = (
 MISSING = {
     "matrix": "matrices of NumPy multiply by `*`, which tensors do not; use `array` and `@`",
     "asmatrix": "matrices of NumPy multiply by `*`, which tensors do not; use `asarray` and `@`",
-    "emath": "its functions choose a dtype by the values; convert to a complex dtype, `sqrt(x + 0j)`",
     "frompyfunc": "it makes arrays of Python objects; use `vectorize`, or gradsmith.vmap",
     "memmap": "use numpy.memmap; from_numpy of it shares its memory",
     "rec": "tensors hold numbers, no records; use numpy.rec",
     "recarray": "tensors hold numbers, no records; use numpy.recarray",
     "record": "tensors hold numbers, no records; use numpy.record",
-    "poly1d": "use the functions of coefficients, `polyval` and others",
     "polynomial": "its classes hold arrays; use numpy.polynomial for fixed ones, `polyval` for derivatives",
     "char": "tensors hold numbers, no text; use numpy.char",
     "strings": "tensors hold numbers, no text; use numpy.strings",
