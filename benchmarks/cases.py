@@ -43,7 +43,9 @@ class Case:
     rounds: int = 15
     threads: tuple[int, ...] = (1,)
     tolerance: float = 1e-3  # of the largest element; float32 sums in another order differ by less
-    series: str = ""  # the line of a plot against sizes that the row is a point of
+    series: str = (
+        ""  # the line of a plot against sizes that the row is a point of; "plot: line" where there are several
+    )
     size: int = 0
     objective: str = ""  # of a gradient: the row whose time it is set in relation to
 

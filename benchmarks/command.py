@@ -31,7 +31,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     """The options; words may stand before them and after."""
-    options, rest = parser().parse_known_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options, rest = parser().parse_known_args(given)
+    options.given = given
     strange = [word for word in rest if word.startswith("-") or "words" not in options]
     if strange:
         parser().error(f"unrecognized arguments: {' '.join(strange)}")

@@ -30,15 +30,18 @@ def direct(options: argparse.Namespace) -> int:
     with tempfile.TemporaryDirectory() as folder:
         parts = [Path(folder) / f"{count}.json" for count in wanted]
         for count, part in zip(wanted, parts):
-            subprocess.run(worker(count, part), cwd=ROOT, env=environment(count), check=True)
+            done = subprocess.run(worker(options.given, count, part), cwd=ROOT, env=environment(count), check=False)
+            if done.returncode:
+                print(f"error: the run with {count} threads ended with the status {done.returncode}", file=sys.stderr)
+                return 1
         found = results.joined([results.load(part) for part in parts])
     files.write(found, options.output)
     print(f"written: {options.output}")
     return failed(found.failures)
 
 
-def worker(threads: int, part: Path) -> list[str]:
-    return [sys.executable, "-m", "benchmarks", *sys.argv[1:], "--threads", str(threads), "--worker", str(part)]
+def worker(given: list[str], threads: int, part: Path) -> list[str]:
+    return [sys.executable, "-m", "benchmarks", *given, "--threads", str(threads), "--worker", str(part)]
 
 
 def failed(failures: list[str]) -> int:

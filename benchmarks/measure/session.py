@@ -78,8 +78,8 @@ def time_case(case: Case, result: Result, settings: Settings) -> None:
 
 def agreed(workload: str, case: Case, programs: dict[str, Program]) -> str:
     """Run all programs that say what they compute, and compare; the name of the judge."""
-    compared = {name: program.results for name, program in programs.items() if program.results}
-    found = {name: attempt(name, results) for name, results in compared.items()}
+    found = {name: attempt(name, program.results or program.run) for name, program in programs.items()}
+    found = {name: results for name, results in found.items() if programs[name].results}
     return agreement.check(workload, found, case.tolerance)
 
 

@@ -52,11 +52,12 @@ def collector_paused() -> Iterator[None]:
 
 
 def calibrate(run: Run, target: float) -> int:
-    """How often the call is repeated so that it lasts about `target` seconds."""
-    run()
+    """How often the call is repeated so that it lasts about `target` seconds. It must have run before."""
     repeats = 1
     while True:
         elapsed = sample(run, repeats) * repeats
+        if target <= elapsed < 20 * target:  # perhaps only because others held the core
+            elapsed = min(elapsed, sample(run, repeats) * repeats)
         if elapsed >= target or repeats > 10_000_000:
             return repeats
         repeats = max(repeats * 2, int(repeats * target / max(elapsed, 1e-9) * 0.9))

@@ -14,20 +14,20 @@ COLOURS = ("#2563eb", "#b54708", "#059669", "#9333ea", "#dc2626", "#0891b2", "#a
 DASHES = ("", "6 3", "2 3")
 
 
-def draw(family: str, lines: dict[str, Points]) -> str:
+def draw(name: str, lines: dict[str, Points]) -> str:
     height = max(TOP + HEIGHT + 70, TOP + 20 * len(lines) + 40)
     drawing = Drawing(
-        LEGEND + 250, height, f"{family}: time against size", "Ratios to PyTorch's time, on logarithmic axes."
+        LEGEND + 250, height, f"{name}: time against size", "Ratios to PyTorch's time, on logarithmic axes."
     )
-    drawing.text(24, 34, family, "head")
+    drawing.text(24, 34, name, "head")
     drawing.text(24, 58, "Time as a part of PyTorch's, ratio of the medians, against the number of elements", "small")
     axes = Axes([point for points in lines.values() for point in points])
     axes.draw(drawing)
-    for number, (name, points) in enumerate(lines.items()):
+    for number, (label, points) in enumerate(lines.items()):
         style = styled(number)
         drawing.shapes.append(curve([axes.place(*point) for point in points], style))
         drawing.shapes.append(curve([(LEGEND, TOP + 20 * number), (LEGEND + 24, TOP + 20 * number)], style))
-        drawing.text(LEGEND + 32, TOP + 4 + 20 * number, name, "small")
+        drawing.text(LEGEND + 32, TOP + 4 + 20 * number, label, "small")
     return str(drawing)
 
 

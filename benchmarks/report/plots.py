@@ -27,16 +27,26 @@ def curves(rows: Sequence[Result], other: str = "torch") -> dict[str, Points]:
 
 
 def label(row: Result, contestant: str, several: bool) -> str:
-    series = f"{row.series}, {row.threads} threads" if row.threads > 1 else row.series
+    line = row.series.rpartition(": ")[2]
+    series = f"{line}, {row.threads} threads" if row.threads > 1 else line
     return f"{series}: {TITLES[contestant]}" if several else series
 
 
-def file_name(family: str) -> str:
-    return family.replace("/", "_") + ".svg"
+def plots_of(results: Results) -> dict[str, list[Result]]:
+    """Title -> the rows of a plot: those of a family, or of one kind where a family has several."""
+    found: dict[str, list[Result]] = {}
+    for row in results.rows:
+        kind = row.series.rpartition(": ")[0]
+        found.setdefault(f"{row.family}, {kind}" if kind else row.family, []).append(row)
+    return found
+
+
+def file_name(title: str) -> str:
+    return title.replace("/", "_").replace(", ", "_").replace(" ", "_") + ".svg"
 
 
 def write(results: Results, folder: Path, matplotlib: bool | None = None) -> list[Path]:
-    """A file for each family with sizes; drawn by Matplotlib where it is installed, unless said otherwise."""
+    """A file for each plot; drawn by Matplotlib where it is installed, unless said otherwise."""
     if matplotlib is None:
         matplotlib = importlib.util.find_spec("matplotlib") is not None
     if matplotlib:
@@ -44,11 +54,11 @@ def write(results: Results, folder: Path, matplotlib: bool | None = None) -> lis
     else:
         from .plain_plot import draw
     written = []
-    for family, rows in results.families().items():
+    for title, rows in plots_of(results).items():
         lines = curves(rows)
         if lines:
             folder.mkdir(parents=True, exist_ok=True)
-            path = folder / file_name(family)
-            path.write_text(draw(family, lines), encoding="utf-8")
+            path = folder / file_name(title)
+            path.write_text(draw(title, lines), encoding="utf-8")
             written.append(path)
     return written

@@ -74,6 +74,15 @@ def test_plots_have_a_line_for_each_series():
     assert lines == {"exp: gradsmith": [(10, pytest.approx(0.005)), (1000, pytest.approx(0.5))]}
 
 
+def test_kinds_of_a_family_have_plots_of_their_own():
+    rows = [row("a", series="forward: exp", size=1), row("b", series="there and back: exp", size=1), row("c")]
+    found = plots.plots_of(run_of(*rows))
+    assert {title: [each.name for each in rows] for title, rows in found.items()} == {
+        "kernels/test, forward": ["a"], "kernels/test, there and back": ["b"], "kernels/test": ["c"]
+    }  # fmt: skip
+    assert plots.file_name("kernels/test, there and back") == "kernels_test_there_and_back.svg"
+
+
 def test_the_plain_plot_is_a_picture(tmp_path):
     [path] = plots.write(run_of(*sized()), tmp_path, matplotlib=False)
     root = ElementTree.parse(path).getroot()

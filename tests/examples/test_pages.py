@@ -17,7 +17,7 @@ ROOT = code_blocks.ROOT
 TABLE = ROOT / "derivatives.yaml"
 DOCS = update.all_pages()
 OTHERS = [*sorted((ROOT / "tests").glob("*.md")), *sorted((ROOT / "examples").rglob("*.md")), ROOT / "CONTRIBUTING.md"]
-PAGES = [*DOCS, update.STEPS, *OTHERS, ROOT / "SECURITY.md"]
+PAGES = [*DOCS, update.STEPS, *OTHERS, ROOT / "SECURITY.md", ROOT / "benchmarks" / "README.md"]
 
 
 def name_of(page):

@@ -1,4 +1,4 @@
-"""Importing each library, above importing NumPy, in fresh processes and from kept bytecode."""
+"""Importing each library, above importing NumPy, in fresh processes and from kept bytecode: time on the processor."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...measure.fresh import ROOT, environment
 
 
 def seconds(module: str) -> float:
-    program = f"import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+    program = f"import time; t = time.process_time(); import {module}; print(time.process_time() - t)"
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=ROOT, env=environment(), capture_output=True, text=True, check=True)
     return float(done.stdout)
@@ -21,7 +21,7 @@ def seconds(module: str) -> float:
 def above_numpy(module: str) -> float:
     """The difference of neighbours in time, so that both are slowed down alike."""
     alone = min(seconds("numpy") for _ in range(2))
-    return max(min(seconds(module) for _ in range(2)) - alone, 0.0)
+    return max(min(seconds(f"numpy, {module}") for _ in range(2)) - alone, 0.0)
 
 
 def imports() -> Probes:

@@ -108,9 +108,8 @@ def rows() -> Iterator[Case]:
         for name in NAMES:
             for n in SIZES:
                 bars = {"must": must, "aim": aim, "threads": (1, 2)} if n in ASKED else {}
-                series = f"{name} {way}"
                 yield Case(
-                    f"{series}, {short(n)}", make, (name, n), (name, 100), series=series, size=n,
+                    f"{name} {way}, {short(n)}", make, (name, n), (name, 100), series=f"{way}: {name}", size=n,
                     rounds=5 if n >= 10**7 else 15, **bars,  # type: ignore[arg-type]
                 )  # fmt: skip
     yield Case("elementwise chain fwd+bwd, 1e7", chain, (10**7,), (100,), must="torch 1/3", rounds=5, threads=(1, 2))
