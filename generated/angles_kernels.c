@@ -15,7 +15,7 @@ GS_CLONES static void asin_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(1.0f - self[i] * self[i]);
+        out[i] = grad[i] / sqrtf(1.0f - self[i] * self[i]);
     }
 }
 
@@ -27,7 +27,7 @@ GS_CLONES static void asin_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(1.0 - self[i] * self[i]);
+        out[i] = grad[i] / sqrt(1.0 - self[i] * self[i]);
     }
 }
 
@@ -56,7 +56,7 @@ GS_CLONES static void acos_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] / Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(1.0f - self[i] * self[i]);
+        out[i] = -grad[i] / sqrtf(1.0f - self[i] * self[i]);
     }
 }
 
@@ -68,7 +68,7 @@ GS_CLONES static void acos_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] / Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(1.0 - self[i] * self[i]);
+        out[i] = -grad[i] / sqrt(1.0 - self[i] * self[i]);
     }
 }
 
@@ -138,7 +138,7 @@ GS_CLONES static void asinh_backward_self_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / Term(kind='call', operands=(Term(kind='+', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] * self[i] + 1.0f);
+        out[i] = grad[i] / sqrtf(self[i] * self[i] + 1.0f);
     }
 }
 
@@ -150,7 +150,7 @@ GS_CLONES static void asinh_backward_self_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / Term(kind='call', operands=(Term(kind='+', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] * self[i] + 1.0);
+        out[i] = grad[i] / sqrt(self[i] * self[i] + 1.0);
     }
 }
 
@@ -179,7 +179,7 @@ GS_CLONES static void acosh_backward_self_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] - 1.0f) * Term(kind='call', operands=(Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] + 1.0f));
+        out[i] = grad[i] / (sqrtf(self[i] - 1.0f) * sqrtf(self[i] + 1.0f));
     }
 }
 
@@ -191,7 +191,7 @@ GS_CLONES static void acosh_backward_self_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] - 1.0) * Term(kind='call', operands=(Term(kind='+', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='sqrt', value=0.0, label='sqrt')(self[i] + 1.0));
+        out[i] = grad[i] / (sqrt(self[i] - 1.0) * sqrt(self[i] + 1.0));
     }
 }
 
@@ -262,7 +262,7 @@ GS_CLONES static void atan2_backward_self_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float hypot_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='hypot', value=0.0, label='hypot')(self[i], other[i]);
+        const float hypot_1 = hypotf(self[i], other[i]);
         out[i] = hypot_1 == 0.0f ? 0.0f : grad[i] * (other[i] / hypot_1 / hypot_1);
     }
 }
@@ -276,7 +276,7 @@ GS_CLONES static void atan2_backward_self_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double hypot_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='hypot', value=0.0, label='hypot')(self[i], other[i]);
+        const double hypot_1 = hypot(self[i], other[i]);
         out[i] = hypot_1 == 0.0 ? 0.0 : grad[i] * (other[i] / hypot_1 / hypot_1);
     }
 }
@@ -300,7 +300,7 @@ GS_CLONES static void atan2_backward_other_f(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float hypot_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='hypot', value=0.0, label='hypot')(self[i], other[i]);
+        const float hypot_1 = hypotf(self[i], other[i]);
         out[i] = hypot_1 == 0.0f ? 0.0f : -grad[i] * (self[i] / hypot_1 / hypot_1);
     }
 }
@@ -314,7 +314,7 @@ GS_CLONES static void atan2_backward_other_d(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double hypot_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='hypot', value=0.0, label='hypot')(self[i], other[i]);
+        const double hypot_1 = hypot(self[i], other[i]);
         out[i] = hypot_1 == 0.0 ? 0.0 : -grad[i] * (self[i] / hypot_1 / hypot_1);
     }
 }

@@ -15,7 +15,7 @@ GS_CLONES static void erfc_loop_backward_self_f(char **args, const double *scala
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (-1.1283791670955126f * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i] * self[i]));
+        out[i] = grad[i] * (-1.1283791670955126f * gs_expf(-self[i] * self[i]));
     }
 }
 
@@ -27,7 +27,7 @@ GS_CLONES static void erfc_loop_backward_self_d(char **args, const double *scala
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (-1.1283791670955126 * Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i] * self[i]));
+        out[i] = grad[i] * (-1.1283791670955126 * gs_exp(-self[i] * self[i]));
     }
 }
 
@@ -55,7 +55,7 @@ GS_CLONES static void erfc_loop_forward_f(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='erfc', value=0.0, label='erfc')(self[i]);
+        out[i] = gs_erfcf(self[i]);
     }
 }
 
@@ -66,7 +66,7 @@ GS_CLONES static void erfc_loop_forward_d(char **args, const double *scalars, np
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='erfc', value=0.0, label='erfc')(self[i]);
+        out[i] = gs_erfc(self[i]);
     }
 }
 

@@ -14,7 +14,7 @@ GS_CLONES static void lgamma_loop_forward_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='lgamma', value=0.0, label='lgamma')(self[i]);
+        out[i] = lgammaf(self[i]);
     }
 }
 
@@ -25,7 +25,7 @@ GS_CLONES static void lgamma_loop_forward_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='lgamma', value=0.0, label='lgamma')(self[i]);
+        out[i] = lgamma(self[i]);
     }
 }
 

@@ -15,7 +15,7 @@ GS_CLONES static void special_entr_backward_self_f(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (-Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i]) - 1.0f);
+        out[i] = grad[i] * (-gs_logf(self[i]) - 1.0f);
     }
 }
 
@@ -27,7 +27,7 @@ GS_CLONES static void special_entr_backward_self_d(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (-Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i]) - 1.0);
+        out[i] = grad[i] * (-gs_log(self[i]) - 1.0);
     }
 }
 
@@ -55,7 +55,7 @@ GS_CLONES static void special_entr_forward_f(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i]);
+        const float log_1 = gs_logf(self[i]);
         out[i] = self[i] > 0.0f ? -self[i] * log_1 : (self[i] == 0.0f ? 0.0f : (self[i] != self[i] ? self[i] : -INFINITY));
     }
 }
@@ -67,7 +67,7 @@ GS_CLONES static void special_entr_forward_d(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i]);
+        const double log_1 = gs_log(self[i]);
         out[i] = self[i] > 0.0 ? -self[i] * log_1 : (self[i] == 0.0 ? 0.0 : (self[i] != self[i] ? self[i] : -INFINITY));
     }
 }

@@ -139,7 +139,7 @@ GS_CLONES static void logaddexp_real_backward_self_f(char **args, const double *
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0f + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(other[i] - self[i]));
+        out[i] = grad[i] / (1.0f + gs_expf(other[i] - self[i]));
     }
 }
 
@@ -152,7 +152,7 @@ GS_CLONES static void logaddexp_real_backward_self_d(char **args, const double *
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0 + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(other[i] - self[i]));
+        out[i] = grad[i] / (1.0 + gs_exp(other[i] - self[i]));
     }
 }
 
@@ -175,7 +175,7 @@ GS_CLONES static void logaddexp_real_backward_other_f(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0f + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(self[i] - other[i]));
+        out[i] = grad[i] / (1.0f + gs_expf(self[i] - other[i]));
     }
 }
 
@@ -188,7 +188,7 @@ GS_CLONES static void logaddexp_real_backward_other_d(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0 + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(self[i] - other[i]));
+        out[i] = grad[i] / (1.0 + gs_exp(self[i] - other[i]));
     }
 }
 
@@ -219,7 +219,7 @@ GS_CLONES static void logaddexp2_backward_self_f(char **args, const double *scal
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0f + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp2', value=0.0, label='exp2')(other[i] - self[i]));
+        out[i] = grad[i] / (1.0f + exp2f(other[i] - self[i]));
     }
 }
 
@@ -232,7 +232,7 @@ GS_CLONES static void logaddexp2_backward_self_d(char **args, const double *scal
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0 + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='exp2', value=0.0, label='exp2')(other[i] - self[i]));
+        out[i] = grad[i] / (1.0 + exp2(other[i] - self[i]));
     }
 }
 
@@ -255,7 +255,7 @@ GS_CLONES static void logaddexp2_backward_other_f(char **args, const double *sca
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0f + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='exp2', value=0.0, label='exp2')(self[i] - other[i]));
+        out[i] = grad[i] / (1.0f + exp2f(self[i] - other[i]));
     }
 }
 
@@ -268,7 +268,7 @@ GS_CLONES static void logaddexp2_backward_other_d(char **args, const double *sca
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] / (1.0 + Term(kind='call', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='exp2', value=0.0, label='exp2')(self[i] - other[i]));
+        out[i] = grad[i] / (1.0 + exp2(self[i] - other[i]));
     }
 }
 
@@ -340,7 +340,7 @@ GS_CLONES static void xlogy_tensor_backward_self_f(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const float log_1 = gs_logf(other[i]);
         out[i] = self[i] == 0.0f && other[i] <= 0.0f ? 0.0f : grad[i] * log_1;
     }
 }
@@ -354,7 +354,7 @@ GS_CLONES static void xlogy_tensor_backward_self_d(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const double log_1 = gs_log(other[i]);
         out[i] = self[i] == 0.0 && other[i] <= 0.0 ? 0.0 : grad[i] * log_1;
     }
 }
@@ -462,7 +462,7 @@ GS_CLONES static void logit_inside_forward_f(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i] / (1.0f - self[i]));
+        out[i] = gs_logf(self[i] / (1.0f - self[i]));
     }
 }
 
@@ -473,7 +473,7 @@ GS_CLONES static void logit_inside_forward_d(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='-', operands=(Term(kind='number', operands=(), name='', value=1.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''),), name='log', value=0.0, label='log')(self[i] / (1.0 - self[i]));
+        out[i] = gs_log(self[i] / (1.0 - self[i]));
     }
 }
 
@@ -498,7 +498,7 @@ GS_CLONES static void xlogy_tensor_forward_f(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const float log_1 = gs_logf(other[i]);
         out[i] = self[i] == 0.0f && other[i] == other[i] ? 0.0f : self[i] * log_1;
     }
 }
@@ -511,7 +511,7 @@ GS_CLONES static void xlogy_tensor_forward_d(char **args, const double *scalars,
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const double log_1 = gs_log(other[i]);
         out[i] = self[i] == 0.0 && other[i] == other[i] ? 0.0 : self[i] * log_1;
     }
 }
@@ -536,7 +536,7 @@ GS_CLONES static void xlogy_scalar_forward_f(char **args, const double *scalars,
     const float self = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const float log_1 = gs_logf(other[i]);
         out[i] = self == 0.0f && other[i] == other[i] ? 0.0f : self * log_1;
     }
 }
@@ -548,7 +548,7 @@ GS_CLONES static void xlogy_scalar_forward_d(char **args, const double *scalars,
     const double self = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double log_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='other', value=0.0, label=''),), name='log', value=0.0, label='log')(other[i]);
+        const double log_1 = gs_log(other[i]);
         out[i] = self == 0.0 && other[i] == other[i] ? 0.0 : self * log_1;
     }
 }

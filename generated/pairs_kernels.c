@@ -257,7 +257,7 @@ GS_CLONES static void fmod_tensor_backward_other_f(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='result', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='rint', value=0.0, label='rint')((self[i] - result[i]) / other[i]);
+        out[i] = -grad[i] * rintf((self[i] - result[i]) / other[i]);
     }
 }
 
@@ -271,7 +271,7 @@ GS_CLONES static void fmod_tensor_backward_other_d(char **args, const double *sc
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='-', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='input', operands=(), name='result', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='other', value=0.0, label='')), name='', value=0.0, label=''),), name='rint', value=0.0, label='rint')((self[i] - result[i]) / other[i]);
+        out[i] = -grad[i] * rint((self[i] - result[i]) / other[i]);
     }
 }
 
@@ -301,7 +301,7 @@ GS_CLONES static void copysign_scalar_backward_self_f(char **args, const double 
     const float other = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float copysign_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='other', value=0.0, label='')), name='copysign', value=0.0, label='copysign')(self[i], other);
+        const float copysign_1 = copysignf(self[i], other);
         out[i] = grad[i] * ((self[i] > 0.0f ? 1.0f : (self[i] < 0.0f ? -1.0f : 0.0f)) * (copysign_1 > 0.0f ? 1.0f : (copysign_1 < 0.0f ? -1.0f : 0.0f)));
     }
 }
@@ -314,7 +314,7 @@ GS_CLONES static void copysign_scalar_backward_self_d(char **args, const double 
     const double other = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double copysign_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='other', value=0.0, label='')), name='copysign', value=0.0, label='copysign')(self[i], other);
+        const double copysign_1 = copysign(self[i], other);
         out[i] = grad[i] * ((self[i] > 0.0 ? 1.0 : (self[i] < 0.0 ? -1.0 : 0.0)) * (copysign_1 > 0.0 ? 1.0 : (copysign_1 < 0.0 ? -1.0 : 0.0)));
     }
 }

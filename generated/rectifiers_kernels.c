@@ -182,7 +182,7 @@ GS_CLONES static void elu_backward_self_f(char **args, const double *scalars, np
     const float alpha = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float exp_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'),), name='exp', value=0.0, label='exp')(self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]);
+        const float exp_1 = gs_expf(self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]);
         out[i] = self[i] <= 0.0f ? grad[i] * (alpha * exp_1) : grad[i];
     }
 }
@@ -195,7 +195,7 @@ GS_CLONES static void elu_backward_self_d(char **args, const double *scalars, np
     const double alpha = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double exp_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'),), name='exp', value=0.0, label='exp')(self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]);
+        const double exp_1 = gs_exp(self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]);
         out[i] = self[i] <= 0.0 ? grad[i] * (alpha * exp_1) : grad[i];
     }
 }
@@ -226,7 +226,7 @@ GS_CLONES static void celu_backward_self_f(char **args, const double *scalars, n
     const float alpha = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float exp_1 = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'), Term(kind='scalar', operands=(), name='alpha', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')((self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]) / alpha);
+        const float exp_1 = gs_expf((self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]) / alpha);
         out[i] = self[i] <= 0.0f ? grad[i] * exp_1 : grad[i];
     }
 }
@@ -239,7 +239,7 @@ GS_CLONES static void celu_backward_self_d(char **args, const double *scalars, n
     const double alpha = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double exp_1 = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'), Term(kind='scalar', operands=(), name='alpha', value=0.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')((self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]) / alpha);
+        const double exp_1 = gs_exp((self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]) / alpha);
         out[i] = self[i] <= 0.0 ? grad[i] * exp_1 : grad[i];
     }
 }
@@ -270,7 +270,7 @@ GS_CLONES static void selu_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float exp_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'),), name='exp', value=0.0, label='exp')(self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]);
+        const float exp_1 = gs_expf(self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]);
         out[i] = grad[i] * (self[i] <= 0.0f ? 1.7580993408473766f * exp_1 : 1.0507009873554805f);
     }
 }
@@ -283,7 +283,7 @@ GS_CLONES static void selu_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double exp_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='||', operands=(Term(kind='>', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='!=', operands=(Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label='selected'),), name='exp', value=0.0, label='exp')(self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]);
+        const double exp_1 = gs_exp(self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]);
         out[i] = grad[i] * (self[i] <= 0.0 ? 1.7580993408473766 * exp_1 : 1.0507009873554805);
     }
 }
@@ -629,7 +629,7 @@ GS_CLONES static void elu_forward_f(char **args, const double *scalars, npy_intp
     const float alpha = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float expm1_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i]);
+        const float expm1_1 = gs_expm1f(self[i]);
         out[i] = self[i] <= 0.0f ? alpha * expm1_1 : self[i];
     }
 }
@@ -641,7 +641,7 @@ GS_CLONES static void elu_forward_d(char **args, const double *scalars, npy_intp
     const double alpha = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double expm1_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i]);
+        const double expm1_1 = gs_expm1(self[i]);
         out[i] = self[i] <= 0.0 ? alpha * expm1_1 : self[i];
     }
 }
@@ -667,7 +667,7 @@ GS_CLONES static void celu_forward_f(char **args, const double *scalars, npy_int
     const float alpha = (float)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float expm1_1 = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='alpha', value=0.0, label='')), name='', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i] / alpha);
+        const float expm1_1 = gs_expm1f(self[i] / alpha);
         out[i] = self[i] <= 0.0f ? alpha * expm1_1 : self[i];
     }
 }
@@ -679,7 +679,7 @@ GS_CLONES static void celu_forward_d(char **args, const double *scalars, npy_int
     const double alpha = (double)scalars[0];
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double expm1_1 = Term(kind='call', operands=(Term(kind='/', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='scalar', operands=(), name='alpha', value=0.0, label='')), name='', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i] / alpha);
+        const double expm1_1 = gs_expm1(self[i] / alpha);
         out[i] = self[i] <= 0.0 ? alpha * expm1_1 : self[i];
     }
 }
@@ -705,7 +705,7 @@ GS_CLONES static void selu_forward_f(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float expm1_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i]);
+        const float expm1_1 = gs_expm1f(self[i]);
         out[i] = self[i] <= 0.0f ? 1.7580993408473766f * expm1_1 : 1.0507009873554805f * self[i];
     }
 }
@@ -717,7 +717,7 @@ GS_CLONES static void selu_forward_d(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double expm1_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='expm1', value=0.0, label='expm1')(self[i]);
+        const double expm1_1 = gs_expm1(self[i]);
         out[i] = self[i] <= 0.0 ? 1.7580993408473766 * expm1_1 : 1.0507009873554805 * self[i];
     }
 }

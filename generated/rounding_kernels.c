@@ -22,18 +22,18 @@ GS_CLONES static void sinc_backward_self_f(char **args, const double *scalars, n
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                const float test_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.16f;
+                const float test_1 = fabsf(self[i]) < 0.16f;
                 const float part_1 = 9.869604401089358f * self[i] * self[i];
-                const float cos_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='cos', value=0.0, label='cos')(3.141592653589793f * self[i]);
+                const float cos_1 = gs_cos_anywheref(3.141592653589793f * self[i]);
                 out[i] = grad[i] * (test_1 ? -9.869604401089358f * self[i] * (0.3333333333333333f - part_1 * (0.03333333333333333f - part_1 * (0.0011904761904761906f - part_1 * (2.2045855379188714e-05f - part_1 * (2.505210838544172e-07f - part_1 * (1.9270852604185937e-09f - part_1 * 1.0706029224547743e-11f)))))) : (cos_1 - result[i]) / (test_1 ? 1.0f : self[i]));
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            const float test_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.16f;
+            const float test_1 = fabsf(self[i]) < 0.16f;
             const float part_1 = 9.869604401089358f * self[i] * self[i];
-            const float cos_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='cos', value=0.0, label='cos')(3.141592653589793f * self[i]);
+            const float cos_1 = gs_cosf(3.141592653589793f * self[i]);
             out[i] = grad[i] * (test_1 ? -9.869604401089358f * self[i] * (0.3333333333333333f - part_1 * (0.03333333333333333f - part_1 * (0.0011904761904761906f - part_1 * (2.2045855379188714e-05f - part_1 * (2.505210838544172e-07f - part_1 * (1.9270852604185937e-09f - part_1 * 1.0706029224547743e-11f)))))) : (cos_1 - result[i]) / (test_1 ? 1.0f : self[i]));
         }
     }
@@ -54,18 +54,18 @@ GS_CLONES static void sinc_backward_self_d(char **args, const double *scalars, n
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                const double test_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.16;
+                const double test_1 = fabs(self[i]) < 0.16;
                 const double part_1 = 9.869604401089358 * self[i] * self[i];
-                const double cos_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='cos', value=0.0, label='cos')(3.141592653589793 * self[i]);
+                const double cos_1 = gs_cos_anywhere(3.141592653589793 * self[i]);
                 out[i] = grad[i] * (test_1 ? -9.869604401089358 * self[i] * (0.3333333333333333 - part_1 * (0.03333333333333333 - part_1 * (0.0011904761904761906 - part_1 * (2.2045855379188714e-05 - part_1 * (2.505210838544172e-07 - part_1 * (1.9270852604185937e-09 - part_1 * 1.0706029224547743e-11)))))) : (cos_1 - result[i]) / (test_1 ? 1.0 : self[i]));
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            const double test_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.16;
+            const double test_1 = fabs(self[i]) < 0.16;
             const double part_1 = 9.869604401089358 * self[i] * self[i];
-            const double cos_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='cos', value=0.0, label='cos')(3.141592653589793 * self[i]);
+            const double cos_1 = gs_cos(3.141592653589793 * self[i]);
             out[i] = grad[i] * (test_1 ? -9.869604401089358 * self[i] * (0.3333333333333333 - part_1 * (0.03333333333333333 - part_1 * (0.0011904761904761906 - part_1 * (2.2045855379188714e-05 - part_1 * (2.505210838544172e-07 - part_1 * (1.9270852604185937e-09 - part_1 * 1.0706029224547743e-11)))))) : (cos_1 - result[i]) / (test_1 ? 1.0 : self[i]));
         }
     }
@@ -95,7 +95,7 @@ GS_CLONES static void frac_forward_f(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] - Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='trunc', value=0.0, label='trunc')(self[i]);
+        out[i] = self[i] - truncf(self[i]);
     }
 }
 
@@ -106,7 +106,7 @@ GS_CLONES static void frac_forward_d(char **args, const double *scalars, npy_int
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = self[i] - Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='trunc', value=0.0, label='trunc')(self[i]);
+        out[i] = self[i] - trunc(self[i]);
     }
 }
 
@@ -137,7 +137,7 @@ GS_CLONES static void sinc_forward_f(char **args, const double *scalars, npy_int
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
                 const float part_1 = 3.141592653589793f * self[i];
-                const float sin_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='sin', value=0.0, label='sin')(part_1);
+                const float sin_1 = gs_sin_anywheref(part_1);
                 out[i] = self[i] == 0.0f ? 1.0f : sin_1 / part_1;
             }
             continue;
@@ -145,7 +145,7 @@ GS_CLONES static void sinc_forward_f(char **args, const double *scalars, npy_int
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
             const float part_1 = 3.141592653589793f * self[i];
-            const float sin_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='sin', value=0.0, label='sin')(part_1);
+            const float sin_1 = gs_sinf(part_1);
             out[i] = self[i] == 0.0f ? 1.0f : sin_1 / part_1;
         }
     }
@@ -165,7 +165,7 @@ GS_CLONES static void sinc_forward_d(char **args, const double *scalars, npy_int
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
                 const double part_1 = 3.141592653589793 * self[i];
-                const double sin_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='sin', value=0.0, label='sin')(part_1);
+                const double sin_1 = gs_sin_anywhere(part_1);
                 out[i] = self[i] == 0.0 ? 1.0 : sin_1 / part_1;
             }
             continue;
@@ -173,7 +173,7 @@ GS_CLONES static void sinc_forward_d(char **args, const double *scalars, npy_int
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
             const double part_1 = 3.141592653589793 * self[i];
-            const double sin_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='number', operands=(), name='', value=3.141592653589793, label=''), Term(kind='input', operands=(), name='self', value=0.0, label='')), name='', value=0.0, label=''),), name='sin', value=0.0, label='sin')(part_1);
+            const double sin_1 = gs_sin(part_1);
             out[i] = self[i] == 0.0 ? 1.0 : sin_1 / part_1;
         }
     }

@@ -15,7 +15,7 @@ GS_CLONES static void logsigmoid_backward_self_f(char **args, const double *scal
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (1.0f / (1.0f + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-(-self[i]))));
+        out[i] = grad[i] * (1.0f / (1.0f + gs_expf(-(-self[i]))));
     }
 }
 
@@ -27,7 +27,7 @@ GS_CLONES static void logsigmoid_backward_self_d(char **args, const double *scal
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (1.0 / (1.0 + Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-(-self[i]))));
+        out[i] = grad[i] * (1.0 / (1.0 + gs_exp(-(-self[i]))));
     }
 }
 
@@ -57,11 +57,11 @@ GS_CLONES static void mish_backward_self_f(char **args, const double *scalars, n
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * 1.0f;
-        const float exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
-        const float log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
-        const float tanh_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='>', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=20.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='/', operands=(Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p'), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='softplus'),), name='tanh', value=0.0, label='tanh')(part_1 > 20.0f ? self[i] : log1p_1 / 1.0f);
+        const float exp_1 = gs_expf(part_1);
+        const float log1p_1 = gs_log1pf(exp_1);
+        const float tanh_1 = gs_tanhf(part_1 > 20.0f ? self[i] : log1p_1 / 1.0f);
         const float part_2 = 1.0f - tanh_1 * tanh_1;
-        const float exp_2 = Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]);
+        const float exp_2 = gs_expf(-self[i]);
         out[i] = grad[i] * (tanh_1 + self[i] * (self[i] > 20.0f ? part_2 : part_2 * (1.0f / (1.0f + exp_2))));
     }
 }
@@ -75,11 +75,11 @@ GS_CLONES static void mish_backward_self_d(char **args, const double *scalars, n
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * 1.0;
-        const double exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
-        const double log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
-        const double tanh_1 = Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='>', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=20.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='/', operands=(Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p'), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='softplus'),), name='tanh', value=0.0, label='tanh')(part_1 > 20.0 ? self[i] : log1p_1 / 1.0);
+        const double exp_1 = gs_exp(part_1);
+        const double log1p_1 = gs_log1p(exp_1);
+        const double tanh_1 = gs_tanh(part_1 > 20.0 ? self[i] : log1p_1 / 1.0);
         const double part_2 = 1.0 - tanh_1 * tanh_1;
-        const double exp_2 = Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-self[i]);
+        const double exp_2 = gs_exp(-self[i]);
         out[i] = grad[i] * (tanh_1 + self[i] * (self[i] > 20.0 ? part_2 : part_2 * (1.0 / (1.0 + exp_2))));
     }
 }
@@ -109,7 +109,7 @@ GS_CLONES static void tanhshrink_real_backward_self_f(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const float tanh_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(self[i]);
+        const float tanh_1 = gs_tanhf(self[i]);
         out[i] = grad[i] * (tanh_1 * tanh_1);
     }
 }
@@ -122,7 +122,7 @@ GS_CLONES static void tanhshrink_real_backward_self_d(char **args, const double 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        const double tanh_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(self[i]);
+        const double tanh_1 = gs_tanh(self[i]);
         out[i] = grad[i] * (tanh_1 * tanh_1);
     }
 }
@@ -235,7 +235,7 @@ GS_CLONES static void logsigmoid_forward_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = (self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]) - Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs'),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs'),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i])));
+        out[i] = (self[i] > 0.0f || 0.0f != 0.0f ? 0.0f : self[i]) - gs_log1pf(gs_expf(-fabsf(self[i])));
     }
 }
 
@@ -246,7 +246,7 @@ GS_CLONES static void logsigmoid_forward_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = (self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]) - Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs'),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(Term(kind='call', operands=(Term(kind='neg', operands=(Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs'),), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(-Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i])));
+        out[i] = (self[i] > 0.0 || 0.0 != 0.0 ? 0.0 : self[i]) - gs_log1p(gs_exp(-fabs(self[i])));
     }
 }
 
@@ -271,9 +271,9 @@ GS_CLONES static void mish_forward_f(char **args, const double *scalars, npy_int
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * 1.0f;
-        const float exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
-        const float log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
-        out[i] = self[i] * Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='>', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=20.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='/', operands=(Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p'), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='softplus'),), name='tanh', value=0.0, label='tanh')(part_1 > 20.0f ? self[i] : log1p_1 / 1.0f);
+        const float exp_1 = gs_expf(part_1);
+        const float log1p_1 = gs_log1pf(exp_1);
+        out[i] = self[i] * gs_tanhf(part_1 > 20.0f ? self[i] : log1p_1 / 1.0f);
     }
 }
 
@@ -285,9 +285,9 @@ GS_CLONES static void mish_forward_d(char **args, const double *scalars, npy_int
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * 1.0;
-        const double exp_1 = Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp')(part_1);
-        const double log1p_1 = Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p')(exp_1);
-        out[i] = self[i] * Term(kind='call', operands=(Term(kind='select', operands=(Term(kind='>', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''), Term(kind='number', operands=(), name='', value=20.0, label='')), name='', value=0.0, label=''), Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='/', operands=(Term(kind='call', operands=(Term(kind='call', operands=(Term(kind='*', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label=''),), name='exp', value=0.0, label='exp'),), name='log1p', value=0.0, label='log1p'), Term(kind='number', operands=(), name='', value=1.0, label='')), name='', value=0.0, label='')), name='', value=0.0, label='softplus'),), name='tanh', value=0.0, label='tanh')(part_1 > 20.0 ? self[i] : log1p_1 / 1.0);
+        const double exp_1 = gs_exp(part_1);
+        const double log1p_1 = gs_log1p(exp_1);
+        out[i] = self[i] * gs_tanh(part_1 > 20.0 ? self[i] : log1p_1 / 1.0);
     }
 }
 
@@ -312,8 +312,8 @@ GS_CLONES static void tanhshrink_real_forward_f(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const float part_1 = self[i] * self[i];
-        const float tanh_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(self[i]);
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.25f ? part_1 * self[i] * (1.0f / 3.0f - part_1 * (2.0f / 15.0f - part_1 * (17.0f / 315.0f - part_1 * (62.0f / 2835.0f - part_1 * (1382.0f / 155925.0f - part_1 * (21844.0f / 6081075.0f - part_1 * (929569.0f / 638512875.0f - part_1 * (6404582.0f / 10854718875.0f - part_1 * (443861162.0f / 1856156927625.0f - part_1 * 9.691537956929451e-05f))))))))) : self[i] - tanh_1;
+        const float tanh_1 = gs_tanhf(self[i]);
+        out[i] = fabsf(self[i]) < 0.25f ? part_1 * self[i] * (1.0f / 3.0f - part_1 * (2.0f / 15.0f - part_1 * (17.0f / 315.0f - part_1 * (62.0f / 2835.0f - part_1 * (1382.0f / 155925.0f - part_1 * (21844.0f / 6081075.0f - part_1 * (929569.0f / 638512875.0f - part_1 * (6404582.0f / 10854718875.0f - part_1 * (443861162.0f / 1856156927625.0f - part_1 * 9.691537956929451e-05f))))))))) : self[i] - tanh_1;
     }
 }
 
@@ -325,8 +325,8 @@ GS_CLONES static void tanhshrink_real_forward_d(char **args, const double *scala
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
         const double part_1 = self[i] * self[i];
-        const double tanh_1 = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='tanh', value=0.0, label='tanh')(self[i]);
-        out[i] = Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='fabs', value=0.0, label='fabs')(self[i]) < 0.25 ? part_1 * self[i] * (1.0 / 3.0 - part_1 * (2.0 / 15.0 - part_1 * (17.0 / 315.0 - part_1 * (62.0 / 2835.0 - part_1 * (1382.0 / 155925.0 - part_1 * (21844.0 / 6081075.0 - part_1 * (929569.0 / 638512875.0 - part_1 * (6404582.0 / 10854718875.0 - part_1 * (443861162.0 / 1856156927625.0 - part_1 * 9.691537956929451e-05))))))))) : self[i] - tanh_1;
+        const double tanh_1 = gs_tanh(self[i]);
+        out[i] = fabs(self[i]) < 0.25 ? part_1 * self[i] * (1.0 / 3.0 - part_1 * (2.0 / 15.0 - part_1 * (17.0 / 315.0 - part_1 * (62.0 / 2835.0 - part_1 * (1382.0 / 155925.0 - part_1 * (21844.0 / 6081075.0 - part_1 * (929569.0 / 638512875.0 - part_1 * (6404582.0 / 10854718875.0 - part_1 * (443861162.0 / 1856156927625.0 - part_1 * 9.691537956929451e-05))))))))) : self[i] - tanh_1;
     }
 }
 

@@ -21,13 +21,13 @@ GS_CLONES static void sin_backward_self_f(char **args, const double *scalars, np
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cos', value=0.0, label='cos')(self[i]);
+                out[i] = grad[i] * gs_cos_anywheref(self[i]);
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cos', value=0.0, label='cos')(self[i]);
+            out[i] = grad[i] * gs_cosf(self[i]);
         }
     }
 }
@@ -46,13 +46,13 @@ GS_CLONES static void sin_backward_self_d(char **args, const double *scalars, np
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cos', value=0.0, label='cos')(self[i]);
+                out[i] = grad[i] * gs_cos_anywhere(self[i]);
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cos', value=0.0, label='cos')(self[i]);
+            out[i] = grad[i] * gs_cos(self[i]);
         }
     }
 }
@@ -88,13 +88,13 @@ GS_CLONES static void cos_backward_self_f(char **args, const double *scalars, np
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sin', value=0.0, label='sin')(self[i]);
+                out[i] = -grad[i] * gs_sin_anywheref(self[i]);
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sin', value=0.0, label='sin')(self[i]);
+            out[i] = -grad[i] * gs_sinf(self[i]);
         }
     }
 }
@@ -113,13 +113,13 @@ GS_CLONES static void cos_backward_self_d(char **args, const double *scalars, np
         }
         if (!all_near) {
             for (npy_intp i = first; i < end; i++) {
-                out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sin', value=0.0, label='sin')(self[i]);
+                out[i] = -grad[i] * gs_sin_anywhere(self[i]);
             }
             continue;
         }
         GS_IVDEP
         for (npy_intp i = first; i < end; i++) {
-            out[i] = -grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sin', value=0.0, label='sin')(self[i]);
+            out[i] = -grad[i] * gs_sin(self[i]);
         }
     }
 }
@@ -190,7 +190,7 @@ GS_CLONES static void sinh_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cosh', value=0.0, label='cosh')(self[i]);
+        out[i] = grad[i] * coshf(self[i]);
     }
 }
 
@@ -202,7 +202,7 @@ GS_CLONES static void sinh_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='cosh', value=0.0, label='cosh')(self[i]);
+        out[i] = grad[i] * cosh(self[i]);
     }
 }
 
@@ -231,7 +231,7 @@ GS_CLONES static void cosh_backward_self_f(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sinh', value=0.0, label='sinh')(self[i]);
+        out[i] = grad[i] * sinhf(self[i]);
     }
 }
 
@@ -243,7 +243,7 @@ GS_CLONES static void cosh_backward_self_d(char **args, const double *scalars, n
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * Term(kind='call', operands=(Term(kind='input', operands=(), name='self', value=0.0, label=''),), name='sinh', value=0.0, label='sinh')(self[i]);
+        out[i] = grad[i] * sinh(self[i]);
     }
 }
 

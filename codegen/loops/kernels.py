@@ -32,8 +32,6 @@ _ATOM = 8
 
 # Work per element in additions, for the decision to use threads.
 _COSTS = {"call": 8, "/": 3}
-# Functions of floats that are written out in headers of their own, since libmvec's are slower: name, header.
-_OWN_OF_FLOATS = {"erf": ("gs_erf_float32", "support/erf.h")}
 _ELEMENTARY = frozenset({"exp", "expm1", "log", "log1p", "tanh", "erf", "erfc"})
 _PERIODIC = frozenset({"sin", "cos"})
 _CHEAP_CALLS = frozenset({"fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmax", "fmin"})
@@ -66,7 +64,6 @@ class Kernel:
     input_places: tuple[str, ...]  # GS_GRAD | 0, GS_SAVED | 1; or the number of an argument
     scalar_places: tuple[int, ...]
     cost: int
-    headers: tuple[str, ...]  # of the functions that it calls, besides libm's
     float_body: LoopBody
     double_body: LoopBody
 
@@ -80,14 +77,9 @@ def kernel_of(loop: Loop) -> Kernel:
         input_places=loop.input_places,
         scalar_places=loop.scalar_places,
         cost=_cost(loop.term),
-        headers=tuple(sorted({_OWN_OF_FLOATS[t.name][1] for t in loop.term.steps() if _is_own(t)})),
         float_body=_body(loop.term, "f"),
         double_body=_body(loop.term, ""),
     )
-
-
-def _is_own(term: Term) -> bool:
-    return term.kind == "call" and term.name in _OWN_OF_FLOATS
 
 
 def _cost(term: Term) -> int:
@@ -167,7 +159,6 @@ class _BodyPrinter:
                 return self._number(term.value)
             case "call":
                 arguments = ", ".join(self._print(operand, names)[0] for operand in term.operands)
-                return f"{self._function(term)}({arguments})", _ATOM
                 return f"{self._function(term.name)}{self.suffix}({arguments})", _ATOM
             case "select":
                 test, body, orelse = (self._within(operand, 1, names) for operand in term.operands)
@@ -179,8 +170,6 @@ class _BodyPrinter:
         left = self._within(term.operands[0], _left_binding(term), names)
         return f"{left} {term.kind} {self._within(term.operands[1], binding + 1, names)}", binding
 
-    def _function(self, term: Term) -> str:
-        return _OWN_OF_FLOATS[term.name][0] if self.suffix == "f" and _is_own(term) else term.name + self.suffix
     def _function(self, name: str) -> str:
         if name in _PERIODIC:
             return f"gs_{name}{self.anywhere}"

@@ -446,13 +446,6 @@ class FamilyView:
     def has_kernels(self) -> bool:
         return bool(self.backward_tables or self.forward_kernels)
 
-    @property
-    def kernel_headers(self) -> tuple[str, ...]:
-        """Of functions that the kernels call, besides libm's."""
-        loops = [kernel for table in self.backward_tables for kernel in table.loops]
-        kernels = loops + [forward.kernel for forward in self.forward_kernels]
-        return tuple(sorted({header for kernel in kernels for header in kernel.headers}))
-
 
 # ---- types in C
 

@@ -54,6 +54,8 @@ LAYERS = {
     ),
     "batch_norm": Layer("batch_norm", (DIGITS,), BATCH_NORM, (FEW_DIGITS,), BATCH_NORM, "1.0"),
     "layer_norm": Layer("layer_norm", (ROWS,), ((1000,),), (FEW_ROWS,), ((5,),), "1.0"),
+    "layer_norm, short rows": Layer("layer_norm", ((256, 64),), ((64,),), (FEW_ROWS,), ((5,),), "1.0"),
+    "gelu": Layer("gelu", ((256, 256),), (), (FEW_ROWS,), (), "1.0"),
     "group_norm": Layer("group_norm", (DIGITS,), (4,), (FEW_DIGITS,), (2,), "1.0"),
     "instance_norm": Layer("instance_norm", (DIGITS,), (), (FEW_DIGITS,), (), "1.0"),
     "rms_norm": Layer("rms_norm", (ROWS,), ((1000,),), (FEW_ROWS,), ((5,),), "1.0"),
@@ -94,6 +96,23 @@ def layer_and_back(name: str, small: bool) -> Builders:
     return (uncompared if "dropout" in name else eager)(build, *data)
 
 
+def given_statistics(*shape: int) -> Builders:
+    """`batch_norm` by running statistics, and its gradients."""
+    channels = images(2, shape[1], seed=4)
+
+    def build(lib: Any, x: Any, factor: Any, term: Any) -> Run:
+        mean, var = lib.tensor(channels[0]), lib.tensor(channels[1] ** 2)
+        given = lib.tensor(images(*shape, seed=9))
+
+        def run() -> None:
+            x.grad = factor.grad = term.grad = None
+            lib.nn.functional.batch_norm(x, mean, var, factor, term).backward(given)
+
+        return run
+
+    return eager(build, images(*shape), images(shape[1], seed=5), images(shape[1], seed=6))
+
+
 def classes_and_back(rows: int, classes: int) -> Builders:
     """The loss of rows of scores, and its gradient."""
     target = labels(rows, classes)
@@ -114,4 +133,7 @@ def rows() -> Iterator[Case]:
     for name, layer in LAYERS.items():
         must = f"torch {layer.must}"
         yield Case(f"{name} there and back", layer_and_back, (name, False), (name, True), must=must, rounds=7)
+    yield Case(
+        "batch_norm, given statistics, there and back", given_statistics, DIGITS, FEW_DIGITS, must="torch 1.0", rounds=7
+    )
     yield Case("cross_entropy there and back", classes_and_back, (1000, 1000), (4, 5), must="torch 0.9", rounds=7)

@@ -33,6 +33,30 @@ def drawn_with_gradients(name: str, n: int) -> Builders:
     return uncompared(build, *pair(n))
 
 
+SAMPLED: dict[
+    str, tuple[str, int, bool]
+] = {  # a distribution, how many samples, whether parameters are rows of their own
+    "Normal": ("Normal", 2, True),
+    "Gamma": ("Gamma", 2, True),
+    "Dirichlet": ("Dirichlet", 1, True),
+    "Categorical": ("Categorical", 1, True),
+    "Categorical, one row": ("Categorical", 1, False),
+}
+
+
+def sampled(name: str, count: int) -> Builders:
+    """Samples of parameters that are broadcast to all of them."""
+    kind, n_parameters, has_rows = SAMPLED[name]
+    shape = (100, 10) if has_rows else (10,)
+    parameters = [np.random.default_rng(seed).uniform(0.1, 2, shape).astype(np.float32) for seed in range(n_parameters)]
+
+    def build(lib: Any) -> Run:
+        distribution = getattr(lib.distributions, kind)(*(lib.tensor(array) for array in parameters))
+        return lambda: distribution.sample((count,))
+
+    return uncompared(build)
+
+
 def variational_step(n: int) -> Builders:
     """A sample and a divergence from the prior, as in an autoencoder, and the way back."""
 
@@ -57,3 +81,5 @@ def rows() -> Iterator[Case]:
     yield Case("Normal, sample and divergence, 10", variational_step, (10,), must="torch 1/4")
     yield Case("Normal, sample and divergence, 1e5", variational_step, (10**5,), (20,))
     yield Case("Gamma, rsample fwd+bwd, 1e5", drawn_with_gradients, ("Gamma", 10**5), ("Gamma", 20))
+    for name in SAMPLED:
+        yield Case(f"{name}.sample", sampled, (name, 1000), (name, 3), must="torch 1.0", rounds=7)

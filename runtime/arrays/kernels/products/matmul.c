@@ -178,7 +178,8 @@ suits_own(const product *p)
 static int
 goes_own(const product *p)
 {
-    return suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN;
+    return suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN &&
+           !(backend == GS_MATMUL_AUTO && is_faster_by_blas(p));
 }
 
 int
@@ -216,7 +217,6 @@ gemm(const product *p)
         return 0;
     }
     if (goes_own(p)) {
-    if (suits_own(p) && gs_get_matmul_backend() == GS_MATMUL_OWN && !(backend == GS_MATMUL_AUTO && is_faster_by_blas(p))) {
         return run_own(p);
     }
     run_blas(p);
