@@ -24,22 +24,36 @@ NAME(dot_row)(const REAL *a, const REAL *x, npy_intp n)
             lanes[k] += a[i + k] * x[i + k];
         }
     }
-    for (; i + 8 <= n; i += 8) {
-        for (int k = 0; k < 8; k++) {
-            lanes[k] += a[i + k] * x[i + k];
-        }
-    }
     for (; i < n; i++) {
         rest += a[i] * x[i];
     }
     return NAME(sum_lanes)(lanes) + rest;
 }
 
+/* Rows too short for lanes, four at a time: the sums of one would wait for each other. */
+GS_INLINE void
+NAME(dot_four_rows)(const REAL *a, npy_intp step, const REAL *x, npy_intp n, REAL *out)
+{
+    const REAL *b = a + step, *c = b + step, *d = c + step;
+    REAL sums[4] = {0};
+    for (npy_intp i = 0; i < n; i++) {
+        sums[0] += a[i] * x[i];
+        sums[1] += b[i] * x[i];
+        sums[2] += c[i] * x[i];
+        sums[3] += d[i] * x[i];
+    }
+    memcpy(out, sums, sizeof(sums));
+}
+
 GS_CLONES static void
 NAME(matrix_vector)(void *context, npy_intp first, npy_intp last)
 {
     const job *j = context;
-    for (npy_intp row = first; row < last; row++) {
+    npy_intp row = first;
+    for (; j->columns < LANES && row + 4 <= last; row += 4) {
+        NAME(dot_four_rows)((const REAL *)j->matrix + row * j->step, j->step, j->x, j->columns, (REAL *)j->out + row);
+    }
+    for (; row < last; row++) {
         ((REAL *)j->out)[row] = NAME(dot_row)((const REAL *)j->matrix + row * j->step, j->x, j->columns);
     }
 }
