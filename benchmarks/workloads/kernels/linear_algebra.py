@@ -10,7 +10,8 @@ import numpy as np
 from ...cases import Array, Builders, Case, Program, Run, arrays_of
 from ...contestants.eager import eager
 
-NAMES = ("solve", "inv", "cholesky", "det", "eigh", "svd")
+NAMES = ("solve", "inv", "cholesky", "det", "slogdet", "lu_factor", "eigh", "svd")
+BY_FACTORS = ("solve", "inv", "det", "slogdet", "lu_factor")  # by elimination, at sizes between small and large too
 VALUES = {"eigh": 0, "svd": 1}  # which of the factors depend on no choice of sign
 
 
@@ -64,10 +65,17 @@ def build_solve(lib: Any, a: Any, b: Any) -> Run:
 
 
 def rows() -> Iterator[Case]:
-    sizes = {"1000 of 4 x 4": (4, 1000, "torch 0.5"), "500 x 500": (500, 0, "torch 1.1")}
+    small = {"1000 of 4 x 4": (4, 1000, "torch 0.5")}
+    between = {"16 x 16": (16, 0, "torch 1.0"), "100 x 100": (100, 0, "torch 1.0")}
+    large = {"500 x 500": (500, 0, "torch 1.1")}
     ways = {"": forward, " there and back": there_and_back}
     for name in NAMES:
+        sizes = small | between | large if name in BY_FACTORS else small | large
         for way, make in ways.items():
             for size, (n, batch, must) in sizes.items():
-                small = (name, 4, 3 if batch else 0)
-                yield Case(f"linalg {name}{way}, {size}", make, (name, n, batch), small, must=must, rounds=7)
+                yield case_of(name, way, make, size, n, batch, "torch 1.0" if name == "lu_factor" else must)
+
+
+def case_of(name: str, way: str, make: Any, size: str, n: int, batch: int, must: str) -> Case:
+    reduced = (name, 4, 3 if batch else 0)
+    return Case(f"linalg {name}{way}, {size}", make, (name, n, batch), reduced, must=must, rounds=7)

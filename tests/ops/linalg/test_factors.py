@@ -1,4 +1,4 @@
-"""Systems, inverses and determinants by factors: values, gradients, layouts, what is singular, and that factors are kept."""
+"""Systems, inverses and determinants by factors: values, gradients, layouts, singular matrices, and what is kept."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,9 @@ def test_solutions_and_their_gradients(dtype, n):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("shape", [(n, n) for n in SIZES[:-1]] + [(3, 10, 10), (2, 3, 20, 20), (0, 7, 7), (0, 0), (2, 0, 0)])
+@pytest.mark.parametrize(
+    "shape", [(n, n) for n in SIZES[:-1]] + [(3, 10, 10), (2, 3, 20, 20), (0, 7, 7), (0, 0), (2, 0, 0)]
+)
 @pytest.mark.usefixtures("products")
 def test_inverses_and_determinants(dtype, shape):
     a = sound(dtype, *shape)
@@ -90,7 +92,9 @@ def test_factors(dtype, shape):
     steps = min(shape[-2:])
     lower, upper = np.tril(factors[..., :steps], -1) + np.eye(shape[-2], steps), np.triu(factors[..., :steps, :])
     close((lower @ upper).astype(dtype), elimination.exchange_rows(a, pivots, False), dtype)
-    np.testing.assert_array_equal(elimination.exchange_rows(elimination.exchange_rows(a, pivots, False), pivots, True), a)
+    np.testing.assert_array_equal(
+        elimination.exchange_rows(elimination.exchange_rows(a, pivots, False), pivots, True), a
+    )
     assert np.abs(lower).max() <= (1.42 if dtype.startswith("complex") else 1)
 
 
@@ -143,7 +147,12 @@ def test_backward_and_forward_mode_use_the_factors_of_forward(monkeypatch):
 
     monkeypatch.setattr(factored, "eliminate", counted)
     a, b = gs.tensor(sound("float64", 12, 12), requires_grad=True), gs.tensor(normal("float64", 12, 2))
-    for function in (lambda a: gs.linalg.solve(a, b), gs.linalg.det, lambda a: gs.linalg.slogdet(a).logabsdet, gs.logdet):
+    for function in (
+        lambda a: gs.linalg.solve(a, b),
+        gs.linalg.det,
+        lambda a: gs.linalg.slogdet(a).logabsdet,
+        gs.logdet,
+    ):
         eliminated.clear()
         (first,) = gs.autograd.grad(function(a).sum(), a, create_graph=True)
         gs.autograd.grad(first.sum(), a)
@@ -226,7 +235,9 @@ def test_singular_matrices(dtype, n):
         gs.linalg.solve(x, x)
     with pytest.raises(gs.linalg.LinAlgError, match=r"linalg.inv: \(Batch element 1\): the inversion could not be"):
         gs.linalg.inv(x)
-    with pytest.raises(gs.linalg.LinAlgError, match=r"\(Batch element 1\): The diagonal element 5 is zero, the solution"):
+    with pytest.raises(
+        gs.linalg.LinAlgError, match=r"\(Batch element 1\): The diagonal element 5 is zero, the solution"
+    ):
         gs.linalg.solve_ex(x, x, check_errors=True)
     inverse, info = gs.linalg.inv_ex(x)
     assert info.tolist() == [0, 5, 0] and not inverse[1].isfinite().all() and inverse[2].isfinite().all()

@@ -60,7 +60,7 @@ def diagonal_in(factors: Array) -> Array:
 
 
 def have_rows(factors: Array, a: Array) -> bool:
-    return factors.shape[-1] == a.shape[-1]
+    return bool(factors.shape[-1] == a.shape[-1])
 
 
 def singular(op: str, a: Array) -> LinAlgError:
@@ -160,7 +160,7 @@ def largest(a: Array) -> Array:
     if a.dtype.kind == "c":
         a = np.abs(a)
     highest, lowest = (np.asarray(f((-2, -1), keepdims=True, initial=0)) for f in (a.max, a.min))
-    return np.maximum(highest, -lowest)
+    return np.asarray(np.maximum(highest, -lowest))
 
 
 # ---- determinants

@@ -183,7 +183,9 @@ def linalg_solve_are_of(function: Function, op: str, a: Array, b: Array, q: Arra
     size, inputs = a.shape[-1], r.shape[-1]
     for name, matrix, shape in (("B", b, (size, inputs)), ("Q", q, (size, size))):
         if matrix.ndim < 2 or matrix.shape[-2:] != shape:
-            raise RuntimeError(f"{op}: expected {name} to be {shape[0]} by {shape[1]}, but its size is {list(matrix.shape)}")
+            raise RuntimeError(
+                f"{op}: expected {name} to be {shape[0]} by {shape[1]}, but its size is {list(matrix.shape)}"
+            )
 
     def solution(a: Array, b: Array, q: Array, r: Array) -> Array:
         found = np.asarray(function(a, b, (q + q.T) / 2, (r + r.T) / 2))

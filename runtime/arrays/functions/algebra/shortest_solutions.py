@@ -13,7 +13,6 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     batch_element,
     check_matrix,
     check_same_dtype,
-    check_square,
     converged,
     joint_batch,
     mean_of_both,

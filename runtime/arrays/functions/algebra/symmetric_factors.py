@@ -11,9 +11,9 @@ from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
-    joint_batch,
     check_matrix,
     check_square,
+    joint_batch,
 )
 from gradsmith.runtime.arrays.functions.algebra.symmetric_elimination import eliminate_symmetric, substitute_symmetric
 

@@ -17,8 +17,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-#define ROWS 4         /* of c at a time: 8 sums of 64 bytes, which are 16 registers of 32 bytes */
-#define MOST_TERMS 128 /* rows of a strip of b: 16 KB, half of the L1 cache */
+#define ROWS 4         /* of c at a time: 8 sums hide how long a multiplication takes, and leave registers for operands */
+#define MOST_TERMS 128 /* rows of a strip of b: 8 KB of the L1 cache */
 
 #define PACKED_FROM 500000.0 /* multiplications from which on packing both operands pays */
 #define BLAS_FROM 500000.0   /* and from which on BLAS does, in spite of the additional result */

@@ -4,9 +4,9 @@
 
 #if LANES > 1
 #if FACTOR_TYPE == 0
-typedef int32_t NAME(mask) __attribute__((vector_size(64)));
+typedef int32_t NAME(mask) __attribute__((vector_size(32)));
 #else
-typedef int64_t NAME(mask) __attribute__((vector_size(64)));
+typedef int64_t NAME(mask) __attribute__((vector_size(32)));
 #endif
 #endif
 

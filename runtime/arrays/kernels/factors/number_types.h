@@ -1,5 +1,6 @@
 /* Written before each `#include` of a template of this folder, after FACTOR_TYPE, which is 0 to 3: NUMBER is the type,
- * NAME(x) adds its suffix, LANES numbers make a vector of 64 bytes. Complex numbers are computed one by one. */
+ * NAME(x) adds its suffix, LANES numbers make a vector.  It has 32 bytes on all machines: where registers have no more,
+ * the compiler splits wider ones and keeps them in memory.  Complex numbers are computed one by one. */
 #undef NUMBER
 #undef NAME
 #undef LANES
@@ -11,12 +12,12 @@
 #define NUMBER float
 #define NAME(x) x##_float32
 #define LEAST FLT_MIN
-#define LANES 16
+#define LANES 8
 #elif FACTOR_TYPE == 1
 #define NUMBER double
 #define NAME(x) x##_float64
 #define LEAST DBL_MIN
-#define LANES 8
+#define LANES 4
 #elif FACTOR_TYPE == 2
 #define NUMBER float _Complex
 #define NAME(x) x##_complex64
@@ -28,8 +29,8 @@
 #endif
 
 #if LANES > 1
-typedef NUMBER NAME(vector) __attribute__((vector_size(64)));
-typedef NUMBER NAME(unaligned) __attribute__((vector_size(64), aligned(sizeof(NUMBER))));
+typedef NUMBER NAME(vector) __attribute__((vector_size(32)));
+typedef NUMBER NAME(unaligned) __attribute__((vector_size(32), aligned(sizeof(NUMBER))));
 #define MAGNITUDE(x) fabs((double)(x))
 #define SUBTRACT(sum, factor, x) ((sum) -= (factor) * (x))
 #else
