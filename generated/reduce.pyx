@@ -4,27 +4,34 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_input, as_int, as_int_tuple,
-    as_int_tuple_or_none, as_number_or_none, as_view, BatchRule, begin_op, begin_replaceable_op, by_parts,
-    carry_tangents, carry_transposed, check_inplace, connect_1, copy_into, dtype_of_out, ended, finish_inplace,
-    give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node, numel_of, Overloads, prepare_history, prepare_own_dtype,
-    replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_inplace, write_out_docstrings, written_batched,
+    along_slices, apply_fused, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_input, as_int,
+    as_int_tuple, as_int_tuple_or_none, as_number, as_number_or_none, as_promoted, as_tensor_operand, as_view,
+    BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_inplace,
+    connect_1, connect_3, copy_into, dtype_of_out, elementwise, ended, finish_inplace, fused_forward, FusedKernel,
+    give_out, gradient, has_tangent_1, has_tangent_3, IS_VIEW, ndim_of, Node, numel_of, Overloads, plus,
+    prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_3,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
+from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.generated.division cimport op_div_tensor_scalar
 from gradsmith.runtime.formulas.formulas cimport prod_backward, prod_backward_dim, std_backward, var_backward
-from gradsmith.generated.joining cimport op_flip
 from gradsmith.runtime.formulas.numbers cimport count_of
 from gradsmith.runtime.formulas.parts cimport restored_sizes, summed_to
 from gradsmith.runtime.formulas.replaced cimport summed_to_size
 from gradsmith.generated.shape cimport op_expand, op_reshape
+from gradsmith.generated.unary cimport op_conj, op_neg
 from gradsmith.runtime.arrays.functions cimport reductions, shapes
 
 import numpy as np
 
 from gradsmith.runtime.calls.overloads import Overload
+
+cdef extern from "reduce_kernels.h":
+    const FusedKernel *const SCALED_DISTANCE_BACKWARD[3]
+    const FusedKernel SCALED_DISTANCE_FORWARD
 
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
@@ -494,6 +501,121 @@ cdef BatchRule batched_var
 batched_var = BatchRule(b"var", along_slices, b"bD..", packed_var, NULL)
 
 
+# ---- scaled_distance(Tensor self, Tensor x, Tensor center, Scalar factor) -> Tensor
+
+cdef class ScaledDistanceBackward0(Node):
+    """Backward of ``scaled_distance``."""
+
+    # Saves self for the gradients of x and center, x and center for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        if apply_fused(self, SCALED_DISTANCE_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, x, center, conj_part
+        cdef object factor
+        if wants(wanted, 1) or wants(wanted, 2):
+            factor = value_of(self, 0)
+            self_ = unpack(self, 0)
+            conj_part = op_conj(op_mul_scalar(self_, factor))
+        if wants(wanted, 0):    # self (derived)
+            x = unpack(self, 1)
+            center = unpack(self, 2)
+            factor = value_of(self, 0)
+            set_grad_input(
+                grad_inputs, 0, op_mul_tensor(grad, op_conj(op_mul_scalar(op_sub_tensor_tensor(x, center), factor)))
+            )
+        if wants(wanted, 1):    # x (derived)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(grad, conj_part))
+        if wants(wanted, 2):    # center (derived)
+            set_grad_input(grad_inputs, 2, op_mul_tensor(op_neg(grad), conj_part))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_x, _raw_saved_x = saved_tensor(1)
+    _saved_center, _raw_saved_center = saved_tensor(2)
+    _saved_factor = saved_value(0)
+
+cdef object tangents_scaled_distance(tuple tangents, tuple given):    # auto_element_wise
+    self_t, x_t, center_t = tangents
+    self, x, center, factor = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_mul_tensor(self_t, op_mul_scalar(op_sub_tensor_tensor(x, center), factor))
+    if x_t is not None:
+        result_t = plus(result_t, op_mul_tensor(x_t, op_mul_scalar(self, factor)))
+    if center_t is not None:
+        result_t = plus(result_t, op_mul_tensor(op_neg(center_t), op_mul_scalar(self, factor)))
+    return result_t
+
+cdef object scaled_distance_by_ops(tuple given):
+    self, x, center, factor = given
+    self, x, center, factor = as_promoted((self, x, center, factor))
+    return op_mul_tensor(self, op_mul_scalar(op_sub_tensor_tensor(x, center), factor))
+
+cdef TensorBase op_scaled_distance(TensorBase self, TensorBase x, TensorBase center, object factor):
+    cdef int depth = begin_replaceable_op(
+        "scaled_distance", (self, x, center, factor), &batched_scaled_distance
+    ) if watching else 0
+    cdef PyObject *operands[3]
+    operands[0] = <PyObject *>self
+    operands[1] = <PyObject *>x
+    operands[2] = <PyObject *>center
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SCALED_DISTANCE_FORWARD, operands, (factor,)
+    )
+    if result is None:
+        result = by_ops(scaled_distance_by_ops, (self, x, center, factor))
+    cdef Node node
+    if requires_grad_3(self, x, center):
+        node = <Node>ScaledDistanceBackward0.__new__(ScaledDistanceBackward0)
+        connect_3(node, 3, 1, self, x, center)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, x)
+            save_input(node, 2, center)
+        set_value(node, 0, factor)
+        set_history(result, node)
+    if has_tangent_3(self, x, center):
+        carry_tangents(result, (self, x, center), tangents_scaled_distance, (self, x, center, factor))
+    return ended(depth, result)
+
+cdef object packed_scaled_distance(tuple operands):
+    return op_scaled_distance(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_scaled_distance
+batched_scaled_distance = BatchRule(b"scaled_distance", elementwise, b"eee.", packed_scaled_distance, NULL)
+
+cdef object call_scaled_distance(self, x, center, factor):
+    return op_scaled_distance(
+        as_tensor_operand(self, "scaled_distance", "input", 1, x),
+        as_tensor_operand(x, "scaled_distance", "x", 2, self),
+        as_tensor_operand(center, "scaled_distance", "center", 3, self),
+        as_number(factor, "scaled_distance", "factor", 4),
+    )
+
+def scaled_distance(input, x, center, factor):
+    """A gradient times the slope of a squared distance, in one pass.
+
+    ``scaled_distance(Tensor self, Tensor x, Tensor center, Scalar factor) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    x : Tensor
+    center : Tensor
+    factor : number
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad * conj(factor * (x - center))
+        x: grad * conj(factor * self)
+        center: -grad * conj(factor * self)
+        result: auto_element_wise
+    """
+    return call_scaled_distance(input, x, center, factor)
+
+
 # ---- var.all(Tensor self, bool unbiased) -> Tensor
 
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
@@ -738,7 +860,7 @@ cdef class CumsumBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef object dim = value_of(self, 0)
-        set_grad_input(grad_inputs, 0, op_flip(op_cumsum(op_flip(grad, (dim,)), dim, None), (dim,)))
+        set_grad_input(grad_inputs, 0, op_cumsum_reversed(grad, dim))
 
     _saved_dim = saved_value(0)
 
@@ -815,12 +937,70 @@ def cumsum(input, dim, *, dtype=None, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: grad.flip(dim).cumsum(dim).flip(dim)
+        input: cumsum_reversed(grad, dim)
         result: auto_linear
     """
     if out is not None and dtype is None:
         dtype = dtype_of_out("cumsum", out, input)
     return give_out("cumsum", out, call_cumsum(input, dim, dtype))
+
+
+# ---- cumsum_reversed(Tensor self, dim dim) -> Tensor
+
+cdef class CumsumReversedBackward0(Node):
+    """Backward of ``cumsum_reversed``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object dim = value_of(self, 0)
+        set_grad_input(grad_inputs, 0, op_cumsum(grad, dim, None))
+
+    _saved_dim = saved_value(0)
+
+cdef object tangents_cumsum_reversed(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    dim, = given
+    return op_cumsum_reversed(self_t, dim)
+
+cdef TensorBase op_cumsum_reversed(TensorBase self, object dim):
+    cdef int depth = begin_replaceable_op("cumsum_reversed", (self, dim), &batched_cumsum_reversed) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.cumsum_reversed_of(array_of(self), dim)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>CumsumReversedBackward0.__new__(CumsumReversedBackward0)
+        connect_1(node, 0, 1, self)
+        set_value(node, 0, dim)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_cumsum_reversed, (dim,))
+    return ended(depth, result)
+
+cdef object packed_cumsum_reversed(tuple operands):
+    return op_cumsum_reversed(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_cumsum_reversed
+batched_cumsum_reversed = BatchRule(b"cumsum_reversed", along_slices, b"bd", packed_cumsum_reversed, NULL)
+
+cdef object call_cumsum_reversed(self, dim):
+    return op_cumsum_reversed(as_input(self, "cumsum_reversed"), as_dim(dim, "cumsum_reversed", "dim", 2, self))
+
+def cumsum_reversed(input, dim):
+    """Running sum along a dimension from its end, the gradient of the one from its start.
+
+    ``cumsum_reversed(Tensor self, dim dim) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    dim : int
+    axis : int, optional
+
+    Gradients:
+        input: cumsum(grad, dim)
+        result: auto_linear
+    """
+    return call_cumsum_reversed(input, dim)
 
 
 # ---- sum_to(Tensor self, int[] size) -> Tensor

@@ -5,6 +5,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_cumprod(TensorBase self, object dim, object dtype)
 cdef TensorBase op_recurrence(TensorBase self, TensorBase weight, object dim)
+cdef TensorBase op_recurrence_reversed(TensorBase self, TensorBase weight, object dim)
 cdef tuple op_cummax(TensorBase self, object dim)
 cdef tuple op_cummin(TensorBase self, object dim)
 cdef TensorBase op_logcumsumexp(TensorBase self, object dim)

@@ -45,14 +45,7 @@ cdef class CumprodBackward0(Node):
             grad_inputs,
             0,
             op_mul_tensor(
-                backwards(
-                    op_recurrence(
-                        backwards(grad, dim),
-                        moved_up(backwards(op_conj(factors(self_, result_dtype)), dim), dim, 0),
-                        dim,
-                    ),
-                    dim,
-                ),
+                op_recurrence_reversed(grad, op_conj(factors(self_, result_dtype)), dim),
                 moved_up(op_conj(result), dim, 1),
             ),
         )
@@ -67,14 +60,7 @@ cdef tuple tangents_cumprod(list gradients, tuple tangents, tuple given):    # t
     grad, = gradients
     return (
         op_mul_tensor(
-            backwards(
-                op_recurrence(
-                    backwards(grad, dim),
-                    moved_up(backwards(op_conj(factors(self, dtype_of(result))), dim), dim, 0),
-                    dim,
-                ),
-                dim,
-            ),
+            op_recurrence_reversed(grad, op_conj(factors(self, dtype_of(result))), dim),
             moved_up(op_conj(result), dim, 1),
         ),
     )
@@ -152,8 +138,7 @@ def cumprod(input, dim, *, dtype=None, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: backwards(recurrence(backwards(grad, dim), moved_up(backwards(conj(factors(self, result.dtype)), dim),
-        dim, 0), dim), dim) * moved_up(conj(result), dim, 1)
+        input: recurrence_reversed(grad, conj(factors(self, result.dtype)), dim) * moved_up(conj(result), dim, 1)
         result: transposed
     """
     if out is not None and dtype is None:
@@ -166,22 +151,20 @@ def cumprod(input, dim, *, dtype=None, out=None):
 cdef class RecurrenceBackward0(Node):
     """Backward of ``recurrence``."""
 
-    # Saves weight and result: fewer steps than from the inputs.
+    # Saves weight and result: recurrence need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase weight, result, backwards_part
+        cdef TensorBase weight, result, recurrence_reversed_part
         cdef object dim
-        dim = value_of(self, 0)
         weight = unpack(self, 0)
-        backwards_part = backwards(
-            op_recurrence(backwards(grad, dim), moved_up(backwards(op_conj(weight), dim), dim, 0), dim), dim
-        )
+        dim = value_of(self, 0)
+        recurrence_reversed_part = op_recurrence_reversed(grad, op_conj(weight), dim)
         if wants(wanted, 0):    # self
-            set_grad_input(grad_inputs, 0, backwards_part)
+            set_grad_input(grad_inputs, 0, recurrence_reversed_part)
         if wants(wanted, 1):    # weight
             result = unpack(self, 1)
-            set_grad_input(grad_inputs, 1, op_mul_tensor(backwards_part, moved_up(op_conj(result), dim, 0)))
+            set_grad_input(grad_inputs, 1, op_mul_tensor(recurrence_reversed_part, moved_up(op_conj(result), dim, 0)))
 
     _saved_weight, _raw_saved_weight = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
@@ -240,12 +223,102 @@ def recurrence(input, weight, dim):
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: backwards(recurrence(backwards(grad, dim), moved_up(backwards(conj(weight), dim), dim, 0), dim), dim)
-        weight: backwards(recurrence(backwards(grad, dim), moved_up(backwards(conj(weight), dim), dim, 0), dim), dim) *
-        moved_up(conj(result), dim, 0)
+        input: recurrence_reversed(grad, conj(weight), dim)
+        weight: recurrence_reversed(grad, conj(weight), dim) * moved_up(conj(result), dim, 0)
         result: recurrence(self_t + weight_t * moved_up(result, dim, 0), weight, dim)
     """
     return call_recurrence(input, weight, dim)
+
+
+# ---- recurrence_reversed(Tensor self, Tensor weight, dim dim) -> Tensor
+
+cdef class RecurrenceReversedBackward0(Node):
+    """Backward of ``recurrence_reversed``."""
+
+    # Saves weight and result: recurrence_reversed need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase weight, result, recurrence_part
+        cdef object dim
+        weight = unpack(self, 0)
+        dim = value_of(self, 0)
+        recurrence_part = op_recurrence(grad, op_conj(weight), dim)
+        if wants(wanted, 0):    # self
+            set_grad_input(grad_inputs, 0, recurrence_part)
+        if wants(wanted, 1):    # weight
+            result = unpack(self, 1)
+            set_grad_input(grad_inputs, 1, op_mul_tensor(moved_up(recurrence_part, dim, 0), op_conj(result)))
+
+    _saved_weight, _raw_saved_weight = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_dim = saved_value(0)
+
+# recurrence_reversed(self_t + backwards(moved_up(backwards(weight_t * result, dim), dim, 0), dim), weight, dim)
+cdef object tangents_recurrence_reversed(tuple tangents, tuple given):
+    self_t, weight_t = tangents
+    result, self, weight, dim = given
+    self_t = or_zeros(self_t, self)
+    weight_t = or_zeros(weight_t, weight)
+    return op_recurrence_reversed(
+        op_add_tensor(self_t, backwards(moved_up(backwards(op_mul_tensor(weight_t, result), dim), dim, 0), dim)),
+        weight,
+        dim,
+    )
+
+cdef TensorBase op_recurrence_reversed(TensorBase self, TensorBase weight, object dim):
+    cdef int depth = begin_replaceable_op(
+        "recurrence_reversed", (self, weight, dim), &batched_recurrence_reversed
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scans.recurrence_reversed_of(array_of(self), array_of(weight), dim)
+    )
+    cdef Node node
+    if requires_grad_2(self, weight):
+        node = <Node>RecurrenceReversedBackward0.__new__(RecurrenceReversedBackward0)
+        connect_2(node, 2, 1, self, weight)
+        save_input(node, 0, weight)
+        set_value(node, 0, dim)
+        set_history(result, node)
+        if node.edges[1].node != NULL:
+            save_output(node, 1, result)
+    if has_tangent_2(self, weight):
+        carry_tangents(result, (self, weight), tangents_recurrence_reversed, (result, self, weight, dim))
+    return ended(depth, result)
+
+cdef object packed_recurrence_reversed(tuple operands):
+    return op_recurrence_reversed(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_recurrence_reversed
+batched_recurrence_reversed = BatchRule(b"recurrence_reversed", along_slices, b"bbd", packed_recurrence_reversed, NULL)
+
+def call_recurrence_reversed(self, weight, dim):
+    return op_recurrence_reversed(
+        as_tensor_operand(self, "recurrence_reversed", "input", 1, weight),
+        as_tensor_operand(weight, "recurrence_reversed", "weight", 2, self),
+        as_dim(dim, "recurrence_reversed", "dim", 3, self),
+    )
+
+def recurrence_reversed(input, weight, dim):
+    """The same from the end of a dimension, with the weight of the element behind.
+
+    ``recurrence_reversed(Tensor self, Tensor weight, dim dim) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    weight : Tensor
+    dim : int
+    axis : int, optional
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: recurrence(grad, conj(weight), dim)
+        weight: moved_up(recurrence(grad, conj(weight), dim), dim, 0) * conj(result)
+        result: recurrence_reversed(self_t + backwards(moved_up(backwards(weight_t * result, dim), dim, 0), dim),
+        weight, dim)
+    """
+    return call_recurrence_reversed(input, weight, dim)
 
 
 # ---- cummax(Tensor self, dim dim) -> (Tensor values, Tensor indices)
@@ -428,16 +501,7 @@ cdef class LogcumsumexpBackward0(Node):
             0,
             op_mul_tensor(
                 op_exp(op_sub_tensor_tensor(self_, result)),
-                backwards(
-                    op_recurrence(
-                        backwards(grad, dim),
-                        moved_up(
-                            backwards(op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim), dim, 0
-                        ),
-                        dim,
-                    ),
-                    dim,
-                ),
+                op_recurrence_reversed(grad, op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim),
             ),
         )
 
@@ -451,14 +515,7 @@ cdef tuple tangents_logcumsumexp(list gradients, tuple tangents, tuple given):  
     return (
         op_mul_tensor(
             op_exp(op_sub_tensor_tensor(self, result)),
-            backwards(
-                op_recurrence(
-                    backwards(grad, dim),
-                    moved_up(backwards(op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim), dim, 0),
-                    dim,
-                ),
-                dim,
-            ),
+            op_recurrence_reversed(grad, op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim),
         ),
     )
 
@@ -501,8 +558,7 @@ def logcumsumexp(input, dim, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: exp(self - result) * backwards(recurrence(backwards(grad, dim), moved_up(backwards(exp(moved_up(result,
-        dim, 0) - result), dim), dim, 0), dim), dim)
+        input: exp(self - result) * recurrence_reversed(grad, exp(moved_up(result, dim, 0) - result), dim)
         result: transposed
     """
     return give_out("logcumsumexp", out, call_logcumsumexp(input, dim))

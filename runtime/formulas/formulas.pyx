@@ -185,11 +185,11 @@ cpdef object selection_backward(object gradient, object indices, object shape, o
 
 cpdef object var_backward(object gradient, object self, object dim, object correction, object keepdim):
     gradient = restored(gradient, self.shape, dim, keepdim)
-    distance = self - self.mean(reduced_axes(dim, self.ndim), True)
+    center = self.mean(reduced_axes(dim, self.ndim), True)
     freedom = count_of(self.shape, dim) - (1 if correction is None else correction)
     if freedom <= 0 and (dim is None or not self.ndim):  # as PyTorch: infinite, and NaN where the distance is zero
-        return gradient * (distance.detach().abs() * math.inf)
-    return gradient * ((2.0 / freedom if freedom else math.inf) * distance)
+        return gradient * ((self - center).detach().abs() * math.inf)
+    return upcalls.scaled_distance(gradient, self, center, 2.0 / freedom if freedom else math.inf)
 
 
 cpdef object std_backward(object gradient, object self, object value, object dim, object correction, object keepdim):

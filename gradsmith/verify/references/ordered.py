@@ -154,6 +154,12 @@ def recurrence(x: Array, weight: Array, dim: int) -> Array:
     return np.moveaxis(result, 0, dim)
 
 
+def recurrence_reversed(x: Array, weight: Array, dim: int) -> Array:
+    if x.ndim == 0:
+        return recurrence(x, weight, dim)
+    return np.flip(recurrence(np.flip(x, dim), np.roll(np.flip(weight, dim), 1, dim), dim), dim)
+
+
 def p_norm(x: Array, p: float, dim: Any, keepdim: bool) -> Array:
     """From the definition, by powers of magnitudes."""
     along = None if dim is None or dim == () else tuple(dim) if isinstance(dim, (list, tuple)) else dim
@@ -167,5 +173,5 @@ def p_norm(x: Array, p: float, dim: Any, keepdim: bool) -> Array:
 
 DEFINITIONS = (
     argsort, cummax, cummin, cumprod, kthvalue, median, median_dim, mode, nanmedian, nanmedian_dim, p_norm, recurrence,
-    searchsorted, sort, topk,
+    recurrence_reversed, searchsorted, sort, topk,
 )  # fmt: skip

@@ -39,7 +39,8 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, read_shape, take
-from gradsmith.runtime.arrays.functions.scatter_gather cimport add_along, gather_places, int64_index, is_addable
+from gradsmith.runtime.arrays.functions.scans cimport add_along
+from gradsmith.runtime.arrays.functions.scatter_gather cimport gather_places, int64_index, is_addable
 
 import numpy as np
 
@@ -113,13 +114,19 @@ cdef object axis_of(object a, Py_ssize_t dim):
 
 cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
-    a = addable(a, dtype)
+    if dtype is None or not are_counted(a, dtype):      # else they are added as they are, without a converted copy
+        a = addable(a, dtype)
     return in_dtype(take(sum_axes(<PyObject *>a, axes, keepdim)), dtype)
+
+
+cdef bint are_counted(object a, object dtype) except -1:
+    """Integers whose sum is wanted in a floating type, and cannot overflow their own."""
+    return dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8
 
 
 cpdef object mean_of(object a, object dim, bint keepdim, object dtype):
     if dtype is not None:
-        if dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8:
+        if are_counted(a, dtype):
             return mean_of_integers(a, dim, keepdim, dtype)
         if dtype == np.float16 and a.dtype != np.float16:      # a sum of numbers beyond it may have a mean within
             return as_type(mean_of(a, dim, keepdim, np.dtype(np.float32)), cnp.NPY_FLOAT16)
@@ -171,6 +178,14 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
 
 
 cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
+    return running_sum(a, dim, dtype, False)
+
+
+cpdef object cumsum_reversed_of(object a, Py_ssize_t dim):
+    return running_sum(a, dim, None, True)
+
+
+cdef object running_sum(object a, Py_ssize_t dim, object dtype, bint reverse):
     cdef int axis = axis_of(a, dim)
     cdef int type_number = reduced_type(a, dtype)
     if type_number == cnp.NPY_BOOL and cnp.PyArray_NDIM(a) and cnp.PyArray_SIZE(a):
@@ -179,7 +194,7 @@ cpdef object cumsum_of(object a, Py_ssize_t dim, object dtype):
         return as_type(a, type_number)
     sums = own_copy(addable(a, dtype), type_number)
     if cnp.PyArray_NDIM(sums):
-        add_along(sums, axis)
+        add_along(sums, axis, reverse)
     return as_type(sums, type_number)
 
 

@@ -1,13 +1,13 @@
-"""Running products and extremes, and linear recurrences, along a dimension."""
+"""Running sums, products and extremes, and linear recurrences, along a dimension."""
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.array cimport clone_by_rows, is_meta
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
-from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside
+from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside, take
 
 import numpy as np
 
@@ -15,23 +15,45 @@ from gradsmith.runtime.arrays.complex_casts import real_where_kept
 
 cnp.import_array()
 
+cdef extern from "runtime/arrays/functions/scans_kernels.h" nogil:
+    void gs_running_sums(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner, bint reverse)
+    void gs_running_products(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner)
+    void gs_recurrences(
+        int type, void *a, const void *weights, npy_intp outer, npy_intp length, npy_intp inner, bint reverse)
+
+cdef enum:
+    LARGE = 4096            # elements from which on a loop lets other threads run
+
+# Elements that have no loop in scans_kernels.c.
 ctypedef fused number:
-    float
-    double
     float complex
     double complex
     int64_t
 
+cdef struct Rows:
+    npy_intp outer
+    npy_intp length
+    npy_intp inner
 
-cdef object as_rows(object a, int axis):
-    """The elements in order, of the shape (outer, length, inner), in memory of their own."""
-    cdef tuple shape = a.shape
-    outer = inner = 1
-    for size in shape[:axis]:
-        outer *= size
-    for size in shape[axis + 1:]:
-        inner *= size
-    return np.array(a, order="C", copy=True).reshape(outer, shape[axis] if shape else 1, inner)
+
+cdef Rows rows_of(object a, int axis) noexcept:
+    """Sizes before, along and behind the axis."""
+    cdef Rows rows = Rows(1, 1, 1)
+    cdef int i
+    for i in range(cnp.PyArray_NDIM(a)):
+        if i < axis:
+            rows.outer *= cnp.PyArray_DIM(a, i)
+        elif i == axis:
+            rows.length = cnp.PyArray_DIM(a, i)
+        else:
+            rows.inner *= cnp.PyArray_DIM(a, i)
+    return rows
+
+
+cdef object by_rows(object a, int axis):
+    """A contiguous array of the shape (outer, length, inner)."""
+    cdef Rows rows = rows_of(a, axis)
+    return a.reshape(rows.outer, rows.length, rows.inner)
 
 
 cdef object computed(object a):
@@ -39,6 +61,28 @@ cdef object computed(object a):
     if a.dtype.kind in "biu":
         return a.astype(np.int64)
     return a.astype(np.float32) if a.dtype == np.float16 else a
+
+
+cdef bint is_real(object a) noexcept:
+    return cnp.PyArray_TYPE(a) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
+
+
+# ---- sums
+
+cdef int add_along(object a, int axis, bint reverse) except -1:
+    """Add to each slice along the axis all before it, in place; in reverse all behind it."""
+    cdef Rows rows = rows_of(a, axis)
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    cdef void *sums = cnp.PyArray_DATA(a)
+    if type_number in (cnp.NPY_COMPLEX64, cnp.NPY_COMPLEX128):  # the parts are two columns
+        rows.inner *= 2
+        type_number = cnp.NPY_FLOAT32 if type_number == cnp.NPY_COMPLEX64 else cnp.NPY_FLOAT64
+    if cnp.PyArray_SIZE(a) < LARGE:
+        gs_running_sums(type_number, sums, rows.outer, rows.length, rows.inner, reverse)
+        return 0
+    with nogil:
+        gs_running_sums(type_number, sums, rows.outer, rows.length, rows.inner, reverse)
+    return 0
 
 
 # ---- products
@@ -52,24 +96,30 @@ cpdef object cumprod_of(object a, Py_ssize_t dim, object dtype):
         return fresh_beside(a, wanted.num, a.shape)
     with np.errstate(all="ignore"):
         a = real_where_kept(a, wanted).astype(wanted, copy=False)
-    rows = as_rows(computed(a), axis)
-    multiply_along(rows)
+    a = computed(a)
+    products = take(clone_by_rows(<PyObject *>a))
+    if is_real(products):
+        multiply_along(products, axis)
+    else:
+        multiply_rows(by_rows(products, axis))
     with np.errstate(all="ignore"):
-        return rows.reshape(a.shape).astype(wanted, copy=False)
+        return products.astype(wanted, copy=False)
 
 
-def multiply_along(number[:, :, ::1] rows):
+cdef int multiply_along(object a, int axis) except -1:
+    cdef Rows rows = rows_of(a, axis)
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    cdef void *products = cnp.PyArray_DATA(a)
+    with nogil:
+        gs_running_products(type_number, products, rows.outer, rows.length, rows.inner)
+    return 0
+
+
+def multiply_rows(number[:, :, ::1] rows):
     """Each element times all before it, in place."""
     cdef npy_intp i, j, k
-    cdef number product
     with nogil:
         for i in range(rows.shape[0]):
-            if rows.shape[2] == 1:
-                product = 1
-                for j in range(rows.shape[1]):
-                    product = product * rows[i, j, 0]
-                    rows[i, j, 0] = product
-                continue
             for j in range(1, rows.shape[1]):
                 for k in range(rows.shape[2]):
                     rows[i, j, k] = rows[i, j, k] * rows[i, j - 1, k]
@@ -79,18 +129,44 @@ def multiply_along(number[:, :, ::1] rows):
 
 cpdef object recurrence_of(object a, object weight, Py_ssize_t dim):
     """``r[k] = a[k] + weight[k] * r[k - 1]``; the first weight is not used."""
+    return recurred("recurrence", a, weight, dim, False)
+
+
+cpdef object recurrence_reversed_of(object a, object weight, Py_ssize_t dim):
+    """``r[k] = a[k] + weight[k + 1] * r[k + 1]``."""
+    return recurred("recurrence_reversed", a, weight, dim, True)
+
+
+cdef object recurred(str op, object a, object weight, Py_ssize_t dim, bint reverse):
     cdef int axis = wrap_dim(dim, cnp.PyArray_NDIM(a))
     if a.shape != weight.shape:
-        raise RuntimeError(f"recurrence(): sizes {list(a.shape)} and {list(weight.shape)} differ")
+        raise RuntimeError(f"{op}(): sizes {list(a.shape)} and {list(weight.shape)} differ")
     dtype = np.promote_types(a.dtype, weight.dtype)
     if is_meta(<PyObject *>a) or is_meta(<PyObject *>weight):
         return fresh_beside(a, dtype.num, a.shape)
-    rows = as_rows(computed(a.astype(dtype, copy=False)), axis)
-    add_weighted(rows, as_rows(weight, axis).astype(rows.dtype, copy=False))
-    return rows.reshape(a.shape).astype(dtype, copy=False)
+    a = computed(a.astype(dtype, copy=False))
+    values = take(clone_by_rows(<PyObject *>a))
+    weights = np.ascontiguousarray(weight, values.dtype)
+    if is_real(values):
+        recur_along(values, weights, axis, reverse)
+    elif reverse and cnp.PyArray_NDIM(a):
+        add_weighted(by_rows(values, axis)[:, ::-1], by_rows(np.roll(weights, -1, axis), axis)[:, ::-1])
+    else:
+        add_weighted(by_rows(values, axis), by_rows(weights, axis))
+    return values.astype(dtype, copy=False)
 
 
-def add_weighted(number[:, :, ::1] rows, number[:, :, ::1] weights):
+cdef int recur_along(object a, object weights, int axis, bint reverse) except -1:
+    cdef Rows rows = rows_of(a, axis)
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    cdef void *values = cnp.PyArray_DATA(a)
+    cdef const void *factors = cnp.PyArray_DATA(weights)
+    with nogil:
+        gs_recurrences(type_number, values, factors, rows.outer, rows.length, rows.inner, reverse)
+    return 0
+
+
+def add_weighted(number[:, :, :] rows, const number[:, :, :] weights):
     cdef npy_intp i, j, k
     with nogil:
         for i in range(rows.shape[0]):

@@ -10,4 +10,3 @@ cdef int add_rows(object target, int first, int count, object index, object src)
 cdef int add_at_places(object sums, object places, object values) except -1
 cdef bint is_addable(object a) noexcept
 cdef object sum_dtype(object a)
-cdef int add_along(object a, int axis) except -1

@@ -41,7 +41,6 @@ ctypedef fused number:
 cdef enum:
     LANES = 16
     LARGE = 4096            # elements from which on a loop lets other threads run
-    COLUMNS = 256           # of a running sum, added side by side
 
 cdef struct Walk:
     int ndim
@@ -63,14 +62,27 @@ cdef object int64_index(object index):
 cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) noexcept:
     """Whether all elements of such an index are at least `low` and below `high`; else `wrong` is one that is not."""
     cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
-    cdef npy_intp i
-    if is_meta(<PyObject *>index):
+    cdef npy_intp i, size = cnp.PyArray_SIZE(index)
+    if is_meta(<PyObject *>index) or are_within(chosen, size, low, high):
         return True
-    for i in range(cnp.PyArray_SIZE(index)):
+    for i in range(size):
         if not low <= chosen[i] < high:
             wrong[0] = chosen[i]
             return False
     return True
+
+
+cdef bint are_within(const int64_t *chosen, npy_intp size, npy_intp low, npy_intp high) noexcept nogil:
+    """The same without a branch for each: the distances from both bounds have no sign, all of them."""
+    cdef uint64_t distances = 0
+    cdef uint64_t first = low
+    cdef uint64_t last = high - 1
+    cdef npy_intp i
+    if high <= low:
+        return size == 0
+    for i in range(size):
+        distances |= (<uint64_t>chosen[i] - first) | (last - <uint64_t>chosen[i])
+    return distances >> 63 == 0
 
 
 cdef object wrapped_index(object index, npy_intp size):
@@ -402,6 +414,8 @@ cdef bint add_each_row(
 ) noexcept nogil:
     cdef npy_intp o, i
     cdef int64_t place
+    if outer == 1 and inner == 1:
+        return add_each(target, src, chosen, length, rows)
     for o in range(outer):
         for i in range(rows):
             place = chosen[i]
@@ -410,6 +424,19 @@ cdef bint add_each_row(
             add_row(target + place * inner, src, inner)
             src += inner
         target += length * inner
+    return True
+
+
+cdef inline bint add_each(
+    number *target, const number *src, const int64_t *chosen, npy_intp length, npy_intp rows
+) noexcept nogil:
+    cdef npy_intp i
+    cdef int64_t place
+    for i in range(rows):
+        place = chosen[i]
+        if <uint64_t>place >= <uint64_t>length:
+            return False
+        target[place] = target[place] + src[i]
     return True
 
 
@@ -425,84 +452,3 @@ cdef inline void add_row(number *row, const number *src, npy_intp length) noexce
         row, src, length = row + LANES, src + LANES, length - LANES
     for j in range(length):
         row[j] = row[j] + src[j]
-
-
-# ---- running sums
-
-cdef int add_along(object a, int axis) except -1:
-    """Add to each slice along the axis the one before it, in place."""
-    cdef npy_intp outer = product(a, 0, axis)
-    cdef npy_intp length = cnp.PyArray_DIM(a, axis)
-    cdef npy_intp inner = product(a, axis + 1, cnp.PyArray_NDIM(a))
-    cdef int type_number = cnp.PyArray_TYPE(a)
-    cdef void *sums = data(a)
-    if cnp.PyArray_SIZE(a) < LARGE:
-        run_sums_by_type(type_number, sums, outer, length, inner)
-        return 0
-    with nogil:
-        run_sums_by_type(type_number, sums, outer, length, inner)
-    return 0
-
-
-# Running sums treat the parts of a complex number as two columns.
-ctypedef fused part:
-    float
-    double
-    int64_t
-
-# Single precision is added in double: after ten million equal numbers a float32 sum would be wrong in its first digit.
-ctypedef fused total:
-    double
-    int64_t
-
-
-cdef void run_sums_by_type(
-    int type_number, void *sums, npy_intp outer, npy_intp length, npy_intp inner
-) noexcept nogil:
-    cdef double[COLUMNS] reals
-    cdef int64_t[COLUMNS] integers
-    if type_number == cnp.NPY_FLOAT32:
-        run_sums(<float *>sums, &reals[0], outer, length, inner)
-    elif type_number == cnp.NPY_FLOAT64:
-        run_sums(<double *>sums, &reals[0], outer, length, inner)
-    elif type_number == cnp.NPY_COMPLEX64:
-        run_sums(<float *>sums, &reals[0], outer, length, 2 * inner)
-    elif type_number == cnp.NPY_COMPLEX128:
-        run_sums(<double *>sums, &reals[0], outer, length, 2 * inner)
-    else:
-        run_sums(<int64_t *>sums, &integers[0], outer, length, inner)
-
-
-cdef void run_sums(part *a, total *totals, npy_intp outer, npy_intp length, npy_intp inner) noexcept nogil:
-    """`totals` has room for COLUMNS of them: so many columns are added side by side."""
-    cdef npy_intp o, first
-    for o in range(outer):
-        if inner == 1:
-            run_sum(a, totals, length)
-        else:
-            first = 0
-            while first < inner:
-                run_column_sums(a + first, totals, length, inner, min(inner - first, <npy_intp>COLUMNS))
-                first += COLUMNS
-        a += length * inner
-
-
-cdef inline void run_sum(part *a, total *totals, npy_intp length) noexcept nogil:
-    cdef npy_intp i
-    cdef total sum = 0
-    for i in range(length):
-        sum = sum + <total>a[i]
-        a[i] = <part>sum
-
-
-cdef inline void run_column_sums(
-    part *a, total *totals, npy_intp length, npy_intp inner, npy_intp columns
-) noexcept nogil:
-    cdef npy_intp i, j
-    for j in range(columns):
-        totals[j] = 0
-    for i in range(length):
-        for j in range(columns):
-            totals[j] = totals[j] + <total>a[j]
-            a[j] = <part>totals[j]
-        a += inner

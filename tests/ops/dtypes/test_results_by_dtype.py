@@ -1,7 +1,9 @@
 """The dtype that an op computes in, and the ones it refuses; few dimensions, large numbers. Values are PyTorch's."""
 
 import math
+import tracemalloc
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -220,3 +222,23 @@ def test_a_uint8_condition_without_dimensions(condition, expected):
     x, y = gs.tensor(1.0), gs.tensor([3.0, 4.0])
     with pytest.warns(UserWarning, match="uint8"):
         assert x.where(gs.tensor(condition, dtype=gs.uint8), y).tolist() == expected
+
+
+@pytest.mark.parametrize("dtype", [gs.bool, gs.int8, gs.uint16, gs.int32], ids=str)
+@pytest.mark.parametrize("wanted", [gs.float16, gs.float32, gs.float64, gs.complex64], ids=str)
+def test_integers_are_summed_exactly_for_a_floating_result(dtype, wanted):
+    x = np.random.default_rng(0).integers(0, 2, (200, 300)).astype(dtype)
+    found = gs.tensor(x).sum(dtype=wanted)
+    assert found.dtype == wanted and found.item() == np.array(x.sum(dtype=np.int64)).astype(wanted)
+    np.testing.assert_array_equal(gs.tensor(x).sum(0, dtype=wanted).numpy(), x.sum(0, dtype=np.int64).astype(wanted))
+
+
+def test_a_sum_of_small_integers_makes_no_converted_copy():
+    x = gs.ones(1000, 1000, dtype=gs.int32)
+    for call in (x.sum, x.prod, lambda: x.sum(0, dtype=gs.float32), lambda: x.mean(dtype=gs.float64)):
+        call()
+        tracemalloc.start()
+        call()
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < x.numel()

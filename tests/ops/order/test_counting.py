@@ -1,5 +1,6 @@
 """Unique elements, counts and histograms, places of elements: against PyTorch's recorded answers."""
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -29,6 +30,22 @@ def test_unique(x, dim, expected):
 
 def test_every_nan_is_unique():
     assert gs.unique(gs.tensor([NAN, 1.0, NAN])).isnan().tolist() == [False, True, True]
+
+
+INTEGERS = [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64]
+
+
+@pytest.mark.parametrize("dtype", INTEGERS, ids=lambda dtype: dtype.__name__)
+def test_integers_that_lie_close_together_and_far_apart(dtype):
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    near = np.random.default_rng(0).integers(high - 50, high, (30, 20), dtype, endpoint=True)
+    for x in (near, (near - (high - 50) + np.array(low, dtype)).astype(dtype), np.array([low, high, low, 3], dtype)):
+        values, inverse, counts = gs.unique(gs.tensor(x), return_inverse=True, return_counts=True)
+        expected = np.unique(x, return_counts=True)
+        np.testing.assert_array_equal(values.numpy(), expected[0])
+        np.testing.assert_array_equal(counts.numpy(), expected[1])
+        np.testing.assert_array_equal(values.numpy()[inverse.numpy()], x)
+        assert gs.unique(gs.tensor(x)).tolist() == values.tolist() and values.dtype == x.dtype
 
 
 def test_slices_without_elements():

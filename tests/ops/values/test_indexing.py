@@ -450,3 +450,16 @@ def test_gradient_of_a_big_tensor_by_slice(index, dtype):
     expected[index] = weights
     (found,) = gs.autograd.grad(x[index], x, gs.tensor(weights))
     np.testing.assert_array_equal(found.numpy(), expected)
+
+
+@pytest.mark.parametrize("wrong", [3, -1, 2**63 - 1, -(2**63)])
+def test_one_index_among_many_that_is_out_of_range(wrong):
+    index = np.zeros(1000, np.int64)
+    index[700] = wrong
+    for call in (
+        lambda x, i: gs.index_add(x, 0, i, gs.ones(1000)),
+        lambda x, i: gs.index_select(x, 0, i),
+        lambda x, i: gs.gather(x, 0, i),
+    ):
+        with pytest.raises((IndexError, RuntimeError), match="out of (range|bounds)"):
+            call(gs.ones(3), gs.tensor(index))

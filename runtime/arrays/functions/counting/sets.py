@@ -20,10 +20,39 @@ def unique_elements_of(a: Array, dim: int | None, wants_places: bool) -> Sets:
     if dim is not None:
         found = along(np.unique, a, dim)
         return found if wants_places else (found[0], empty(), empty())
+    if a.dtype.kind in "iu" and a.size:
+        near = of_narrow_range(a, wants_places)
+        if near is not None:
+            return near
     if not wants_places:
         return np.unique(a, equal_nan=False), empty(), empty()
     values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
     return values, inverse.reshape(a.shape), counts
+
+
+def of_narrow_range(a: Array, wants_places: bool) -> Sets | None:
+    """The same of integers that lie close together, which need no sorting; None of others."""
+    low = int(a.min())
+    width = int(a.max()) - low + 1
+    if width > 2 * a.size + 1024:
+        return None
+    offsets = a.astype(np.int64) - low if a.dtype != np.uint64 else (a - a.dtype.type(low)).astype(np.int64)
+    if not wants_places:
+        is_there = np.zeros(width, bool)
+        is_there[offsets] = True
+        return raised(np.flatnonzero(is_there), low, a.dtype), empty(), empty()
+    counts = np.bincount(offsets.reshape(-1), minlength=width)
+    found = np.flatnonzero(counts)
+    numbers = np.zeros(width, np.int64)
+    numbers[found] = np.arange(len(found))
+    return raised(found, low, a.dtype), numbers[offsets], counts[found]
+
+
+def raised(offsets: Array, low: int, dtype: np.dtype[Any]) -> Array:
+    """Integers of the dtype, by their distances from the smallest."""
+    result: Array = offsets.astype(dtype)
+    result += np.array(low).astype(dtype)
+    return result
 
 
 def consecutive_elements_of(a: Array, dim: int | None) -> Sets:

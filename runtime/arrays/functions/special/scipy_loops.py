@@ -40,16 +40,22 @@ def float_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:
 
 
 def is_large(arrays: Sequence[Array]) -> bool:
-    return max(array.size for array in arrays) >= _LARGE and get_num_threads() > 1
+    return max(array.size for array in arrays) >= _LARGE
 
 
 def in_chunks(function: Function, arrays: Sequence[Array]) -> Array:
-    """The function over pieces of the longest dimension, on several threads: SciPy's loops release the GIL."""
+    """The function over pieces of the longest dimension, on several threads: SciPy's loops release the GIL.
+
+    Results are written to memory that has been used before, which costs no page faults.
+    """
     whole = np.broadcast_arrays(*arrays)
     shape = whole[0].shape
     axis = int(np.argmax(shape))
     model = next((array for array in arrays if array.shape == shape), whole[0])
     out = empty_of(model, model.dtype) if model.flags.writeable else np.empty(shape, model.dtype)
+    if get_num_threads() == 1:
+        function(*arrays, out=out)
+        return out
     step = max(1, _CHUNK * shape[axis] // out.size)
 
     def compute(i: int) -> None:
@@ -126,7 +132,10 @@ def beta_of(function: Function, a: Operand, b: Operand) -> Array:
     """NaN for negative numbers, since SciPy gives one-sided limits at their poles."""
 
     def beta(a: Array, b: Array, out: Array | None = None) -> Array:
-        return stored(np.where((a < 0) | (b < 0), a.dtype.type(np.nan), function(a, b)), out)
+        result = np.asarray(function(a, b, out=out))
+        if (a < 0).any() or (b < 0).any():
+            np.copyto(result, np.nan, where=(a < 0) | (b < 0))
+        return result
 
     return floats_of(beta, a, b)
 
@@ -151,8 +160,11 @@ def times_log_of(logarithm: Function, x: Operand, y: Operand) -> Array:
     """``x * log(y)``, zero where `x` is, unless `y` is NaN."""
 
     def times_log(x: Array, y: Array, out: Array | None = None) -> Array:
-        result = np.multiply(x, logarithm(y), out=out)
-        return stored(np.where((x == 0) & ~np.isnan(y), x.dtype.type(0), result), out)
+        place = out if out is not None and out.shape == y.shape else None
+        result = np.asarray(np.multiply(x, logarithm(y, out=place), out=out))
+        if not x.all():
+            np.copyto(result, 0, where=(x == 0) & ~np.isnan(y))
+        return result
 
     return floats_of(times_log, x, y)
 

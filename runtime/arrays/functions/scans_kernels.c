@@ -1,0 +1,74 @@
+/* Note [Four running sums at once]
+ *
+ * A running sum waits for each addition before it can begin the next. So a long row is cut into rounds of four blocks,
+ * whose own running sums are added side by side; then what lies before a block is added to all of its sums. The sums
+ * of a block and the number that they are added to keep their order when they are rounded: the running sum of numbers
+ * that are not negative never falls. A round in which something is not finite is added one by one, since a block alone may
+ * overflow where the whole does not.
+ */
+#include "scans_kernels.h"
+#include "support/simd.h"
+
+#include <math.h>
+
+enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4 };
+
+#define JOINED_(name, suffix) name##_##suffix
+#define JOINED(name, suffix) JOINED_(name, suffix)
+#define NAME(x) JOINED(x, SUFFIX)
+
+#define T float
+#define WIDE double
+#define SUFFIX float
+#define IS_FINITE(x) isfinite(x)
+#include "scans_template.h"
+#include "scans_factors_template.h"
+#undef T
+#undef WIDE
+#undef SUFFIX
+
+#define T double
+#define WIDE double
+#define SUFFIX double
+#include "scans_template.h"
+#include "scans_factors_template.h"
+#undef T
+#undef WIDE
+#undef SUFFIX
+#undef IS_FINITE
+
+/* Without a sign, in which sums that leave the range wrap around. */
+#define T npy_uint64
+#define WIDE npy_uint64
+#define SUFFIX integer
+#define IS_FINITE(x) 1
+#include "scans_template.h"
+
+void
+gs_running_sums(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner, int reverse)
+{
+    if (type == NPY_FLOAT32)
+        sums_float(a, outer, length, inner, reverse);
+    else if (type == NPY_FLOAT64)
+        sums_double(a, outer, length, inner, reverse);
+    else
+        sums_integer(a, outer, length, inner, reverse);
+}
+
+void
+gs_running_products(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner)
+{
+    if (type == NPY_FLOAT32)
+        products_float(a, outer, length, inner);
+    else
+        products_double(a, outer, length, inner);
+}
+
+void
+gs_recurrences(int type, void *a, const void *weights, npy_intp outer, npy_intp length, npy_intp inner, int reverse)
+{
+    if (type == NPY_FLOAT32)
+        recurrences_float(a, weights, outer, length, inner, reverse);
+    else
+        recurrences_double(a, weights, outer, length, inner, reverse);
+}
