@@ -21,7 +21,7 @@ from gradsmith.runtime.formulas.ranks cimport backwards, differences, factors, m
 from gradsmith.generated.reduce cimport op_cumsum, op_sum_dim
 from gradsmith.generated.scatter cimport op_gather
 from gradsmith.generated.unary cimport op_conj
-from gradsmith.runtime.arrays.functions cimport scans
+from gradsmith.runtime.arrays.functions.running cimport scans
 
 import numpy as np
 

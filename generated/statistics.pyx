@@ -18,7 +18,7 @@ from gradsmith.generated.extremes cimport op_amax, op_amin
 from gradsmith.runtime.formulas.ranks cimport counted_numbers, norm_input, norm_order, p_norm_backward
 from gradsmith.generated.reduce cimport op_mean, op_mean_dim, op_std, op_sum_dim, op_var
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
-from gradsmith.runtime.arrays.functions cimport scans
+from gradsmith.runtime.arrays.functions.running cimport scans
 
 import numpy as np
 

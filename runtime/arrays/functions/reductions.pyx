@@ -39,7 +39,7 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, read_shape, take
-from gradsmith.runtime.arrays.functions.scans cimport add_along
+from gradsmith.runtime.arrays.functions.running.scans cimport add_along
 from gradsmith.runtime.arrays.functions.scatter_gather cimport gather_places, int64_index, is_addable
 
 import numpy as np

@@ -1,4 +1,4 @@
-/* Running products, and recurrences with weights, of elements of type T, in type WIDE; see scans_template.h. Each step
+/* Running products, and recurrences with weights, of elements of type T, in type WIDE; see sums_template.h. Each step
  * waits for the one before: a few rows are taken side by side. */
 
 GS_INLINE void

@@ -15,7 +15,7 @@ from gradsmith.runtime.arrays.complex_casts import real_where_kept
 
 cnp.import_array()
 
-cdef extern from "runtime/arrays/functions/scans_kernels.h" nogil:
+cdef extern from "runtime/arrays/functions/running/scans_kernels.h" nogil:
     void gs_running_sums(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner, bint reverse)
     void gs_running_products(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner)
     void gs_recurrences(

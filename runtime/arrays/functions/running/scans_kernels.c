@@ -21,8 +21,8 @@ enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4 
 #define WIDE double
 #define SUFFIX float
 #define IS_FINITE(x) isfinite(x)
-#include "scans_template.h"
-#include "scans_factors_template.h"
+#include "sums_template.h"
+#include "factors_template.h"
 #undef T
 #undef WIDE
 #undef SUFFIX
@@ -30,8 +30,8 @@ enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4 
 #define T double
 #define WIDE double
 #define SUFFIX double
-#include "scans_template.h"
-#include "scans_factors_template.h"
+#include "sums_template.h"
+#include "factors_template.h"
 #undef T
 #undef WIDE
 #undef SUFFIX
@@ -42,7 +42,7 @@ enum { BLOCK = 128, CHAINS = 4, ROUND = BLOCK * CHAINS, COLUMNS = 256, ROWS = 4 
 #define WIDE npy_uint64
 #define SUFFIX integer
 #define IS_FINITE(x) 1
-#include "scans_template.h"
+#include "sums_template.h"
 
 void
 gs_running_sums(int type, void *a, npy_intp outer, npy_intp length, npy_intp inner, int reverse)

@@ -1,0 +1,1 @@
+"""Array functions that go along a dimension, each element after the one before: sums, products, recurrences."""
