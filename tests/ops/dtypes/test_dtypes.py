@@ -60,6 +60,8 @@ RULES = {
         special_jv special_yv special_iv special_kv special_ive special_kve
         special_spherical_yn special_spherical_in special_spherical_kn
         special_betainc special_betainc.numbers special_betaincc
+        special_betaincinv special_betaincinv.numbers special_betainccinv special_betainccinv.numbers
+        special_gammaincinv special_gammainccinv special_stdtr special_stdtrit
         special_betaincc.numbers special_exprel special_boxcox
         special_boxcox1p special_inv_boxcox special_inv_boxcox1p special_exp10 special_cosm1
         special_owens_t special_ellipe special_ellipkm1 unwrap cbrt""",
@@ -107,7 +109,8 @@ ELSEWHERE = {
     "linalg_eig", "linalg_eigh", "linalg_eigvals", "linalg_eigvalsh", "linalg_inv_ex", "linalg_ldl_factor",
     "linalg_ldl_factor_ex", "linalg_ldl_solve", "linalg_logm", "linalg_lstsq", "linalg_lu", "linalg_lu_factor",
     "linalg_lu_factor_ex", "linalg_lu_solve", "linalg_matrix_rank", "linalg_pinv", "linalg_qr", "linalg_solve",
-    "linalg_solve_banded", "linalg_solve_continuous_lyapunov", "linalg_solve_discrete_lyapunov", "linalg_solve_ex",
+    "linalg_solve_banded", "linalg_solve_continuous_lyapunov", "linalg_solve_discrete_lyapunov",
+    "linalg_solve_continuous_are", "linalg_solve_discrete_are", "where.condition", "linalg_solve_ex",
     "linalg_solve_sylvester", "linalg_solve_toeplitz", "linalg_solve_toeplitz.pair", "linalg_solve_triangular",
     "linalg_sqrtm", "linalg_svd", "linalg_svdvals", "linalg_tensorinv", "linalg_tensorsolve", "linalg_vander",
     "linalg_vecdot",
