@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.draws.bits import STREAM_SIZE, fill_even, uninitialised
+from gradsmith.runtime.arrays.functions.draws.bits import fill_even, uninitialised
 from gradsmith.runtime.arrays.functions.draws.categories import categories_at
 
 Array = np.ndarray[Any, Any]
 
 COUNTS = frozenset({"poisson", "binomial", "negative_binomial", "geometric", "hypergeometric", "zipf", "logseries"})
+STREAMS_FROM = 1024  # numbers
 NUMBERS = frozenset({"vonmises", "log_gamma"})
 
 
@@ -71,7 +72,7 @@ def multinomial_of(weights: Array, num_samples: int, replacement: bool, generato
 
 def _levels(shape: tuple[int, int], generator: Any) -> Array:
     """Numbers from 0 (included) to 1; many of them from streams of bits."""
-    if shape[0] * shape[1] < 2 * STREAM_SIZE:
+    if shape[0] * shape[1] < STREAMS_FROM:
         return np.asarray(generator.random(shape))
     levels = uninitialised(shape, np.dtype(np.float64))
     fill_even(generator, levels)
