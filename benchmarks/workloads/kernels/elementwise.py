@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,21 +19,22 @@ ASKED = (10**5, 10**6)  # the sizes that have a bar, and are measured with two t
 
 Function = Callable[..., Any]
 
-BINARY: dict[str, Function] = {"add": lambda lib, a, b: a + b, "mul": lambda lib, a, b: a * b}
+BINARY: dict[str, Function] = {"add": operator.add, "mul": operator.mul}
 UNARY = ("exp", "log", "sin", "tanh", "sigmoid", "gelu", "erf")
 NAMES = (*BINARY, *UNARY)
 
 
-def of_tensors(name: str) -> Function:
-    """The function, of a library and its tensors."""
-    if name == "gelu":
-        return lambda lib, a: lib.nn.functional.gelu(a)
-    return BINARY.get(name, lambda lib, a: getattr(lib, name)(a))
+def of_tensors(name: str, lib: Any) -> Function:
+    """The function, of tensors."""
+    if name in BINARY:
+        return BINARY[name]
+    found: Function = getattr(lib.nn.functional if name == "gelu" else lib, name)
+    return found
 
 
 def of_jax(name: str, jax: Any, jnp: Any) -> Function:
     if name in BINARY:
-        return lambda a, b: BINARY[name](jnp, a, b)
+        return BINARY[name]
     special: dict[str, Function] = {
         "sigmoid": jax.nn.sigmoid, "gelu": lambda a: jax.nn.gelu(a, approximate=False), "erf": jax.scipy.special.erf
     }  # fmt: skip
@@ -56,7 +59,7 @@ def arguments(name: str, n: int) -> tuple[Array, ...]:
 
 def forward(name: str, n: int) -> Builders:
     data = arguments(name, n)
-    found = eager(lambda lib, *x: lambda: of_tensors(name)(lib, *x), *data, requires_grad=False)
+    found = eager(lambda lib, *x: partial(of_tensors(name, lib), *x), *data, requires_grad=False)
     found |= jitted(lambda jax, jnp: of_jax(name, jax, jnp), *data)
     return found | (by_hand(HAND[name], *data) if name in HAND else {})
 
@@ -66,10 +69,10 @@ def there_and_back(name: str, n: int) -> Builders:
     data, seed = arguments(name, n), np.ones(n, np.float32)
 
     def build(lib: Any, *x: Any) -> Run:
-        function, given = of_tensors(name), lib.tensor(seed)
+        function, given = of_tensors(name, lib), lib.tensor(seed)
 
         def run() -> Any:
-            y = function(lib, *x)
+            y = function(*x)
             return (y, *lib.autograd.grad(y, x, given))
 
         return run

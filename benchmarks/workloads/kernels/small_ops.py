@@ -9,32 +9,34 @@ import numpy as np
 
 from ...cases import Builders, Case, Program, Run
 from ...contestants.eager import eager, outcome
-from ...contestants.functional import by_hand
+from ...contestants.functional import compared
 from ..data import pair, short
 
 SIZES = (1, 10, 100, 1000, 10**4, 10**5, 10**6, 10**7)
-OPS: dict[str, Callable[..., Any]] = {"a*b": lambda lib, a, b: a * b, "sum(a)": lambda lib, a, b: a.sum()}
+# Each makes the call that is timed, with nothing around it that would be timed too.
+OPS: dict[str, Callable[..., Run]] = {
+    "a*b": lambda lib, a, b: lambda: a * b,
+    "sum(a)": lambda lib, a, b: lambda: a.sum(),
+}
+IN_NUMPY: dict[str, Callable[..., Run]] = {
+    "a*b": lambda a, b: lambda: np.multiply(a, b), "sum(a)": lambda a, b: lambda: np.sum(a)
+}  # fmt: skip
 BARS = {1: "numpy 0.50, torch 1/18", 10: "numpy 0.50, torch 1/18"}
 
 
-def bare(op: Callable[..., Any], lib: Any, *tensors: Any) -> Run:
-    return lambda: op(lib, *tensors)
-
-
 def recorded(op: str, n: int) -> Builders:
-    return eager(lambda lib, *tensors: bare(OPS[op], lib, *tensors), *pair(n)) | numpy_call(op, n)
+    return eager(OPS[op], *pair(n)) | numpy_call(op, n)
 
 
 def not_recorded(op: str, n: int) -> Builders:
-    found = eager(lambda lib, *tensors: bare(OPS[op], lib, *tensors), *pair(n), requires_grad=False)
-    return found | numpy_call(op, n)
+    return eager(OPS[op], *pair(n), requires_grad=False) | numpy_call(op, n)
 
 
 def without_grad(op: str, n: int) -> Builders:
     """The recorded op, called where nothing is recorded; switching that off is not timed."""
 
     def build(lib: Any, *tensors: Any) -> Program:
-        run = within_no_grad(lib, bare(OPS[op], lib, *tensors))
+        run = within_no_grad(lib, OPS[op](lib, *tensors))
         return Program(run, lambda: outcome(run, tensors))
 
     return eager(build, *pair(n))
@@ -51,13 +53,12 @@ def within_no_grad(lib: Any, call: Run, times: int = 100) -> Run:
 
 
 def numpy_call(op: str, n: int) -> Builders:
-    calls: dict[str, Callable[..., Any]] = {"a*b": np.multiply, "sum(a)": lambda a, b: np.sum(a)}
-    return by_hand(calls[op], *pair(n))
+    return {"numpy": lambda: compared(IN_NUMPY[op](*pair(n)))}
 
 
 def recorded_scalar(n: int) -> Builders:
     a, _ = pair(n)
-    return eager(lambda lib, x: lambda: x * 2.0, a) | by_hand(lambda a: np.multiply(a, np.float32(2.0)), a)
+    return eager(lambda lib, x: lambda: x * 2.0, a) | {"numpy": lambda: compared(lambda: np.multiply(a, 2.0))}
 
 
 def backward_alone(n: int) -> Builders:
