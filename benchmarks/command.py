@@ -19,7 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.command == "report":
         from .report.files import rewrite
 
-        return rewrite(options.results)
+        return rewrite(options.results, options.page)
     if options.command == "compare":
         from .compare.session import compare
 
@@ -48,7 +48,8 @@ def parser() -> argparse.ArgumentParser:
     add_run(commands.add_parser("run", help="measure rows, and write tables and plots"))
     add_words(commands.add_parser("list", help="name the rows"))
     report = commands.add_parser("report", help="write tables and plots of a file of results again")
-    report.add_argument("results", type=Path, help="a results.json")
+    report.add_argument("results", type=Path, nargs="+", help="a results.json, or several, whose rows are joined")
+    report.add_argument("--page", action="store_true", help="write the numbers of docs/performance.md and its plots")
     add_compare(commands.add_parser("compare", help="set two commits of gradsmith side by side"))
     return found
 

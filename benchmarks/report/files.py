@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
-from . import markdown, plots, results
+from . import markdown, page, plots, results
 
 
 def write(found: results.Results, folder: Path) -> None:
@@ -18,6 +19,11 @@ def write_report(found: results.Results, folder: Path) -> None:
     (folder / "speed.md").write_text(text.rstrip() + "\n", encoding="utf-8")
 
 
-def rewrite(path: Path) -> int:
-    write_report(results.load(path), path.parent)
+def rewrite(paths: Sequence[Path], for_page: bool = False) -> int:
+    """Reports of files of results: beside the first of them, or in the page of the documentation."""
+    found = results.joined([results.load(path) for path in paths])
+    if for_page:
+        page.refresh(found)
+    else:
+        write_report(found, paths[0].parent)
     return 0

@@ -34,7 +34,7 @@ def test_words_may_stand_before_and_after_options():
     [
         (["run", "--contestants", "tensorflow"], "no contestant is called 'tensorflow'"),
         (["run", "--loudly"], "unrecognized arguments: --loudly"),
-        (["report", "a.json", "b.json"], "unrecognized arguments: b.json"),
+        (["list", "--page"], "unrecognized arguments: --page"),
         (["measure"], "invalid choice"),
         ([], "required"),
     ],

@@ -5,8 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from benchmarks.report import files, markdown, plots, results
+from benchmarks.report import files, markdown, page, plots, results
 from benchmarks.report.results import Result, Results
+from benchmarks.workloads import all_rows
 
 MACHINE = {
     "processor": "A processor", "cores": 2, "kernels": "AVX2", "blas": "OpenBLAS", "system": "Linux", "python": "3.12",
@@ -100,6 +101,28 @@ def test_matplotlib_draws_the_same(tmp_path):
     assert ElementTree.parse(path).getroot().tag.endswith("svg")
 
 
+def test_numbers_of_the_page_are_written_anew_and_words_are_kept():
+    lines = ["| row | time | PyTorch | must | limit |", "| --- | --- | --- | --- | --- |"]
+    text = "\n".join([*lines, "| exp, 1e5 | 9 | 9 | 9 | bytes |", "| a | b |\n"])
+    found = page.refreshed(f"Words\n\n{text}", run_of(row(must="numpy 1, torch 1/8")))
+    assert "| exp, 1e5 | 2 s | 0.50 (0.25) | 1/8 | bytes |" in found
+    assert found.startswith("Words\n\n| row | time |") and found.endswith("| a | b |\n")
+
+
+def test_the_page_has_ratios_over_objectives():
+    text = "| problem | gradsmith over objective | JAX (jit) over objective |\n| --- | --- | --- |\n| gradient | | |\n"
+    rows = [row("value", seconds=(1.0,)), row("gradient", seconds=(2.5,), objective="value")]
+    assert page.refreshed(text, run_of(*rows)).endswith("| gradient | 2.50 |  |\n")
+
+
+def test_every_line_of_the_page_is_a_row_of_the_suite():
+    """A row that is renamed or gone would keep its old numbers."""
+    names = {f"{each.name}{more}" for _, each in all_rows() for more in ("", ", 2 threads")}
+    tables = [page.cells_of(line) for line in page.PAGE.read_text(encoding="utf-8").splitlines()]
+    cells = [line[0] for line in tables if line and line[0] not in ("---", "row", "problem")]
+    assert len(cells) > 60 and [name for name in cells if name not in names] == []
+
+
 def test_a_folder_has_all_files_and_they_can_be_written_again(tmp_path):
     files.write(run_of(*sized()), tmp_path)
     names = {"results.json", "speed.md", "kernels_test.svg"}
@@ -107,5 +130,5 @@ def test_a_folder_has_all_files_and_they_can_be_written_again(tmp_path):
     text = (tmp_path / "speed.md").read_text(encoding="utf-8")
     assert "![kernels_test](kernels_test.svg)" in text
     (tmp_path / "speed.md").unlink()
-    assert files.rewrite(tmp_path / "results.json") == 0
+    assert files.rewrite([tmp_path / "results.json"]) == 0
     assert (tmp_path / "speed.md").read_text(encoding="utf-8") == text
