@@ -32,6 +32,7 @@ permute: _Function
 real: _Function
 reshape: _Function
 rows_of_groups: _Function
+scaled_distance: _Function
 select: _Function
 squeeze: _Function
 stack: _Function
