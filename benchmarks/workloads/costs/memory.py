@@ -27,19 +27,19 @@ def peak_resident() -> int:
 
 
 def long_chain(name: str, length: int) -> dict[str, float]:
-    """Seconds and bytes of an op in a long chain of ops of one element: recorded, walked backward, freed."""
+    """Seconds on the processor and bytes of an op in a long chain: recorded, walked backward, freed."""
     lib = library(name)
     x, b = (lib.ones(1, requires_grad=True) for _ in range(2))
     (x * b).backward()  # the first of all loads what is needed
-    before, start = resident(), time.perf_counter()
+    before, start = resident(), time.process_time()
     y = x
     for _ in range(length):
         y = y * b
-    built, used = time.perf_counter(), resident() - before
+    built, used = time.process_time(), resident() - before
     y.backward()
-    ran = time.perf_counter()
+    ran = time.process_time()
     del y
-    freed = time.perf_counter()
+    freed = time.process_time()
     found = {"recording": built - start, "backward": ran - built, "freeing": freed - ran, "bytes": float(used)}
     return {quantity: number / length for quantity, number in found.items()}
 
