@@ -100,7 +100,7 @@ def row_permutation_of(factors: Array, pivots: Array, op: str) -> Array:
 
 def lower_factor_of(factors: Array) -> Array:
     """The lower triangle, of as many columns as elimination has steps, with ones on its diagonal."""
-    check_dims(factors)
+    check_dims(factors, "factors of a matrix")
     steps = min(factors.shape[-2:])
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-1], steps), factors.dtype)
@@ -111,7 +111,7 @@ def lower_factor_of(factors: Array) -> Array:
 
 def upper_factor_of(factors: Array) -> Array:
     """The upper triangle, of as many rows as elimination has steps."""
-    check_dims(factors)
+    check_dims(factors, "factors of a matrix")
     steps = min(factors.shape[-2:])
     if has_no_data(factors):
         return array_without_data((*factors.shape[:-2], steps, factors.shape[-1]), factors.dtype)
@@ -127,6 +127,6 @@ def unit_columns_of(a: Array) -> Array:
     return np.array(np.broadcast_to(np.eye(*shape[-2:]), shape), a.dtype)
 
 
-def check_dims(a: Array) -> None:
+def check_dims(a: Array, what: str = "matrices") -> None:
     if a.ndim < 2:
-        raise RuntimeError(f"expected matrices, with 2 or more dimensions, but got size {list(a.shape)}")
+        raise RuntimeError(f"expected {what}, with 2 or more dimensions, but got size {list(a.shape)}")
