@@ -18539,8 +18539,8 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves a, b, r and result: every gradient needs them",
         outputs=(True,),
         samples=(
-            {"a": "orthogonal(2, 2) / 2", "b": "real(2, 1)", "q": "positive_definite(2, 2)", "r": "positive_definite(1, 1)"},
-            {"a": "orthogonal(2, 2, 2) / 2", "b": "orthogonal(2, 2)", "q": "positive_definite(2, 2)", "r": "positive_definite(2, 2)"},
+            {"a": "positive_definite(2, 2) / 4", "b": "real(2, 1)", "q": "positive_definite(2, 2)", "r": "positive_definite(1, 1)"},
+            {"a": "positive_definite(2, 2, 2) / 4", "b": "positive_definite(2, 2)", "q": "positive_definite(2, 2)", "r": "positive_definite(2, 2)"},
         ),
         operators=(),
         aliases=(),
@@ -29260,7 +29260,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The bound at which the incomplete beta function has a value.",
         points=(
-            Point({"a": "[2.0, 1.0, 0.5, 2.0]", "b": "[3.0, 2.0, 3.0, 0.5]", "self": "[0.0, 0.0, 0.0, 1.0]"}, {"a": "[0.0, 0.0, 0.0, 0.0]", "b": "[0.0, 0.0, 0.0, 0.0]", "self": "[inf, 0.5, 0.0, 0.0]"}),
+            Point({"a": "[2.0, 1.0, 0.5, 2.0, 2.0]", "b": "[3.0, 2.0, 3.0, 0.5, 3.0]", "self": "[0.0, 0.0, 0.0, 1.0, 1.0]"}, {"a": "[0.0, 0.0, 0.0, 0.0, 0.0]", "b": "[0.0, 0.0, 0.0, 0.0, 0.0]", "self": "[inf, 0.5, 0.0, 0.0, inf]"}),
         ),
         domain={"a": Interval(0.1, 100.0, False, False), "b": Interval(0.1, 100.0, False, False), "self": Interval(0.0, 1.0, True, True)},
         reference="scipy.special.betaincinv(a, b, self)",
@@ -29337,7 +29337,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="The bound at which one minus the incomplete beta function has a value.",
         points=(
-            Point({"a": "[2.0, 1.0, 0.5, 2.0]", "b": "[3.0, 2.0, 3.0, 0.5]", "self": "[1.0, 1.0, 1.0, 0.0]"}, {"a": "[0.0, 0.0, 0.0, 0.0]", "b": "[0.0, 0.0, 0.0, 0.0]", "self": "[-inf, -0.5, 0.0, 0.0]"}),
+            Point({"a": "[2.0, 1.0, 0.5, 2.0, 2.0]", "b": "[3.0, 2.0, 3.0, 0.5, 3.0]", "self": "[1.0, 1.0, 1.0, 0.0, 0.0]"}, {"a": "[0.0, 0.0, 0.0, 0.0, 0.0]", "b": "[0.0, 0.0, 0.0, 0.0, 0.0]", "self": "[-inf, -0.5, 0.0, 0.0, -inf]"}),
         ),
         domain={"a": Interval(0.1, 100.0, False, False), "b": Interval(0.1, 100.0, False, False), "self": Interval(0.0, 1.0, True, True)},
         reference="scipy.special.betainccinv(a, b, self)",

@@ -110,13 +110,6 @@ def _filled(object shape, object ndim):
 # ---- elimination
 
 
-cpdef object pivot_count(object shape):
-    if len(shape) < 2:
-        raise RuntimeError(f"expected the factors of a matrix, with 2 or more dimensions, but got size {list(shape)}")
-    *_, rows, columns = shape
-    return min(rows, columns)
-
-
 cpdef object dividing_steps(object shape):
     """How many pivots of a matrix divide something: that of the last row has nothing below it."""
     *_, rows, columns = shape

@@ -183,6 +183,8 @@ def riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
 
 def discrete_riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
     """The solution that the recursion of Riccati's equation converges to."""
+    if b.shape[-1] != r.shape[-1]:
+        raise ValueError(f"B has {b.shape[-1]} columns, and R is of size {r.shape[-1]}")
     q, r = (q + q.mT) / 2, (r + r.mT) / 2
     found = q + 0 * a
     for _ in range(1000):
@@ -191,7 +193,7 @@ def discrete_riccati(a: Array, b: Array, q: Array, r: Array) -> Array:
         before, found = found, a.mT @ found @ (a - b @ gain) + q
         if np.allclose(found, before, rtol=1e-14, atol=0):
             break
-    return found
+    return np.asarray(found)
 
 
 ROWS_OF_ONE = (1 + math.sqrt(17)) / 8  # Bunch and Kaufman: how large a pivot of one row has to be
