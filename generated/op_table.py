@@ -29438,7 +29438,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="saves df and result: special_stdtrit need not be computed again",
         outputs=(True,),
         samples=(
-            {"df": "real(3, 4, low=1, high=3)", "self": "real(3, 4, low=0.01, high=0.05)"},
+            {"df": "real(3, 4, low=2, high=4)", "self": "real(3, 4, low=0.05, high=0.1)"},
             {"df": "real(3, 1, low=1, high=5)", "self": "real(4, low=0.55, high=0.9)"},
         ),
         operators=(),

@@ -122,7 +122,7 @@ ELSEWHERE = {
     "special_lambertw", "special_shichi", "special_sici", "split_with_sizes", "std_mean", "stft", "sum_to_size",
     "svd", "take_along_axis", "take_along_dim", "tensor_split", "tensor_split.indices", "tensordot", "to",
     "to.device", "to_copy", "topk", "trace", "trapezoid", "trapezoid.dx", "uniform_", "vander", "var_mean",
-    "view_as_complex", "vsplit", "vsplit.indices",
+    "view.dtype", "view_as_complex", "vsplit", "vsplit.indices",
     "atleast_1d.several", "atleast_2d.several", "atleast_3d.several", "bernoulli_.Tensor", "choose", "divmod",
     "float_power.base", "interp", "modf", "pad", "polar", "put_along_dim", "repeat_interleave.places",
     "tensor_split.tensor", "hardtanh", "threshold", "conv1d", "conv2d", "conv3d", "conv_tbc", "conv_transpose1d",

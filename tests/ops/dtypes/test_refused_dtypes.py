@@ -303,11 +303,17 @@ def test_targets_of_losses(loss):
             loss(log_probs, gs.tensor([1, 2], dtype=dtype))
 
 
-@pytest.mark.parametrize("name", ["flip", "permute", "reshape", "expand", "view", "broadcast_to"])
+@pytest.mark.parametrize("name", ["flip", "permute", "reshape", "expand", "broadcast_to"])
 @pytest.mark.parametrize("size", [(), (1,), (2, 3)])
 def test_sizes_and_dims_have_to_be_given(name, size):
     with pytest.raises(TypeError, match=rf"{name}\(\) missing 1 required positional argument"):
         getattr(gs.ones(size), name)()
+
+
+@pytest.mark.parametrize("size", [(), (1,), (2, 3)])
+def test_a_view_is_of_a_size_or_of_a_dtype(size):
+    with pytest.raises(TypeError, match=r"view\(\) received an invalid combination of arguments - got \(Tensor\)"):
+        gs.ones(size).view()
 
 
 def test_no_dims_are_flipped_by_an_empty_list():

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("any_gradient")
 # The first needs values; what the others give is on the device that they are asked for.
 ELSEWHERE = {
     "masked_select", "to", "copy_to", "argwhere", "nonzero_rows", "bincount", "unique_elements", "consecutive_elements",
-    "repeat_interleave", "repeated_places", "tensor_split.tensor",
+    "repeat_interleave", "repeated_places", "tensor_split.tensor", "where.condition",
 }  # fmt: skip
 
 
