@@ -13,14 +13,18 @@ if TYPE_CHECKING:
 
 LANES, WARM_UP = 8, 18
 PIECE = 1 << 18  # elements of one stream
+STREAMS_FROM = 1024  # numbers; fewer are NumPy's
 
 
 def kept_by_streams(generator: np.random.Generator, shape: Shape, chance: float) -> Array:
     """Mask that is true with a probability."""
-    key = [int(word) for word in np.atleast_1d(generator.bit_generator.random_raw(2))]
-    size = int(np.prod(shape))
+    key, size = _key(generator), int(np.prod(shape))
     pieces = [_kept(key, i, min(PIECE, size - i * PIECE), chance) for i in range(-(-size // PIECE))]
     return np.concatenate([np.zeros(0, bool), *pieces]).reshape(shape)
+
+
+def _key(generator: np.random.Generator) -> list[int]:
+    return [int(word) for word in np.atleast_1d(generator.bit_generator.random_raw(2))]
 
 
 def _kept(key: list[int], stream: int, size: int, chance: float) -> Array:
@@ -34,6 +38,19 @@ def _kept(key: list[int], stream: int, size: int, chance: float) -> Array:
     for place in np.flatnonzero(bits == threshold >> 48):
         found[place] = int(spare.words(1)[0]) >> 16 < threshold % 2**48
     return found[:size]
+
+
+def _even(generator: np.random.Generator, shape: Shape) -> Array:
+    """Numbers from 0 (included) to 1; many of them are made of streams."""
+    size = int(np.prod(shape))
+    if size < STREAMS_FROM:
+        return np.asarray(generator.random(shape))
+    key = _key(generator)
+    pieces = [
+        _Lanes(key, range(i * LANES, (i + 1) * LANES)).words(min(PIECE, size - i * PIECE))
+        for i in range(-(-size // PIECE))
+    ]
+    return np.asarray((np.concatenate(pieces)[:size] >> np.uint64(11)) * 2.0**-53).reshape(shape)
 
 
 class _Lanes:
@@ -100,7 +117,7 @@ def drawn_by_numpy(generator: np.random.Generator, name: str, parameters: list[A
 def places_by_weights(generator: np.random.Generator, weights: Array, count: int, replacement: bool = False) -> Array:
     rows = np.asarray(np.atleast_2d(weights), np.float64)
     if replacement:
-        levels = generator.random((len(rows), count)) * rows.sum(1, keepdims=True)
+        levels = _even(generator, (len(rows), count)) * rows.sum(1, keepdims=True)
         found = np.sum(np.cumsum(rows, 1)[:, None, :] <= levels[..., None], -1)
     else:
         found = np.argsort(generator.standard_exponential(rows.shape) / rows, 1)[:, :count]

@@ -526,7 +526,7 @@ def test_a_second_name_with_none_is_not_given():
     "call, message",
     [
         (lambda x: gs.sin(), r"sin\(\) missing 1 required argument: 'input'"),
-        (lambda x: gs.where(x > 0, x=x), r"where\(\) received an invalid combination of arguments - got \(Tensor, x=Tensor\)"),
+        (lambda x: gs.where(x > 0, x=x), r"where\(\) received an invalid combination .* got \(Tensor, x=Tensor\)"),
         (lambda x: gs.lerp(x, end=x), r"lerp\(\) missing 1 required argument: 'weight'"),
         (lambda x: gs.narrow(x, start=0), r"narrow\(\) missing 2 required arguments: 'dim', 'length'"),
         (lambda x: gs.sin(x, bad=3), r"sin\(\) got an unexpected keyword argument 'bad'"),

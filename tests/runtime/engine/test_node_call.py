@@ -22,7 +22,7 @@ def test_one_gradient_for_each_edge():
     assert of_x.tolist() == [3, 4] and of_w.tolist() == [1, 2]
     of_x, none = (x * w.detach()).grad_fn(ones(2))
     assert of_x.tolist() == [3, 4] and none is None
-    assert x.exp().grad_fn(ones(2)).tolist() == np.exp([1.0, 2.0]).tolist()
+    assert x.exp().grad_fn(ones(2)).tolist() == x.exp().tolist()
 
 
 def test_gradients_are_those_of_the_results_shape():
