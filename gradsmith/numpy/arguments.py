@@ -9,6 +9,7 @@ import numpy
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from gradsmith.generated import stack
+from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.tensors.factories.creation import from_numpy
@@ -64,7 +65,8 @@ def common(tensors: list[Any]) -> list[Any]:
 
 def array_of(tensor: Any) -> Any:
     """The array of a tensor, which shares its memory, without its history."""
-    return tensor.detach().numpy()
+    # By the class: where `x.method()` has met instances and then meets their class, CPython 3.11 may end the process.
+    return Tensor.detach(tensor).numpy()
 
 
 def unwrapped(value: Any) -> Any:

@@ -512,7 +512,9 @@ class poly1d:
         given = c_or_r.coeffs if of_other else poly(c_or_r) if r else as_tensor(c_or_r)
         if given.ndim > 1:
             raise ValueError("Polynomial must be 1d only.")
-        self.coeffs = _trimmed(given.reshape(-1))
+        flat = given.reshape(-1)
+        places = np.flatnonzero(array_of(flat))
+        self.coeffs = flat[places[0] :] if len(places) else as_tensor([0], flat.dtype)
 
     @property
     def coeffs(self) -> Any:
@@ -630,8 +632,3 @@ class poly1d:
 
 def _coefficients(value: Any) -> Any:
     return value.coeffs if isinstance(value, poly1d) else as_tensor(value).reshape(-1)
-
-
-def _trimmed(coefficients: Any) -> Any:
-    places = np.flatnonzero(array_of(coefficients))
-    return coefficients[places[0] :] if len(places) else as_tensor([0], coefficients.dtype)

@@ -473,24 +473,21 @@ def fractional_matrix_power(A: Any, t: float) -> Any:
     return ours.expm(ours.logm(_matrix(A)) * t)
 
 
-def _halves(A: Any, factor: complex) -> tuple[Any, Any]:
-    x = _matrix(A)
-    return ours.expm(x * factor), ours.expm(x * -factor)
-
-
 def _like(A: Any, found: Any) -> Any:
     return found.real if as_tensor(A).dtype.kind != "c" and found.dtype.kind == "c" else found
 
 
 def coshm(A: Any) -> Any:
     """Hyperbolic cosine of a matrix."""
-    ahead, behind = _halves(A, 1)
+    x = _matrix(A)
+    ahead, behind = ours.expm(x), ours.expm(-x)
     return (ahead + behind) / 2
 
 
 def sinhm(A: Any) -> Any:
     """Hyperbolic sine of a matrix."""
-    ahead, behind = _halves(A, 1)
+    x = _matrix(A)
+    ahead, behind = ours.expm(x), ours.expm(-x)
     return (ahead - behind) / 2
 
 
@@ -501,13 +498,15 @@ def tanhm(A: Any) -> Any:
 
 def cosm(A: Any) -> Any:
     """Cosine of a matrix."""
-    ahead, behind = _halves(A, 1j)
+    x = _matrix(A) * 1j
+    ahead, behind = ours.expm(x), ours.expm(-x)
     return _like(A, (ahead + behind) / 2)
 
 
 def sinm(A: Any) -> Any:
     """Sine of a matrix."""
-    ahead, behind = _halves(A, 1j)
+    x = _matrix(A) * 1j
+    ahead, behind = ours.expm(x), ours.expm(-x)
     return _like(A, (ahead - behind) / 2j)
 
 
