@@ -40,7 +40,7 @@ def built_trees(commits: Sequence[str]) -> Iterator[list[Path]]:
 
 
 def build(tree: Path, commit: str) -> None:
-    """What this tree has compiled is taken over; only what differs is compiled, by content."""
+    """Check a commit out and build it, reusing everything this tree has compiled from the same sources."""
     print(f"building {commit} ({git('rev-parse', '--short=12', f'{commit}^{{commit}}')})", file=sys.stderr, flush=True)
     git("worktree", "add", "--detach", str(tree), f"{commit}^{{commit}}")
     take_over(tree)

@@ -15,10 +15,10 @@ NAMES = ("gradsmith", "torch")
 
 
 def eager(build: Callable[..., Run | Program], *data: Array, requires_grad: bool = True) -> Builders:
-    """Of each library the program that `build` makes of it and its tensors.
+    """The program of each library, which `build` makes from the library and its tensors.
 
-    What is compared is what the program returns, the gradients that its first run leaves in the tensors, and those
-    tensors that it changes; a `build` that gives a `Program` says itself.
+    Contestants must agree on the program's results, on the gradients that its first run leaves in the tensors, and on
+    the tensors that it changes. A `build` that returns a `Program` chooses for itself what to compare.
     """
     return {name: partial(_built, name, build, data, requires_grad) for name in NAMES}
 

@@ -65,7 +65,8 @@ def common(tensors: list[Any]) -> list[Any]:
 
 def array_of(tensor: Any) -> Any:
     """The array of a tensor, which shares its memory, without its history."""
-    # By the class: where `x.method()` has met instances and then meets their class, CPython 3.11 may end the process.
+    # Called on the class: CPython 3.11 crashes where `x.method()` of a compiled type has seen instances and then sees
+    # the type itself, as `x.pop()` does with `list`.
     return Tensor.detach(tensor).numpy()
 
 

@@ -473,21 +473,25 @@ def fractional_matrix_power(A: Any, t: float) -> Any:
     return ours.expm(ours.logm(_matrix(A)) * t)
 
 
+def _exponentials(A: Any, factor: complex) -> tuple[Any, Any]:
+    """Of a matrix times a factor, and of its negative."""
+    x = _matrix(A) * factor
+    return ours.expm(x), ours.expm(-x)
+
+
 def _like(A: Any, found: Any) -> Any:
     return found.real if as_tensor(A).dtype.kind != "c" and found.dtype.kind == "c" else found
 
 
 def coshm(A: Any) -> Any:
     """Hyperbolic cosine of a matrix."""
-    x = _matrix(A)
-    ahead, behind = ours.expm(x), ours.expm(-x)
+    ahead, behind = _exponentials(A, 1)
     return (ahead + behind) / 2
 
 
 def sinhm(A: Any) -> Any:
     """Hyperbolic sine of a matrix."""
-    x = _matrix(A)
-    ahead, behind = ours.expm(x), ours.expm(-x)
+    ahead, behind = _exponentials(A, 1)
     return (ahead - behind) / 2
 
 
@@ -498,15 +502,13 @@ def tanhm(A: Any) -> Any:
 
 def cosm(A: Any) -> Any:
     """Cosine of a matrix."""
-    x = _matrix(A) * 1j
-    ahead, behind = ours.expm(x), ours.expm(-x)
+    ahead, behind = _exponentials(A, 1j)
     return _like(A, (ahead + behind) / 2)
 
 
 def sinm(A: Any) -> Any:
     """Sine of a matrix."""
-    x = _matrix(A) * 1j
-    ahead, behind = ours.expm(x), ours.expm(-x)
+    ahead, behind = _exponentials(A, 1j)
     return _like(A, (ahead - behind) / 2j)
 
 
