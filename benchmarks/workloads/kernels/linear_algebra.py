@@ -16,9 +16,11 @@ VALUES = {"eigh": 0, "svd": 1}  # which of the factors depend on no choice of si
 
 
 def matrices(n: int, batch: int) -> Array:
+    """Positive definite matrices; the logarithms of their determinants are 1 on the average, so that none overflows."""
     shape = (batch, n, n) if batch else (n, n)
     random = np.random.default_rng(0).standard_normal(shape)
-    return np.asarray(random @ random.swapaxes(-1, -2) + n * np.eye(n)) / (n * n if n > 100 else 1)
+    definite = random @ random.swapaxes(-1, -2) + n * np.eye(n)
+    return np.asarray(definite / np.exp((np.linalg.slogdet(definite)[1].mean() - 1) / n))
 
 
 def forward(name: str, n: int, batch: int) -> Builders:
