@@ -72,11 +72,15 @@ class Layout(NamedTuple):
     cython_options: tuple[str, ...] = ()
 
     def expect_name(self, path: Path) -> str | None:
-        """The path by which a build calls a file, whichever way through links it was reached; None if not watched."""
+        """The path by which a build calls a file, whichever way through links it was reached; None if not watched.
+
+        A virtual environment in a watched folder is not watched: other trees build with the same one.
+        """
         found = path.resolve()
+        installed = Path(sysconfig.get_path("purelib")).resolve()
         for folder, name in self.watched:
             root = Path(folder).resolve()
-            if found.is_relative_to(root):
+            if found.is_relative_to(root) and not (installed.is_relative_to(root) and found.is_relative_to(installed)):
                 return Path(name, found.relative_to(root)).as_posix()
         return None
 

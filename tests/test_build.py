@@ -116,6 +116,15 @@ def test_a_copied_tree_is_up_to_date(builder):
     assert steps(builder) == []
 
 
+def test_a_virtual_environment_in_the_tree_is_not_of_it(builder, tmp_path, monkeypatch):
+    installed = tmp_path / ".venv/lib/site-packages"
+    write(installed / "numpy/__init__.pxd", "")
+    write(tmp_path / "runtime/ours.pxd", "")
+    monkeypatch.setattr("sysconfig.get_path", lambda name: str(installed))
+    assert builder.LAYOUT.expect_name(installed / "numpy/__init__.pxd") is None
+    assert builder.LAYOUT.expect_name(tmp_path / "runtime/ours.pxd") == "gradsmith/runtime/ours.pxd"
+
+
 def test_a_changed_module_alone_is_made_anew(builder):
     replace("generated/two.pyx", "+ 1", "+ 3")
     assert steps(builder) == TWO
