@@ -138,11 +138,15 @@ def grad(
         )
     if not only_inputs:
         _warn_only_inputs()
-    allow_unused = materialize_grads if allow_unused is None else allow_unused
+    allow_unused = materialize_grads if allow_unused is None else bool(allow_unused)
+    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
+    if not is_grads_batched and not materialize_grads:
+        found = entry_points.grad_in_short(outputs, inputs, grad_outputs, keep_graph, create_graph, allow_unused)
+        if found is not None:
+            return found
     roots = _as_list(outputs, "outputs")
     wanted = _inputs_list(inputs, "grad")
     vectors = _as_optional_list(grad_outputs, len(roots))
-    keep_graph = create_graph if retain_graph is None else bool(retain_graph)
 
     def product(vectors: list[Any], keep_graph: bool) -> list[Any]:
         grads = _root_gradients(roots, vectors)

@@ -53,6 +53,61 @@ def run_grad(list roots, list grads, bint keep_graph, bint create_graph, list in
     return run_pruned(roots, grads, keep_graph, create_graph, inputs, False, allow_unused)
 
 
+def grad_in_short(outputs, inputs, vectors, bint keep_graph, bint create_graph, bint allow_unused):
+    """`grad` of one tensor by tensors where nothing is left to check; None, and nothing done, for any other call.
+
+    `vectors` is what the caller gave as the gradient of the output, None for ones.
+    """
+    cdef TensorBase root = only_tensor(outputs)
+    cdef list wanted = None if root is None else tensors_with_grad(inputs)
+    if wanted is None:
+        return None
+    one = one_for(root) if vectors is None else fitting_vector(root, only_tensor(vectors))
+    if one is None:
+        return None
+    results = run_pruned([root], [one], keep_graph, create_graph, wanted, False, allow_unused)
+    if not allow_unused and None in results:    # a path leads there, but no gradient came along
+        raise unused_input(wanted, results.index(None))
+    return tuple(results)
+
+
+cdef TensorBase only_tensor(given):
+    """The tensor that is given, alone or in a sequence; None for anything else."""
+    if isinstance(given, TensorBase):
+        return given
+    if type(given) is tuple and len(<tuple>given) == 1 and isinstance((<tuple>given)[0], TensorBase):
+        return (<tuple>given)[0]
+    if type(given) is list and len(<list>given) == 1 and isinstance((<list>given)[0], TensorBase):
+        return (<list>given)[0]
+    return None
+
+
+cdef list tensors_with_grad(given):
+    """The tensors of a sequence, or one alone, as a list; None where one is anything else, or does not require grad."""
+    cdef list found
+    if isinstance(given, TensorBase):
+        found = [given]
+    elif type(given) is tuple or type(given) is list:
+        found = list(given)
+    else:
+        return None
+    for one in found:
+        if not isinstance(one, TensorBase) or not requires_grad(<TensorBase>one):
+            return None
+    return found or None
+
+
+cdef TensorBase fitting_vector(TensorBase root, TensorBase vector):
+    """The gradient that was given for a root, if it is one as it stands; None for any that is to be checked."""
+    if vector is None or not requires_grad(root) or root.flags & NEEDS_CHECKS:
+        return None
+    if cnp.PyArray_TYPE(<cnp.ndarray>vector.array) != cnp.PyArray_TYPE(<cnp.ndarray>root.array):
+        return None
+    if is_meta(vector.array) != is_meta(root.array) or vector.shape != root.shape:
+        return None
+    return vector
+
+
 def takes_gradient(TensorBase root not None):
     """Is there a node for a gradient of `root`? Not for a view that inherits `requires_grad`, made without recording."""
     return root.flags & REQUIRES_GRAD or current_grad_fn(root) != NULL
