@@ -15,7 +15,7 @@ from gradsmith.generated.runtime cimport (
 
 from gradsmith.generated.copy cimport op_clone_by_rows
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
-from gradsmith.runtime.arrays.functions cimport indexed, shapes
+from gradsmith.runtime.arrays.functions cimport indexed, shapes, view_index
 
 import numpy as np
 
@@ -43,7 +43,7 @@ cdef object tangents_basic_index(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_basic_index(TensorBase self, object index):
     cdef int depth = begin_op("basic_index", (self, index), &batched_basic_index) if watching else 0
     cdef TensorBase result = as_view(
-        self, replayed_arrays() if replays(depth) else indexed.basic_index_of(array_of(self), arrays_in(index))
+        self, replayed_arrays() if replays(depth) else view_index.basic_index_of(array_of(self), arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):
@@ -107,7 +107,7 @@ cdef TensorBase op_basic_index_backward(TensorBase self, object shape, object in
         "basic_index_backward", (self, shape, index), &batched_basic_index_backward
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        indexed.basic_index_backward_of(array_of(self), shape, arrays_in(index))
+        view_index.basic_index_backward_of(array_of(self), shape, arrays_in(index))
     )
     cdef Node node
     if requires_grad_1(self):

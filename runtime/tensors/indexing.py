@@ -37,8 +37,6 @@ def getitem(tensor: Any, key: Any) -> Any:
     IndexError
         Out of range, too many indices, a mask of another shape, an index of a type that NumPy does not take.
     """
-    if type(key) is int or type(key) is slice:
-        return upcalls.basic_index(tensor, (key, ...))
     index, is_basic = _normalise(tensor, key)
     return upcalls.basic_index(tensor, index) if is_basic else upcalls.index(tensor, index)
 

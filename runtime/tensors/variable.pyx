@@ -337,6 +337,8 @@ cdef class Variable(TensorBase):
         return self
 
     def __getitem__(self, key):
+        if selects_view(key):
+            return upcalls.basic_index(self, key)
         return indexing.getitem(self, key)
 
     def __setitem__(self, key, value):
@@ -380,6 +382,21 @@ cdef class Variable(TensorBase):
             self.base = <PyObject *>other
             other.flags |= IS_SHARED
             track(self)
+
+
+cdef bint selects_view(key):
+    """Is an index made of integers, slices, None and at most one Ellipsis? The others are looked at more closely."""
+    cdef int ellipses = 0
+    if type(key) is int or type(key) is slice:
+        return True
+    if type(key) is not tuple:
+        return False
+    for part in <tuple>key:
+        if part is Ellipsis:
+            ellipses += 1
+        elif not (type(part) is int or type(part) is slice or part is None):
+            return False
+    return ellipses <= 1
 
 
 def gradient_node(TensorBase t not None):

@@ -1,5 +1,3 @@
-cpdef object basic_index_of(object a, object index)
-cpdef object basic_index_backward_of(object a, object shape, object index)
 cpdef object index_of(object a, object index)
 cpdef object index_backward_of(object a, object shape, object index)
 cpdef object index_put_of(object a, object index, object values, bint accumulate)

@@ -12,7 +12,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport clone, clone_by_rows, is_meta, readable_copy, where
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_zeros, take
+from gradsmith.runtime.arrays.functions.ownership cimport fresh_zeros, take
 from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     add_at_places,
     add_rows,
@@ -35,68 +35,6 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     int PyObject_SetItem(object, object, object) except? -1
-
-
-# Bytes from which memory costs more than looking at an index.
-cdef enum:
-    WORTH_LOOKING = 1 << 15
-
-
-# ---- integers, slices, None, Ellipsis
-
-cpdef object basic_index_of(object a, object index):
-    """A view, also where NumPy would give a number."""
-    result = a[index]
-    if isinstance(result, np.ndarray):
-        return result
-    return a[(*index, ...) if isinstance(index, tuple) else (index, ...)]
-
-
-cpdef object basic_index_backward_of(object a, object shape, object index):
-    if is_meta(<PyObject *>a):
-        return array_without_data(shape, a.dtype)
-    result = fresh(cnp.PyArray_TYPE(a), tuple(shape))
-    zero_around(result, index)
-    assign(result, index, a)
-    return result
-
-
-cdef int zero_around(object result, object index) except -1:
-    """Zeros wherever an assignment to this index will not write: big arrays are written once, not twice."""
-    cdef int dim = 0
-    cdef npy_intp first, last
-    rest = result
-    if cnp.PyArray_NBYTES(result) >= WORTH_LOOKING:
-        for part in expanded(list(index) if isinstance(index, tuple) else [index], cnp.PyArray_NDIM(result)):
-            if part is None:
-                continue
-            if dim == cnp.PyArray_NDIM(result) or not is_span(part):
-                break
-            first, last = span_of(part, cnp.PyArray_DIM(result, dim))
-            before = (slice(None),) * dim
-            rest[before + (slice(None, first),)] = 0
-            rest[before + (slice(last, None),)] = 0
-            rest = rest[before + (slice(first, last),)]
-            dim += 1
-        else:
-            return 0
-    rest.fill(0)
-    return 0
-
-
-cdef bint is_span(object part):
-    return part.step in (None, 1) if isinstance(part, slice) else not isinstance(part, bool)
-
-
-cdef (npy_intp, npy_intp) span_of(object part, npy_intp size) except *:
-    """Where an integer, or a slice of step one, begins and ends."""
-    cdef npy_intp first, last
-    if isinstance(part, slice):
-        first, last, _ = part.indices(size)
-    else:
-        first = max(part + size if part < 0 else part, 0)
-        last = first + 1
-    return first, max(first, last)
 
 
 # ---- index arrays and masks

@@ -1,10 +1,12 @@
 """Reading and writing by index, and gathering."""
 
+import re
+
 import numpy as np
 import pytest
 from arrays import DTYPES, assert_near, assert_same, generator
 
-from gradsmith.runtime.arrays.functions import indexed
+from gradsmith.runtime.arrays.functions import indexed, view_index
 
 
 def test_integers_come_before_index_arrays():
@@ -77,7 +79,7 @@ def test_scatter_of_every_dtype(dtype):
 
 def test_basic_index_of_one_element_is_a_view():
     array = np.zeros((2, 2))
-    indexed.basic_index_of(array, (0, 1))[...] = 5
+    view_index.basic_index_of(array, (0, 1))[...] = 5
     assert array[0, 1] == 5
 
 
@@ -155,3 +157,47 @@ def test_repeated_places_add_up_in_every_dtype(index, dtype):
         np.add.at(expected, index, values)
         found = indexed.index_put_of(a, index, values, True)
         np.testing.assert_array_equal(found, expected, strict=True)
+
+
+VIEW_INDICES = [
+    1, -1, slice(None), slice(1, None), slice(None, None, -1), slice(5, 1), slice(-2, None), slice(2, 0, -2), ..., None,
+    (), (0, 1, 2), (-1, -2, -3), (slice(None), 1), (..., 0), (0, ...), (0, ..., 1), (None, 1, None, ..., slice(0, 2)),
+    (slice(None, None, 2), slice(3, None), None, 0), (slice(0, 0), 1), (..., None), (1, 2, 3, ...),
+    (np.int64(1), slice(None)), (slice(np.int64(1), None),),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("index", VIEW_INDICES, ids=str)
+@pytest.mark.parametrize("array", [generator.normal(size=(2, 3, 4)), generator.normal(size=(4, 3, 2)).T[:, ::-1]])
+def test_basic_index_selects_what_numpy_does(array, index):
+    whole = index if isinstance(index, tuple) and ... in index else (*index, ...) if isinstance(index, tuple) else index
+    try:
+        expected = array[whole]
+    except IndexError as error:
+        with pytest.raises(IndexError, match=re.escape(str(error))):
+            view_index.basic_index_of(array, index)
+        return
+    found = view_index.basic_index_of(array, index)
+    assert_same(found, expected)
+    assert found.strides == expected.strides and found.flags.writeable
+    assert found.size == 0 or np.shares_memory(found, array)
+
+
+@pytest.mark.parametrize("index", VIEW_INDICES, ids=str)
+@pytest.mark.parametrize("shape", [(2, 3, 4), (40, 50, 60)], ids=["small", "large"])
+def test_basic_index_backward_is_zero_elsewhere(shape, index):
+    expected = np.zeros(shape)
+    try:
+        expected[index] = values = generator.normal(size=np.shape(expected[index]))
+    except IndexError:
+        return
+    assert_same(view_index.basic_index_backward_of(np.asarray(values), shape, index), expected)
+
+
+@pytest.mark.parametrize("index", [5, (0, 0, 0, 0), (slice(None), 10**30), slice(None, None, 0), 1.5, "a"])
+def test_an_index_that_numpy_refuses_is_refused_in_its_words(index):
+    array = generator.normal(size=(2, 3, 4))
+    with pytest.raises((IndexError, ValueError)) as expected:
+        array[index]
+    with pytest.raises(expected.type, match=re.escape(str(expected.value))):
+        view_index.basic_index_of(array, index)
