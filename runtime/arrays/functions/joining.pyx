@@ -1,12 +1,13 @@
 """Arrays made of several arrays, or of one in another order."""
 
 from cpython.ref cimport PyObject
+from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport copy_into
+from gradsmith.runtime.arrays.array cimport copy_into, is_meta
 from gradsmith.runtime.arrays.functions.normalize cimport read_axes, wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_of_sizes
 from gradsmith.runtime.arrays.functions.pointwise cimport clone_of
 from gradsmith.runtime.arrays.functions.shapes cimport part, select_of
 
@@ -19,27 +20,71 @@ from gradsmith.runtime.arrays.dtypes import promote_types
 cnp.import_array()
 
 
+# Bytes of an operand up to which its rows are copied here; copies of more may have several threads.
+cdef enum:
+    SMALL = 1 << 15
+
+
 cpdef object cat_of(list tensors, Py_ssize_t dim):
     """Join along an axis; arrays of size (0,) fit everywhere, as in PyTorch."""
-    cdef npy_intp total = 0
+    cdef npy_intp sizes[MAX_DIMS]
     cdef npy_intp start = 0
     cdef int axis
     if not tensors:
         raise ValueError("cat(): expected a non-empty list of tensors")
     check_dimensions(tensors)
-    joined = [t for t in tensors if t.shape != (0,)]
-    if not joined:      # along whatever dimension
+    first = first_joined(tensors)
+    if first is None:      # along whatever dimension
         return fresh_beside(tensors[0], common_type(tensors), (0,))
-    first = joined[0]
     axis = wrap_dim(dim, cnp.PyArray_NDIM(first))
-    for tensor in joined:
-        check_sizes(first, tensor, axis, tensors)
-        total += cnp.PyArray_DIM(tensor, axis)
-    result = fresh_beside(first, common_type(tensors), (*first.shape[:axis], total, *first.shape[axis + 1:]))
-    for tensor in joined:
-        put(part(result, axis, start, cnp.PyArray_DIM(tensor, axis)), tensor)
-        start += cnp.PyArray_DIM(tensor, axis)
+    memcpy(sizes, cnp.PyArray_DIMS(first), cnp.PyArray_NDIM(first) * sizeof(npy_intp))
+    sizes[axis] = 0
+    for tensor in tensors:
+        if not fits_everywhere(tensor):
+            check_sizes(first, tensor, axis, tensors)
+            sizes[axis] += cnp.PyArray_DIM(tensor, axis)
+    result = fresh_of_sizes(first, common_type(tensors), cnp.PyArray_NDIM(first), sizes)
+    for tensor in tensors:
+        if not fits_everywhere(tensor):
+            if not copy_rows(result, tensor, axis, start):
+                put(part(result, axis, start, cnp.PyArray_DIM(tensor, axis)), tensor)
+            start += cnp.PyArray_DIM(tensor, axis)
     return result
+
+
+cdef bint fits_everywhere(cnp.ndarray tensor) noexcept:
+    return cnp.PyArray_NDIM(tensor) == 1 and cnp.PyArray_DIM(tensor, 0) == 0
+
+
+cdef object first_joined(list tensors):
+    """The first tensor that is not of size (0,)."""
+    for tensor in tensors:
+        if not fits_everywhere(tensor):
+            return tensor
+    return None
+
+
+cdef bint copy_rows(cnp.ndarray result, cnp.ndarray tensor, int axis, npy_intp start) noexcept:
+    """Copy a small tensor to its place along an axis; False where that is left to `put`.
+
+    With a tensor of one dimension less than the result, the place is one slice.
+    """
+    cdef npy_intp rows = 1, length, step, row
+    cdef int dim
+    cdef char *target = cnp.PyArray_BYTES(result)
+    cdef char *source = cnp.PyArray_BYTES(tensor)
+    if cnp.PyArray_NBYTES(tensor) > SMALL or cnp.PyArray_NBYTES(tensor) == 0 or is_meta(<PyObject *>result):
+        return False
+    if cnp.PyArray_TYPE(result) != cnp.PyArray_TYPE(tensor) or not cnp.PyArray_IS_C_CONTIGUOUS(tensor):
+        return False
+    for dim in range(axis):
+        rows *= cnp.PyArray_DIM(result, dim)
+    length = cnp.PyArray_NBYTES(tensor) // rows
+    step = cnp.PyArray_NBYTES(result) // rows
+    target += start * cnp.PyArray_STRIDE(result, axis)
+    for row in range(rows):
+        memcpy(target + row * step, source + row * length, length)
+    return True
 
 
 cdef int put(object place, object values) except -1:
@@ -49,9 +94,11 @@ cdef int put(object place, object values) except -1:
 
 
 cdef int check_dimensions(list tensors) except -1:
-    for position, tensor in enumerate(tensors):
+    for tensor in tensors:
         if cnp.PyArray_NDIM(tensor) == 0:
-            raise RuntimeError(f"cat(): zero-dimensional tensor (at position {position}) cannot be concatenated")
+            raise RuntimeError(
+                f"cat(): zero-dimensional tensor (at position {position_of(tensor, tensors)}) cannot be concatenated"
+            )
     return 0
 
 
@@ -78,23 +125,37 @@ cdef object position_of(object tensor, list tensors):
 
 cpdef object stack_of(list tensors, Py_ssize_t dim):
     """Join along a new axis."""
+    cdef npy_intp sizes[MAX_DIMS]
     cdef npy_intp position = 0
-    cdef int axis
+    cdef int axis, ndim
+    cdef npy_intp *given
     if not tensors:
         raise RuntimeError("stack(): expected a non-empty list of tensors")
-    size = tensors[0].shape
-    axis = wrap_dim(dim, cnp.PyArray_NDIM(tensors[0]) + 1)
+    ndim = cnp.PyArray_NDIM(tensors[0])
+    if ndim == MAX_DIMS:
+        raise RuntimeError(f"stack(): tensors have at most {MAX_DIMS} dimensions, and these have as many already")
+    axis = wrap_dim(dim, ndim + 1)
     for tensor in tensors:
-        if tensor.shape != size:
-            raise RuntimeError(
-                f"stack(): expected tensors of equal size, but got {list(size)} at entry 0 and {list(tensor.shape)} "
-                f"at entry {position_of(tensor, tensors)}"
-            )
-    result = fresh_beside(tensors[0], common_type(tensors), (*size[:axis], len(tensors), *size[axis:]))
+        check_equal_sizes(tensors[0], tensor, tensors)
+    given = cnp.PyArray_DIMS(tensors[0])
+    memcpy(sizes, given, axis * sizeof(npy_intp))
+    sizes[axis] = len(tensors)
+    memcpy(&sizes[axis + 1], &given[axis], (ndim - axis) * sizeof(npy_intp))
+    result = fresh_of_sizes(tensors[0], common_type(tensors), ndim + 1, sizes)
     for tensor in tensors:
-        put(select_of(result, axis, position), tensor)
+        if not copy_rows(result, tensor, axis, position):
+            put(select_of(result, axis, position), tensor)
         position += 1
     return result
+
+
+cdef int check_equal_sizes(object first, object tensor, list tensors) except -1:
+    if not cnp.PyArray_SAMESHAPE(first, tensor):
+        raise RuntimeError(
+            f"stack(): expected tensors of equal size, but got {list(first.shape)} at entry 0 and "
+            f"{list(tensor.shape)} at entry {position_of(tensor, tensors)}"
+        )
+    return 0
 
 
 cdef int common_type(list tensors) except -1:

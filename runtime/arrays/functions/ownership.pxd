@@ -47,6 +47,13 @@ cdef inline object fresh_beside(object model, int type_number, tuple shape):
     return take(meta_array(type_number, read_shape(shape, dims), dims))
 
 
+cdef inline object fresh_of_sizes(object model, int type_number, int ndim, npy_intp *sizes):
+    """The same, where the sizes are at hand."""
+    if is_meta(<PyObject *>model):
+        return take(meta_array(type_number, ndim, sizes))
+    return take(empty_array(type_number, ndim, sizes))
+
+
 cdef inline object fresh_zeros(int type_number, tuple shape):
     cdef npy_intp dims[MAX_DIMS]
     cdef int ndim = read_shape(shape, dims)
