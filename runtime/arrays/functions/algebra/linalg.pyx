@@ -2,6 +2,7 @@
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, binary, linear, matmul, matmul_transposed
 from gradsmith.runtime.arrays.functions.ownership cimport take
@@ -55,15 +56,17 @@ cdef int check_inner(str op, object a, object b) except -1:
 
 
 cdef int check_matmul(object a, object b) except -1:
-    if a.ndim == 0 or b.ndim == 0:
-        raise RuntimeError(
-            f"matmul(): both arguments need to be at least 1D, but they are {a.ndim}D and {b.ndim}D"
-        )
-    columns = a.shape[a.ndim - 1]
-    rows = b.shape[b.ndim - 2 if b.ndim > 1 else 0]
+    cdef int ndim_a = cnp.PyArray_NDIM(a), ndim_b = cnp.PyArray_NDIM(b)
+    cdef int i
+    cdef npy_intp columns, rows, one, other
+    if ndim_a == 0 or ndim_b == 0:
+        raise RuntimeError(f"matmul(): both arguments need to be at least 1D, but they are {ndim_a}D and {ndim_b}D")
+    columns = cnp.PyArray_DIM(a, ndim_a - 1)
+    rows = cnp.PyArray_DIM(b, ndim_b - 2 if ndim_b > 1 else 0)
     if columns != rows:
         raise RuntimeError(f"matmul(): sizes {sizes(a, b)} cannot be multiplied: {columns} columns meet {rows} rows")
-    for one, other in zip(reversed(a.shape[:max(a.ndim - 2, 0)]), reversed(b.shape[:max(b.ndim - 2, 0)])):
+    for i in range(3, min(ndim_a, ndim_b) + 1):     # from the last but two on
+        one, other = cnp.PyArray_DIM(a, ndim_a - i), cnp.PyArray_DIM(b, ndim_b - i)
         if one != other and one != 1 and other != 1:
             raise RuntimeError(
                 f"matmul(): the batch dimensions of sizes {sizes(a, b)} do not broadcast: {one} against {other}"
