@@ -34,6 +34,21 @@ typedef union {
     uint64_t bits;
 } gs_double_bits;
 
+/* Bits of the absolute value, which are in the order of the numbers; those of NaN come last. */
+GS_INLINE uint32_t
+gs_size_bits_f(float x)
+{
+    gs_float_bits parts = {x};
+    return parts.bits & 0x7fffffffu;
+}
+
+GS_INLINE uint64_t
+gs_size_bits(double x)
+{
+    gs_double_bits parts = {x};
+    return parts.bits & 0x7fffffffffffffffu;
+}
+
 /* Polynomials are sums of short ones times x^2 or x^4, which are computed side by side: a sum in one chain would keep a
  * processor waiting for most of the time. */
 #define GS_LINE(x, a, b) ((a) + (x) * (b))
@@ -104,6 +119,32 @@ gs_exp(double x)
     first.bits = (half - 1024 + 1023) << 52;
     second.bits = (power - half - 1024 + 1023) << 52;
     return (gs_exp_series(r) * (r * r) + r + 1.0) * first.value * second.value;
+}
+
+/* The same bits where the result is a normal number, so that n can be added to its exponent: for sizes up to 87 and 708. */
+#define GS_MOST_OF_NORMAL_EXP_F 0x42ae0000u
+#define GS_MOST_OF_NORMAL_EXP 0x4086200000000000u
+
+GS_INLINE float
+gs_normal_expf(float x)
+{
+    gs_float_bits shifted = {x * 1.44269504f + GS_ROUNDER_F}, result;
+    float n = shifted.value - GS_ROUNDER_F;
+    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    result.value = gs_exp_series_f(r) * (r * r) + r + 1.0f;
+    result.bits += shifted.bits << 23;
+    return result.value;
+}
+
+GS_INLINE double
+gs_normal_exp(double x)
+{
+    gs_double_bits shifted = {x * 1.4426950408889634 + GS_ROUNDER}, result;
+    double n = shifted.value - GS_ROUNDER;
+    double r = (x - n * 0.6931471805592082) - n * 7.371002565167799e-13;
+    result.value = gs_exp_series(r) * (r * r) + r + 1.0;
+    result.bits += shifted.bits << 52;
+    return result.value;
 }
 
 /* e^x - 1 = 2 (2^(n-1) (e^r - 1) + (2^(n-1) - 1/2)): 2^n itself may be too large.  Where n is 0, halving could lose a bit

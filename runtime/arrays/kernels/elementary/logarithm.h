@@ -50,6 +50,33 @@ gs_logf(float x)
     return x == INFINITY ? x : result;
 }
 
+/* The same bits for a normal number above zero. Those are the numbers whose bits are next to those of the least one. */
+#define GS_MOST_ABOVE_LEAST_F 0x7effffffu
+#define GS_MOST_ABOVE_LEAST 0x7fdfffffffffffffu
+
+GS_INLINE uint32_t
+gs_bits_above_least_f(float x)
+{
+    gs_float_bits parts = {x};
+    return parts.bits - 0x00800000u;
+}
+
+GS_INLINE uint64_t
+gs_bits_above_least(double x)
+{
+    gs_double_bits parts = {x};
+    return parts.bits - 0x0010000000000000u;
+}
+
+GS_INLINE float
+gs_log_of_normal_f(float x)
+{
+    gs_float_bits parts = {x};
+    uint32_t shifted = parts.bits - 0x3f3504f3u;
+    parts.bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
+    return gs_log_of_parts_f(parts.value - 1.0f, (float)((int32_t)shifted >> 23), 0.0f);
+}
+
 /* The exponent as a double, without a conversion from 64 bits, which only the newest machines have for vectors. */
 GS_INLINE double
 gs_exponent_of(uint64_t shifted)
@@ -71,6 +98,15 @@ gs_log(double x)
     double outside = x == 0.0 ? -INFINITY : NAN;
     result = x > 0.0 ? result : outside;
     return x == INFINITY ? x : result;
+}
+
+GS_INLINE double
+gs_log_of_normal(double x)
+{
+    gs_double_bits parts = {x};
+    uint64_t shifted = parts.bits - 0x3fe6a09e667f3bcdu;
+    parts.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    return gs_log_of_parts(parts.value - 1.0, gs_exponent_of(shifted), 0.0);
 }
 
 GS_INLINE float

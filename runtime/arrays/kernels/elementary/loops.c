@@ -59,46 +59,53 @@ run_in_blocks(block_function function, npy_intp size, char **args, const npy_int
     }                                                                                                               \
     LOOP_OF_BLOCKS(name, real)
 
-/* Far arguments are looked for first: see Note [Sines and cosines]. */
-#define TRIGONOMETRIC_LOOP(name, anywhere, real)                                                                    \
+/* Note [Usual arguments]
+ *
+ * A function takes fewer steps where its argument and result are neither tiny nor huge nor NaN, which is so for nearly all
+ * numbers.  Blocks are looked through first, while they are read into the cache, and one with an unusual argument goes the
+ * long way.  Both ways give the same bits.  An argument is usual whose bits, as `key` puts them, are at most `most`. */
+#define LOOP_OF_USUAL(name, key, most, usual, anywhere, real, bits)                                                 \
     GS_CLONES static void name##_block(const void *in, void *out, npy_intp n)                                       \
     {                                                                                                               \
         for (npy_intp first = 0; first < n; first += BLOCK) {                                                       \
             const real *x = (const real *)in + first;                                                               \
             real *result = (real *)out + first;                                                                     \
             npy_intp here = n - first < BLOCK ? n - first : BLOCK;                                                  \
-            int all_near = 1;                                                                                       \
-            for (npy_intp i = 0; i < here; i++) {                                                                   \
-                all_near &= gs_is_near(x[i]);                                                                       \
+            bits largest = 0;                                                                                       \
+            for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
+                bits here_bits = key(x[i]);                                                                         \
+                largest = here_bits > largest ? here_bits : largest;                                                \
             }                                                                                                       \
-            if (GS_UNLIKELY(!all_near)) {                                                                           \
-                for (npy_intp i = 0; i < here; i++) {                                                               \
+            if (GS_UNLIKELY(largest > most)) {                                                                      \
+                GS_IVDEP                                                                                            \
+                for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                               \
                     result[i] = anywhere(x[i]);                                                                     \
                 }                                                                                                   \
                 continue;                                                                                           \
             }                                                                                                       \
             GS_IVDEP                                                                                                \
             for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
-                result[i] = gs_##name(x[i]);                                                                        \
+                result[i] = usual(x[i]);                                                                            \
             }                                                                                                       \
         }                                                                                                           \
     }                                                                                                               \
     LOOP_OF_BLOCKS(name, real)
 
-LOOP(expf, float)
-LOOP(exp, double)
+LOOP_OF_USUAL(expf, gs_size_bits_f, GS_MOST_OF_NORMAL_EXP_F, gs_normal_expf, gs_expf, float, uint32_t)
+LOOP_OF_USUAL(exp, gs_size_bits, GS_MOST_OF_NORMAL_EXP, gs_normal_exp, gs_exp, double, uint64_t)
 LOOP(expm1f, float)
 LOOP(expm1, double)
-LOOP(logf, float)
-LOOP(log, double)
+LOOP_OF_USUAL(logf, gs_bits_above_least_f, GS_MOST_ABOVE_LEAST_F, gs_log_of_normal_f, gs_logf, float, uint32_t)
+LOOP_OF_USUAL(log, gs_bits_above_least, GS_MOST_ABOVE_LEAST, gs_log_of_normal, gs_log, double, uint64_t)
 LOOP(log1pf, float)
 LOOP(log1p, double)
 LOOP(tanhf, float)
 LOOP(tanh, double)
-TRIGONOMETRIC_LOOP(sinf, gs_sin_anywheref, float)
-TRIGONOMETRIC_LOOP(sin, gs_sin_anywhere, double)
-TRIGONOMETRIC_LOOP(cosf, gs_cos_anywheref, float)
-TRIGONOMETRIC_LOOP(cos, gs_cos_anywhere, double)
+/* See Note [Sines and cosines]. */
+LOOP_OF_USUAL(sinf, gs_size_bits_f, GS_NEAR_BITS_F, gs_sinf, gs_sin_anywheref, float, uint32_t)
+LOOP_OF_USUAL(sin, gs_size_bits, GS_NEAR_BITS, gs_sin, gs_sin_anywhere, double, uint64_t)
+LOOP_OF_USUAL(cosf, gs_size_bits_f, GS_NEAR_BITS_F, gs_cosf, gs_cos_anywheref, float, uint32_t)
+LOOP_OF_USUAL(cos, gs_size_bits, GS_NEAR_BITS, gs_cos, gs_cos_anywhere, double, uint64_t)
 
 gs_loop_function
 gs_elementary_loop(gs_ufunc ufunc, int type)

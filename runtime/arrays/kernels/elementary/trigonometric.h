@@ -14,6 +14,8 @@
 #include "elementary/far_arguments.h"
 
 #define GS_NEAR 100000.0
+#define GS_NEAR_BITS_F 0x47c35000u
+#define GS_NEAR_BITS 0x40f86a0000000000u
 #define GS_NEAR_BLOCK 256 /* elements that are looked at together */
 
 /* Not for infinities and NaN: they are far. */

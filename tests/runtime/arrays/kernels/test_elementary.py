@@ -171,6 +171,21 @@ def test_bits_do_not_depend_on_the_place_of_an_element(name, dtype):
         assert whole.tobytes() == other.tobytes()
 
 
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_bits_do_not_depend_on_neighbours(name, dtype):
+    """A NaN, a zero or a huge number sends its block the long way."""
+    function = getattr(gs, name)
+    x = np.random.default_rng(1).permutation(points(name, dtype))
+    alone = function(gs.tensor(x)).numpy()
+    for unusual in (np.nan, 0.0, -np.finfo(dtype).max, np.finfo(dtype).smallest_subnormal):
+        mixed = x.copy()
+        mixed[::100] = unusual
+        found = function(gs.tensor(mixed)).numpy()
+        found[::100] = alone[::100]
+        assert found.tobytes() == alone.tobytes()
+
+
 @pytest.mark.parametrize("name", ["EXP", "LOG", "SIN", "TANH"])
 @pytest.mark.parametrize("step", [1, 2, -1, 5])
 def test_steps_of_operand_and_result(name, step):
