@@ -127,8 +127,7 @@ cpdef object stack_of(list tensors, Py_ssize_t dim):
     """Join along a new axis."""
     cdef npy_intp sizes[MAX_DIMS]
     cdef npy_intp position = 0
-    cdef int axis, ndim
-    cdef npy_intp *given
+    cdef int axis, ndim, dim_of_all
     if not tensors:
         raise RuntimeError("stack(): expected a non-empty list of tensors")
     ndim = cnp.PyArray_NDIM(tensors[0])
@@ -137,10 +136,11 @@ cpdef object stack_of(list tensors, Py_ssize_t dim):
     axis = wrap_dim(dim, ndim + 1)
     for tensor in tensors:
         check_equal_sizes(tensors[0], tensor, tensors)
-    given = cnp.PyArray_DIMS(tensors[0])
-    memcpy(sizes, given, axis * sizeof(npy_intp))
-    sizes[axis] = len(tensors)
-    memcpy(&sizes[axis + 1], &given[axis], (ndim - axis) * sizeof(npy_intp))
+    for dim_of_all in range(ndim + 1):
+        if dim_of_all == axis:
+            sizes[axis] = len(tensors)
+        else:
+            sizes[dim_of_all] = cnp.PyArray_DIM(tensors[0], dim_of_all - (dim_of_all > axis))
     result = fresh_of_sizes(tensors[0], common_type(tensors), ndim + 1, sizes)
     for tensor in tensors:
         if not copy_rows(result, tensor, axis, position):

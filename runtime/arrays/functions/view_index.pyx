@@ -30,8 +30,6 @@ cdef extern from "Python.h":
 cdef enum:
     WORTH_LOOKING = 1 << 15
 
-NOT_A_SPAN = object()
-
 
 cpdef object basic_index_of(object a, object index):
     """A view, also where NumPy would give a number."""
@@ -161,7 +159,10 @@ cdef int zero_around(cnp.ndarray result, tuple parts) except -1:
     cdef int dim = 0
     cdef npy_intp first, last
     rest = result
-    for part in parts if skipped >= 0 else (NOT_A_SPAN,):
+    if skipped < 0:
+        rest.fill(0)
+        return 0
+    for part in parts:
         if part is None:
             continue
         if part is Ellipsis:
@@ -179,7 +180,7 @@ cdef int zero_around(cnp.ndarray result, tuple parts) except -1:
 
 
 cdef bint is_span(object part) except -1:
-    return part.step in (None, 1) if PySlice_Check(part) else part is not NOT_A_SPAN
+    return not PySlice_Check(part) or part.step in (None, 1)
 
 
 cdef (npy_intp, npy_intp) span_of(object part, npy_intp size) except *:
@@ -188,6 +189,6 @@ cdef (npy_intp, npy_intp) span_of(object part, npy_intp size) except *:
     if PySlice_Check(part):
         first, last, _ = part.indices(size)
     else:
-        first = max(part + size if part < 0 else part, 0)
+        first = min(max(part + size if part < 0 else part, 0), size)    # one that is out of range is refused later
         last = min(first + 1, size)
     return first, max(first, last)
