@@ -42,9 +42,9 @@ cdef class MatmulBackward0(Node):
             set_grad_input(
                 grad_inputs,
                 0,
-                op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else matmul_backward_self(
-                    grad, other, self_shape
-                ),
+                op_matmul(grad, op_mT(op_conj(other))) if self_ndim > 1 and other_ndim > 1 else op_outer(
+                    grad, op_conj(other)
+                ) if self_ndim == 2 else matmul_backward_self(grad, other, self_shape),
             )
         if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
@@ -54,9 +54,9 @@ cdef class MatmulBackward0(Node):
             set_grad_input(
                 grad_inputs,
                 1,
-                op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim == 2 else matmul_backward_other(
-                    grad, self_, other_shape
-                ),
+                op_matmul(op_mT(op_conj(self_)), grad) if self_ndim == 2 and other_ndim > 1 else op_matmul(
+                    grad, op_conj(self_)
+                ) if self_ndim == 2 else matmul_backward_other(grad, self_, other_shape),
             )
 
     _saved_self, _raw_saved_self = saved_tensor(0)
@@ -122,10 +122,10 @@ def matmul(input, other, *, out=None):
     Raises: TypeError, RuntimeError
 
     Gradients:
-        input: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else matmul_backward_self(grad, other,
-        self.shape)
-        other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim == 2 else matmul_backward_other(grad, self,
-        other.shape)
+        input: matmul(grad, mT(conj(other))) if self.ndim > 1 and other.ndim > 1 else outer(grad, conj(other)) if
+        self.ndim == 2 else matmul_backward_self(grad, other, self.shape)
+        other: matmul(mT(conj(self)), grad) if self.ndim == 2 and other.ndim > 1 else matmul(grad, conj(self)) if
+        self.ndim == 2 else matmul_backward_other(grad, self, other.shape)
         result: auto_linear_in_each
     """
     return give_out("matmul", out, call_matmul(input, other))
@@ -820,9 +820,9 @@ cdef class LinearBackward0(Node):
             set_grad_input(
                 grad_inputs,
                 1,
-                op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(
-                    grad
-                ) > 1 and weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
+                op_matmul_of_transpose(grad, op_conj(self_)) if ndim_of(grad) > 1 and weight_ndim == 2 else op_outer(
+                    grad, op_conj(self_)
+                ) if weight_ndim == 2 else linear_backward_weight(grad, self_, weight_ndim),
             )
         if wants(wanted, 2):    # bias
             set_grad_input(grad_inputs, 2, grad)
@@ -895,8 +895,8 @@ def linear(input, weight, bias=None, *, out=None):
 
     Gradients:
         input: matmul(grad, conj(weight)) if weight.ndim > 1 else outer_backward(grad, weight)
-        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim > 1 and weight.ndim == 2 else
-        linear_backward_weight(grad, self, weight.ndim)
+        weight: matmul_of_transpose(grad, conj(self)) if grad.ndim > 1 and weight.ndim == 2 else outer(grad, conj(self))
+        if weight.ndim == 2 else linear_backward_weight(grad, self, weight.ndim)
         bias: grad
         result: linear(self_t, weight) + linear(self, weight_t) + bias_t
     """
