@@ -738,6 +738,7 @@ if TYPE_CHECKING:
         convolve,
         correlate,
         stft,
+        or_pairs,
         istft,
         overlap_envelope,
     )
@@ -1605,6 +1606,7 @@ LAZY = {
     "convolve": "gradsmith.generated.signal",
     "correlate": "gradsmith.generated.signal",
     "stft": "gradsmith.generated.signal",
+    "or_pairs": "gradsmith.generated.signal",
     "istft": "gradsmith.generated.signal",
     "overlap_envelope": "gradsmith.generated.signal",
     "sparse_product": "gradsmith.generated.sparse",

@@ -29,13 +29,12 @@ cdef TensorBase op_l1_loss(TensorBase self, TensorBase target, object reduction,
     return ended(depth, result)
 
 def call_l1_loss(self, target, reduction, weight):
-    self = as_tensor_operand(self, "l1_loss", "input", 1, target)
-    target = as_tensor_operand(target, "l1_loss", "target", 2, self)
-    reduction = as_str(reduction, "l1_loss", "reduction", 3)
-    weight = as_tensor_operand_or_none(weight, "l1_loss", "weight", 4, self)
-    check_real(self, "l1_loss")
-    check_real(target, "l1_loss")
-    return op_l1_loss(<TensorBase>self, <TensorBase>target, reduction, <TensorBase>weight)
+    return op_l1_loss(
+        as_tensor_operand(self, "l1_loss", "input", 1, target),
+        as_tensor_operand(target, "l1_loss", "target", 2, self),
+        as_str(reduction, "l1_loss", "reduction", 3),
+        as_tensor_operand_or_none(weight, "l1_loss", "weight", 4, self),
+    )
 
 def l1_loss(input, target, reduction="mean", weight=None):
     """Magnitudes of differences, their mean or their sum; with weights a weighted mean.

@@ -22,6 +22,7 @@ cdef TensorBase op_stft(
     object return_complex,
     object align_to_window
 )
+cdef TensorBase op_or_pairs(TensorBase self, object return_complex)
 cdef TensorBase op_istft(
     TensorBase self,
     object n_fft,

@@ -13,6 +13,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
+from gradsmith.generated.complex_numbers cimport op_view_as_real
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.fft cimport op_fft_fft, op_fft_ifft, op_fft_irfft, op_fft_rfft
 from gradsmith.runtime.formulas.signals.frames cimport (
@@ -421,20 +422,23 @@ cdef TensorBase op_stft(
         ),
         NULL,
     ) if watching else 0
-    cdef TensorBase result = op_transpose(
-        op_fft_rfft(
-            short_time_frames(self, n_fft, hop_length, win_length, window, center, pad_mode, align_to_window),
-            None,
+    cdef TensorBase result = op_or_pairs(
+        op_transpose(
+            op_fft_rfft(
+                short_time_frames(self, n_fft, hop_length, win_length, window, center, pad_mode, align_to_window),
+                None,
+                -1,
+                "ortho" if normalized else "backward",
+            ) if is_onesided("stft", self, window, onesided, return_complex) else op_fft_fft(
+                short_time_frames(self, n_fft, hop_length, win_length, window, center, pad_mode, align_to_window),
+                None,
+                -1,
+                "ortho" if normalized else "backward",
+            ),
+            -2,
             -1,
-            "ortho" if normalized else "backward",
-        ) if is_onesided("stft", self, window, onesided, return_complex) else op_fft_fft(
-            short_time_frames(self, n_fft, hop_length, win_length, window, center, pad_mode, align_to_window),
-            None,
-            -1,
-            "ortho" if normalized else "backward",
         ),
-        -2,
-        -1,
+        return_complex,
     )
     return ended(depth, result)
 
@@ -468,7 +472,8 @@ def stft(
     return_complex=None,
     align_to_window=None
 ):
-    """Short-time Fourier transform, the spectra of windows of a signal that lie a hop apart; complex.
+    """Short-time Fourier transform, the spectra of windows of a signal that lie a hop apart; complex, or with
+    `return_complex=False` pairs of real and imaginary parts.
 
     ``stft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True,
     str pad_mode='reflect', bool normalized=False, bool? onesided=None, bool? return_complex=None, bool?
@@ -502,6 +507,28 @@ def stft(
         return_complex,
         align_to_window,
     )
+
+
+# ---- or_pairs(Tensor self, bool? return_complex) -> Tensor
+
+cdef TensorBase op_or_pairs(TensorBase self, object return_complex):
+    cdef int depth = begin_op("or_pairs", (self, return_complex), NULL) if watching else 0
+    cdef TensorBase result = self if return_complex is None or return_complex else op_view_as_real(self)
+    return ended(depth, result)
+
+def call_or_pairs(self, return_complex):
+    return op_or_pairs(as_input(self, "or_pairs"), as_bool_or_none(return_complex, "or_pairs", "return_complex", 2))
+
+def or_pairs(input, return_complex):
+    """Complex numbers, or pairs of their real and imaginary parts if these are asked for.
+
+    ``or_pairs(Tensor self, bool? return_complex) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    return_complex : bool, optional
+    """
+    return call_or_pairs(input, return_complex)
 
 
 # ---- istft(Tensor self, int n_fft, int? hop_length=None, int? win_length=None, Tensor? window=None, bool center=True,

@@ -87,14 +87,13 @@ cdef TensorBase op_pairwise_distance(TensorBase x1, TensorBase x2, object p, obj
     return ended(depth, result)
 
 def call_pairwise_distance(x1, x2, p, eps, keepdim):
-    x1 = as_tensor_operand(x1, "pairwise_distance", "x1", 1, x2)
-    x2 = as_tensor_operand(x2, "pairwise_distance", "x2", 2, x1)
-    p = as_float(p, "pairwise_distance", "p", 3)
-    eps = as_float(eps, "pairwise_distance", "eps", 4)
-    keepdim = as_bool(keepdim, "pairwise_distance", "keepdim", 5)
-    check_real(x1, "pairwise_distance")
-    check_real(x2, "pairwise_distance")
-    return op_pairwise_distance(<TensorBase>x1, <TensorBase>x2, p, eps, keepdim)
+    return op_pairwise_distance(
+        as_tensor_operand(x1, "pairwise_distance", "x1", 1, x2),
+        as_tensor_operand(x2, "pairwise_distance", "x2", 2, x1),
+        as_float(p, "pairwise_distance", "p", 3),
+        as_float(eps, "pairwise_distance", "eps", 4),
+        as_bool(keepdim, "pairwise_distance", "keepdim", 5),
+    )
 
 def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
     """Distances between vectors along the last dimension.
@@ -122,12 +121,12 @@ cdef TensorBase op_normalize(TensorBase self, object p, object dim, object eps):
     return ended(depth, result)
 
 def call_normalize(self, p, dim, eps):
-    self = as_input(self, "normalize")
-    p = as_float(p, "normalize", "p", 2)
-    dim = as_dim_tuple(dim, "normalize", "dim", 3, self)
-    eps = as_float(eps, "normalize", "eps", 4)
-    check_real(self, "normalize")
-    return op_normalize(<TensorBase>self, p, dim, eps)
+    return op_normalize(
+        as_input(self, "normalize"),
+        as_float(p, "normalize", "p", 2),
+        as_dim_tuple(dim, "normalize", "dim", 3, self),
+        as_float(eps, "normalize", "eps", 4),
+    )
 
 def normalize(input, p=2.0, dim=(1,), eps=1e-12, *, out=None):
     """Vectors along a dimension divided by their norms; norms less than `eps` are taken for `eps`.

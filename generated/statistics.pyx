@@ -15,7 +15,10 @@ from gradsmith.generated.arithmetic cimport op_sub_tensor_tensor
 from gradsmith.generated.comparison cimport op_isnan, op_ne_scalar
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.extremes cimport op_amax, op_amin
-from gradsmith.runtime.formulas.ranks cimport counted_numbers, norm_input, norm_order, p_norm_backward
+from gradsmith.generated.norms cimport op_linalg_matrix_norm
+from gradsmith.runtime.formulas.ranks cimport (
+    counted_numbers, is_nuclear, matrix_dims, norm_input, norm_order, p_norm_backward,
+)
 from gradsmith.generated.reduce cimport op_mean, op_mean_dim, op_std, op_sum_dim, op_var
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.runtime.arrays.functions.running cimport scans
@@ -366,7 +369,9 @@ def std_mean(*args, **kwargs):
 
 cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, object dtype):
     cdef int depth = begin_op("norm", (self, p, dim, keepdim, dtype), NULL) if watching else 0
-    cdef TensorBase result = op_p_norm(norm_input(self, dtype), norm_order(p), dim, keepdim)
+    cdef TensorBase result = op_linalg_matrix_norm(
+        self, "nuc", matrix_dims("norm", self, dim), keepdim, dtype
+    ) if is_nuclear(p) else op_p_norm(norm_input(self, dtype), norm_order(p), dim, keepdim)
     return ended(depth, result)
 
 def call_norm(self, p, dim, keepdim, dtype):
@@ -379,7 +384,7 @@ def call_norm(self, p, dim, keepdim, dtype):
     )
 
 def norm(input, p="fro", dim=None, keepdim=False, dtype=None, *, out=None):
-    """The p-norm of all elements, or along dimensions.
+    """The p-norm of all elements, or along dimensions; "nuc" is the sum of a matrix's singular values.
 
     ``norm(Tensor self, object p='fro', dim[]? dim=None, bool keepdim=False, dtype? dtype=None) -> Tensor``
 

@@ -1354,7 +1354,7 @@ cdef class Tensor(PlainMethods):
         )
 
     def norm(self, p="fro", dim=None, keepdim=False, dtype=None, *, axis=None, keepdims=None):
-        """The p-norm of all elements, or along dimensions."""
+        """The p-norm of all elements, or along dimensions; "nuc" is the sum of a matrix's singular values."""
         return lazy_statistics.call_norm(
             self, p, either(dim, axis, "norm", "dim"), keepdim if keepdims is None else keepdims, dtype
         )
@@ -1930,7 +1930,8 @@ cdef class Tensor(PlainMethods):
         return_complex=None,
         align_to_window=None
     ):
-        """Short-time Fourier transform, the spectra of windows of a signal that lie a hop apart; complex."""
+        """Short-time Fourier transform, the spectra of windows of a signal that lie a hop apart; complex, or with
+        `return_complex=False` pairs of real and imaginary parts."""
         return lazy_signal.call_stft(
             self,
             n_fft,

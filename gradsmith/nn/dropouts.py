@@ -121,7 +121,9 @@ def feature_alpha_dropout(
 ) -> Tensor:
     """`alpha_dropout` of whole channels, the second dimension of the input."""
     _expect_input("feature_alpha_dropout", input, p)
-    return _saturated("feature_alpha_dropout", input, _one_per_channel(input), p, training, inplace, generator)
+    return _saturated(
+        "feature_alpha_dropout", input, _one_per_channel(input, p, training), p, training, inplace, generator
+    )
 
 
 def _expect_input(op: str, input: Tensor, p: float) -> None:
@@ -193,7 +195,9 @@ def _channels_dropped(
     return _dropped(op, input, shape, p, training, inplace, generator)
 
 
-def _one_per_channel(input: Tensor) -> list[int]:
+def _one_per_channel(input: Tensor, p: float, training: bool) -> list[int]:
+    if not training or p == 0:  # no channel is asked for
+        return list(input.shape)
     if input.ndim < 2:
         raise RuntimeError(
             f"Feature dropout requires at least 2 dimensions in the input, but its size is {list(input.shape)}"

@@ -307,6 +307,8 @@ cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind k
             f"{op}(): argument '{argument}' (position {position}) must be {wanted}, but found element of type "
             f"{type(value[place]).__name__} at pos {place}"
         )
+    if length and len(items) == 1:
+        return items * length
     if length and len(items) != length:
         raise RuntimeError(
             f"{op}(): argument '{argument}' (position {position}) must be {wanted}, or one for all, but got "
@@ -316,7 +318,10 @@ cdef tuple as_tuple(object value, str op, str argument, int position, ItemKind k
 
 
 cdef object as_tuple_or_none(object value, str op, str argument, int position, ItemKind kind, int length):
-    return None if value is None else as_tuple(value, op, argument, position, kind, length)
+    """None is also an empty list in the place of a fixed number of items: PyTorch's way to leave `stride` out."""
+    if value is None or (length and isinstance(value, SEQUENCES) and len(value) == 0):
+        return None
+    return as_tuple(value, op, argument, position, kind, length)
 
 
 cdef tuple ITEM_NAMES = ("ints", "floats", "numbers", "bools", "strs")      # in the order of ItemKind

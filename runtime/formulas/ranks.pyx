@@ -40,6 +40,8 @@ cpdef object differences(object self, object n, object dim, object prepend, obje
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"diff(): order of differences must be non-negative, but got {n}")
+    if n == 0:      # without what would stand beside it, in NumPy and PyTorch alike
+        return self.clone()
     axis = wrapped(dim, self.ndim)
     parts = [part for part in (prepend, self, append) if part is not None]
     if len(parts) > 1:
@@ -147,11 +149,23 @@ cpdef object norm_input(object self, object dtype):
     raise RuntimeError(f"norm(): Expected a floating point or complex tensor as input. Got {wanted.dtype}")
 
 
+cpdef object is_nuclear(object p):
+    return isinstance(p, str) and p == "nuc"
+
+
+cpdef object matrix_dims(object op, object self, object dim):
+    """The two dimensions of a matrix norm: those named, or all that there are."""
+    dims = list(range(self.ndim)) if dim is None else dim
+    if len(dims) != 2:
+        raise RuntimeError(f"{op}(): the nuclear norm is one of matrices: name two dimensions, not {list(dims)}")
+    return list(dims)
+
+
 cpdef object norm_order(object p):
     """PyTorch's words for norms of the elements: "fro" is the 2-norm, whatever the number of dimensions."""
     if isinstance(p, str):
         if p not in ("fro", "inf", "-inf"):
-            raise RuntimeError(f"norm(): p must be a number, 'fro', 'inf' or '-inf', but is {p!r}")
+            raise RuntimeError(f"norm(): p must be a number, 'fro', 'nuc', 'inf' or '-inf', but is {p!r}")
         return 2.0 if p == "fro" else float(p)
     return 2.0 if p is None else float(p)
 

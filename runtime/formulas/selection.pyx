@@ -35,6 +35,7 @@ cpdef object elements_along(object self, object indices, object dim):
         return self.gather(0, indices)
     sizes = np.broadcast_shapes(beside(self.shape, axis), beside(indices.shape, axis))
     left, right = sizes[:axis], sizes[axis + 1:]
+    indices = indices.where(indices >= 0, indices + self.shape[axis])      # from the end, which `gather` refuses
     return self.expand(*left, self.shape[axis], *right).gather(axis, indices.expand(*left, indices.shape[axis], *right))
 
 

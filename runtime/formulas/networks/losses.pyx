@@ -43,6 +43,8 @@ cpdef object classes_of_rows(object self, object target, object p):
         raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 supported, but got p = {p}")
     if self.ndim not in (1, 2) or self.shape[self.ndim - 1] == 0:
         raise RuntimeError(f"multi_margin_loss(): expected non-empty vector or matrix, but got size {list(self.shape)}")
+    if self.ndim == 1 and tuple(target.shape) == (1,):
+        return target.reshape(())
     if tuple(target.shape) != tuple(self.shape[:self.ndim - 1]):
         raise RuntimeError(
             f"multi_margin_loss(): inconsistent target size, expected {list(self.shape[:self.ndim - 1])} but got "

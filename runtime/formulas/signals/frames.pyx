@@ -82,8 +82,11 @@ cdef object centered(object self, object length):
 cpdef object is_onesided(object op, object self, object window, object onesided, object return_complex):
     """Are negative frequencies left out? Those of a real signal follow from the others."""
     is_complex = (op == "stft" and self.is_complex()) or (window is not None and window.is_complex())
-    if op == "stft" and not return_complex and (return_complex is not None or not is_complex):
-        raise RuntimeError("stft(): return_complex must be True; gs.view_as_real(...) gives real and imaginary parts")
+    if op == "stft" and return_complex is None and not is_complex:
+        raise RuntimeError(
+            "stft(): return_complex must be given for real inputs: True for complex spectra, False for pairs of real "
+            "and imaginary parts"
+        )
     if onesided and is_complex:
         raise RuntimeError(f"{op}(): Cannot have onesided output if window or input is complex")
     return not is_complex if onesided is None else onesided
@@ -108,7 +111,7 @@ cpdef object checked_spectra(
         raise RuntimeError(f"istft(): expected 0 < hop_length <= win_length, but got hop_length={hop}")
     if not return_complex and window is not None and window.is_complex():
         raise RuntimeError("istft(): Complex windows are incompatible with return_complex=False")
-    is_half = is_onesided("istft", self, window, onesided, return_complex)
+    is_half = is_onesided("istft", self, window, self.shape[self.ndim - 2] != n_fft if onesided is None else onesided, return_complex)
     if return_complex and is_half:
         raise RuntimeError("istft(): Cannot have onesided output if window or input is complex")
     expected = n_fft // 2 + 1 if is_half else n_fft

@@ -53,7 +53,7 @@ cdef list spacings_of(object self, object spacing, Py_ssize_t count, bint dims_g
             f"dimension, not one tensor of size {list(spacing.shape)}"
         )
     if not isinstance(spacing, (list, tuple)):
-        return [spacing] * count
+        return [1 if spacing is None else spacing] * count
     if len(spacing) != count:
         why = "a list as long as dim" if dims_given else "a list with an item for each dimension"
         raise RuntimeError(f"gradient(): expected spacing to be a number, or {why}, {count}, but got a list of {len(spacing)}")

@@ -67,7 +67,7 @@ def test_dtypes_and_lengths():
 @pytest.mark.parametrize(
     ("arguments", "error", "text"),
     [
-        ({"return_complex": None}, RuntimeError, "return_complex must be True"),
+        ({"return_complex": None}, RuntimeError, "return_complex must be given"),
         ({"n_fft": 0}, RuntimeError, "n_fft > 0"),
         ({"hop_length": 0}, RuntimeError, "hop_length > 0"),
         ({"win_length": 9}, RuntimeError, "0 < win_length <= n_fft"),
@@ -100,3 +100,19 @@ def test_errors_back(arguments, text):
         gs.istft(gs.ones(5, 11) + 0j, **{"n_fft": 8, **arguments})
     with pytest.raises(RuntimeError, match="requires a complex-valued input"):
         gs.istft(gs.ones(5, 11), 8)
+
+
+def test_pairs_of_real_and_imaginary_parts():
+    x = gs.tensor(X, requires_grad=True)
+    pairs, spectra = (gs.stft(x, 8, return_complex=whether) for whether in (False, True))
+    np.testing.assert_array_equal(pairs.detach().numpy(), gs.view_as_real(spectra.detach()).numpy())
+    np.testing.assert_allclose(
+        *(gs.autograd.grad(one, x)[0].numpy() for one in ((pairs**2).sum(), (spectra.abs() ** 2).sum())), rtol=1e-12
+    )
+
+
+def test_whether_spectra_are_one_sided_follows_from_their_size():
+    x = gs.tensor(X)
+    for onesided in (True, False):
+        spectra = gs.stft(x, 8, window=gs.ones(8), onesided=onesided, return_complex=True)
+        np.testing.assert_allclose(gs.istft(spectra, 8, window=gs.ones(8), length=x.shape[-1]).numpy(), X, atol=1e-12)

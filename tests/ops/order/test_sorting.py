@@ -91,7 +91,7 @@ def test_norm(p):
         (lambda x: x.kthvalue(0), RuntimeError, "out of range"),
         (lambda x: gs.quantile(x, 1.5), RuntimeError, "range"),
         (lambda x: gs.searchsorted(x[0], x, side="middle"), RuntimeError, "side"),
-        (lambda x: x.norm("nuc"), RuntimeError, "nuc"),
+        (lambda x: x.norm("nuclear"), RuntimeError, "nuc"),
         (lambda x: x.int().norm(), RuntimeError, "floating"),
     ],
 )

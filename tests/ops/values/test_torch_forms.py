@@ -207,3 +207,82 @@ def test_drivers_of_singular_values_change_nothing():
         RuntimeError, match=r"driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = 'qr'$"
     ):
         gs.linalg.svd(a, driver="qr")
+
+
+# ---- what PyTorch takes in a corner
+
+
+def test_no_difference_leaves_out_what_stands_beside():
+    x = gs.tensor([1.0, 4.0], requires_grad=True)
+    found = x.diff(0, prepend=gs.zeros(1), append=gs.zeros(2))
+    assert values(found, *grad(found.sum(), x)) == [[1, 4], [1, 1]]
+
+
+def test_places_counted_from_the_end():
+    x = gs.tensor([[1.0, 2, 3], [4, 5, 6]], requires_grad=True)
+    found = gs.take_along_dim(x, gs.tensor([[-1], [-3]]), 1)
+    assert values(found, *grad(found.sum(), x)) == [[[3], [4]], [[0, 0, 1], [1, 0, 0]]]
+    with pytest.raises(RuntimeError, match="out of bounds"):
+        gs.take_along_dim(x, gs.tensor([[-4], [0]]), 1)
+
+
+def test_nuclear_norm_by_its_name():
+    matrix = np.random.default_rng(0).standard_normal((2, 3, 4))
+    np.testing.assert_allclose(
+        gs.norm(gs.tensor(matrix), p="nuc", dim=(1, 2)).numpy(), np.linalg.norm(matrix, "nuc", (1, 2))
+    )
+    np.testing.assert_allclose(gs.tensor(matrix[0]).norm("nuc").item(), np.linalg.norm(matrix[0], "nuc"))
+    with pytest.raises(RuntimeError, match="name two dimensions"):
+        gs.tensor(matrix).norm("nuc")
+
+
+@pytest.mark.parametrize("op", [gs.nn.functional.max_pool2d, gs.nn.functional.avg_pool2d])
+def test_a_list_of_one_number_is_that_number_for_all(op):
+    x = gs.randn(1, 2, 8, 8)
+    np.testing.assert_array_equal(op(x, (2,), [2], (1,)).numpy(), op(x, 2, 2, 1).numpy())
+    np.testing.assert_array_equal(op(x, 2, ()).numpy(), op(x, 2).numpy())
+
+
+def test_spacing_left_out():
+    assert values(*gs.gradient(gs.tensor([0.0, 1, 4]), spacing=None, dim=None)) == [[1, 2, 3]]
+
+
+def test_a_product_of_reflections_reads_no_further_columns():
+    rng = np.random.default_rng(1)
+    a, tau, other = (gs.tensor(rng.standard_normal(shape)) for shape in ((2, 5), (2,), (2, 3)))
+    np.testing.assert_array_equal(gs.ormqr(a, tau, other).numpy(), gs.ormqr(a[:, :2], tau, other).numpy())
+
+
+def test_one_class_of_one_row_as_a_vector():
+    scores = gs.tensor([0.5, 1.0, 0.0])
+    loss = gs.nn.functional.multi_margin_loss
+    assert loss(scores, gs.tensor([1])).item() == loss(scores, gs.tensor(1)).item()
+
+
+def test_complex_distances():
+    x, y = (np.array(one) for one in ([[3 + 4j, 1]], [[0j, 1]]))
+    a, b = gs.tensor(x), gs.tensor(y)
+    assert gs.nn.functional.l1_loss(a, b).item() == 2.5
+    np.testing.assert_allclose(gs.nn.functional.pairwise_distance(a, b, eps=0).tolist(), [5])
+    np.testing.assert_allclose(gs.nn.functional.normalize(a).numpy(), x / np.sqrt(26))
+
+
+def test_feature_dropout_of_vectors_when_nothing_is_dropped():
+    x = gs.ones(5)
+    assert gs.nn.functional.feature_alpha_dropout(x, 0.5, training=False).tolist() == x.tolist()
+    with pytest.raises(RuntimeError, match="at least 2 dimensions"):
+        gs.nn.functional.feature_alpha_dropout(x, 0.5, training=True)
+
+
+@pytest.mark.parametrize(
+    "op", [gs.linalg.svdvals, lambda x: gs.linalg.svd(x).S, lambda x: gs.linalg.eigh(x).eigenvalues]
+)
+def test_decompositions_of_empty_complex_matrices(op):
+    x = gs.zeros(0, 0, dtype=gs.complex128, requires_grad=True)
+    (found,) = grad(op(x).sum(), x)
+    assert found.shape == (0, 0)
+
+
+def test_nothing_searched_in_empty_rows():
+    assert gs.searchsorted(gs.zeros(0, 0), gs.zeros(0, 0)).shape == (0, 0)
+    assert gs.searchsorted(gs.zeros(0, 3), gs.zeros(0, 2)).shape == (0, 2)

@@ -17,7 +17,7 @@ TOLERANCE = 1e-2  # PyTorch's: rounding stays far below it
 
 def phases_of(vectors: Array) -> Array:
     """Factors that make the greatest element of each complex vector positive; 1 for real vectors."""
-    if vectors.dtype.kind != "c":
+    if vectors.dtype.kind != "c" or vectors.size == 0:
         return np.ones((), vectors.dtype)
     pivots = np.take_along_axis(vectors, np.abs(vectors).argmax(-2, keepdims=True), -2)
     return np.asarray(np.abs(pivots) / pivots)
@@ -25,6 +25,8 @@ def phases_of(vectors: Array) -> Array:
 
 def greatest_of(vectors: Array) -> Array:
     """Row of the greatest element of each column."""
+    if vectors.size == 0:
+        return np.zeros(vectors.shape, bool)
     return np.asarray(np.arange(vectors.shape[-2])[:, None] == np.abs(vectors).argmax(-2, keepdims=True))
 
 

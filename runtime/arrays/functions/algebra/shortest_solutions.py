@@ -95,7 +95,7 @@ def reflection_vectors_of(a: Array, tau: Array, op: str) -> Array:
     """Columns below the diagonal, which is 1, as many as `tau` has elements."""
     check_matrix(op, a)
     (m, n), count = a.shape[-2:], tau.shape[-1] if tau.ndim else 0
-    if m < n:
+    if m < (count if op == "ormqr" else n):  # the columns behind the reflections are read by no product
         raise RuntimeError(
             f"{op}: input.shape[-2] must be greater than or equal to input.shape[-1], but the input is {m} by {n}"
         )

@@ -6,6 +6,7 @@ which it leaves in any order, are put in the order of their places afterwards.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -268,8 +269,8 @@ def searchsorted_of(sequence: Array, a: Array, out_int32: bool, right: bool, sid
         return array_without_data(a.shape, dtype)
     if sequence.ndim == 1:
         return found_in(sequence, a, side, sorter).astype(dtype, copy=False)
-    rows = sequence.reshape(-1, sequence.shape[-1])
-    wanted = a.reshape(rows.shape[0], a.shape[-1])
+    count = math.prod(sequence.shape[:-1])  # a count that is inferred needs elements
+    rows, wanted = sequence.reshape(count, sequence.shape[-1]), a.reshape(count, a.shape[-1])
     orders = [None] * len(rows) if sorter is None else sorter.reshape(rows.shape)
     found = [found_in(row, one, side, order) for row, one, order in zip(rows, wanted, orders)]
     return np.array(found, dtype).reshape(a.shape)
