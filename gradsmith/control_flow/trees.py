@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.tensors.factories.creation import from_numpy, full, tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
@@ -57,19 +58,26 @@ class TensorTree:
         RuntimeError
             Its structure, or the shape or dtype of a tensor, differs.
         """
-        if self.spec.cls is None and is_tensor(tree):
-            leaves = [tree]
-        else:
-            try:
-                leaves = pytree.leaves_like(self.spec, tree, self.what)
-            except pytree.Mismatch as error:
-                raise RuntimeError(f"{self.op}(): {self.what} must keep its structure: {error}") from None
-        if len(self.places) < len(leaves) and sum(leaf is not None for leaf in leaves) != len(self.places):
-            raise RuntimeError(f"{self.op}(): {self.what} must have None where it had None before")
+        if tree is None and self.spec.cls is None and not self.places:
+            return []
+        if isinstance(tree, TensorBase) and self.spec.cls is None and self.places:
+            return [self._like_first(tree, 0)]
+        leaves = self._leaves_of(tree)
         return [self._like_first(leaves[place], n) for n, place in enumerate(self.places)]
+
+    def _leaves_of(self, tree: Any) -> list[Any]:
+        try:
+            leaves = pytree.leaves_like(self.spec, tree, self.what)
+        except pytree.Mismatch as error:
+            raise RuntimeError(f"{self.op}(): {self.what} must keep its structure: {error}") from None
+        if [place for place, leaf in enumerate(leaves) if leaf is not None] != self.places:
+            raise RuntimeError(f"{self.op}(): {self.what} must have None where it had None before, and nowhere else")
+        return leaves
 
     def _like_first(self, leaf: Any, n: int) -> Any:
         shape, dtype = self.looks[n]
+        if isinstance(leaf, TensorBase) and leaf.dtype == dtype and leaf.shape == shape:
+            return leaf
         if not is_tensor(leaf) and not isinstance(leaf, np.ndarray) and np.isscalar(leaf):
             leaf = full((), leaf, dtype=dtype)
         if not is_tensor(leaf):
@@ -77,7 +85,7 @@ class TensorTree:
                 f"{self.op}(): {self._path(self.places[n])} must be a tensor at every step, but one is a "
                 f"{type(leaf).__name__}"
             )
-        if leaf.shape != shape or leaf.dtype != dtype:
+        if leaf.dtype != dtype or leaf.shape != shape:
             raise RuntimeError(
                 f"{self.op}(): {self._path(self.places[n])} must keep its shape and dtype, but was {dtype} of shape "
                 f"{list(shape)}, and is {leaf.dtype} of shape {list(leaf.shape)} after a step. Convert it, or begin "

@@ -231,11 +231,11 @@ def in_a_dict(carry, x):
         (lambda: gs.scan(keep, "text", length=2), TypeError, "carry must be a tensor, a number or None, but is a str"),
         (lambda: gs.scan(lambda c, x: c, 0.0, length=2), TypeError, "must give a pair"),
         (lambda: gs.scan(lambda c, x: ((c, c), x), 0.0, length=2), RuntimeError, "must keep its structure"),
-        (lambda: gs.scan(lambda c, x: (c + gs.ones(2), x), 0.0, length=2), RuntimeError, r"shape \[\], .* \[2\]"),
+        (lambda: gs.scan(lambda c, x: (gs.ones(2), x), 0, length=2), RuntimeError, r"\[\], .* \[2\]"),
         (lambda: gs.scan(lambda c, x: (c.double(), x), 0.0, length=2), RuntimeError, "was float32.*is float64"),
         (lambda: gs.scan(in_a_dict, {"a": 0.0}, length=2), RuntimeError, r"carry\['a'\]"),
         (lambda: gs.scan(lambda c, x: ((c[0],) * 2, x), (1.0, None), length=2), RuntimeError, "None where it had None"),
-        (lambda: gs.scan(lambda c, x: (c, gs.ones(int(x))), 0, gs.tensor([1, 2])), RuntimeError, "y must keep its shape"),
+        (lambda: gs.scan(lambda c, x: (c, gs.ones(int(x))), 0, gs.tensor([1, 2])), RuntimeError, "y must keep its"),
     ],
 )  # fmt: skip
 def test_refused(call, error, message):
