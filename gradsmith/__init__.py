@@ -142,6 +142,10 @@ if TYPE_CHECKING:
     from gradsmith.backends.settings import set_warn_always as set_warn_always
     from gradsmith.backends.settings import use_deterministic_algorithms as use_deterministic_algorithms
     from gradsmith.compiler import compile as compile
+    from gradsmith.control_flow import cond as cond
+    from gradsmith.control_flow import fori_loop as fori_loop
+    from gradsmith.control_flow import scan as scan
+    from gradsmith.control_flow import while_loop as while_loop
     from gradsmith.counting import broadcast_shapes as broadcast_shapes
     from gradsmith.counting import histogram as histogram
     from gradsmith.counting import histogramdd as histogramdd
@@ -275,6 +279,7 @@ _ELSEWHERE = {
         "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
     ),
     "gradsmith.compiler": ("compile",),
+    "gradsmith.control_flow": ("cond", "fori_loop", "scan", "while_loop"),
     "gradsmith.cuda": ("OutOfMemoryError",),
     "gradsmith.counting": (
         "broadcast_shapes", "histogram", "histogramdd", "lu", "nonzero", "tril_indices", "triu_indices", "unique",

@@ -78,6 +78,7 @@ FLOORS = (
     "gradsmith.distributions",
     "gradsmith.stats",
     "gradsmith.utils",
+    "gradsmith.control_flow",
     "gradsmith.func",
     "gradsmith.numpy",
     "gradsmith.amp",

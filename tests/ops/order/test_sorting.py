@@ -121,3 +121,54 @@ def test_few_of_very_many(kind, largest):
         np.testing.assert_array_equal(values.numpy(), expected)
         np.testing.assert_array_equal(np.take_along_axis(x, indices.numpy(), -1), expected)
         assert all(len(set(row)) == k for row in indices.tolist())
+
+
+# ---- long rows, which are sorted by digits
+
+
+def long_rows(dtype, rng):
+    """Rows with ties, the extremes of the dtype and, of floats, infinities, both zeros and NaN of both signs."""
+    if np.dtype(dtype).kind == "f":
+        rows = rng.standard_normal((3, 5000)).astype(dtype)
+        rows[0, ::7] = np.round(rows[0, ::7])
+        rows[1, :9] = [0.0, -0.0, np.inf, -np.inf, np.nan, -np.nan, 0.0, np.finfo(dtype).tiny / 2, -0.0]
+        rows[2] *= np.array(10.0, dtype) ** rng.integers(-3, 3, 5000)
+        return rows
+    limits = np.iinfo(dtype)
+    rows = rng.integers(limits.min, limits.max, (3, 5000), dtype, endpoint=True)
+    rows[0] = rng.integers(0, 50, 5000)
+    rows[1, :4] = [limits.max, limits.min, limits.max, limits.min]
+    return rows
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "uint32", "uint64", "float16", "int8"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_long_rows(dtype, descending):
+    rows = (
+        long_rows(dtype, np.random.default_rng(8)) if dtype != "int8" else np.arange(15_000).astype("i1").reshape(3, -1)
+    )
+    values, places = gs.tensor(rows).sort(1, descending=descending)
+    order = np.argsort(rows, axis=1, kind="stable")
+    if descending:
+        order = 4999 - np.argsort(rows[:, ::-1], axis=1, kind="stable")[:, ::-1]
+    np.testing.assert_array_equal(places.numpy(), order)
+    np.testing.assert_array_equal(values.numpy(), np.take_along_axis(rows, order, 1))
+    columns = gs.tensor(rows.T.copy())
+    np.testing.assert_array_equal(gs.argsort(columns, 0, descending=descending).numpy(), order.T)
+
+
+@pytest.mark.parametrize("length", [511, 512, 1023, 1024, 2047, 2048])
+def test_both_sides_of_the_length_at_which_the_sort_changes(length):
+    x = np.random.default_rng(length).integers(-100, 100, (2, length))
+    for dtype in ("float32", "float64", "int64"):
+        np.testing.assert_array_equal(
+            gs.argsort(gs.tensor(x.astype(dtype))).numpy(), np.argsort(x, axis=1, kind="stable")
+        )
+
+
+def test_which_rows_are_sorted_by_digits():
+    from gradsmith.runtime.arrays.functions.counting.radix import is_sorted_by_digits
+
+    assert all(is_sorted_by_digits(np.dtype(dtype), 5000) for dtype in ("f4", "f8", "i4", "i8", "u4", "u8"))
+    assert not any(is_sorted_by_digits(np.dtype(dtype), 5000) for dtype in ("f2", "i1", "?", "c8", "c16", ">f8"))
+    assert not is_sorted_by_digits(np.dtype("f4"), 1 << 32)

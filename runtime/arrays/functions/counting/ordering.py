@@ -1,7 +1,8 @@
-"""Sorting and selection of arrays: NumPy's sorts, with PyTorch's order of ties and NaN.
+"""Sorting and selection of arrays, with PyTorch's order of ties and NaN.
 
-NaN is the greatest of all numbers. NumPy's quick argsort is several times as fast as its stable one; equal elements,
-which it leaves in any order, are put in the order of their places afterwards.
+NaN is the greatest of all numbers. Long rows are sorted by digits, and others by NumPy: its quick argsort is several
+times as fast as its stable one; equal elements, which it leaves in any order, are put in the order of their places
+afterwards.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.counting.radix import is_sorted_by_digits, order_of_rows
 
 Array = Any
 
@@ -73,6 +75,9 @@ def sorted_rows(rows: Array, descending: bool) -> tuple[Array, Array]:
 
 
 def ascending(rows: Array) -> tuple[Array, Array]:
+    if is_sorted_by_digits(rows.dtype, rows.shape[-1]):
+        places = order_of_rows(rows)
+        return picked(rows, places), places
     if rows.shape[-1] < _LONG or rows.dtype.itemsize < 4:
         places = np.argsort(rows, axis=-1, kind="stable")
         return picked(rows, places), places

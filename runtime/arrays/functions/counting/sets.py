@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 
-from .ordering import wrapped_dim
+from .ordering import sorted_rows, wrapped_dim
 
 Array: TypeAlias = NDArray[Any]
 Sets: TypeAlias = tuple[Array, Array, Array]  # elements, for each input the number of its equal, how many were equal
@@ -24,10 +24,21 @@ def unique_elements_of(a: Array, dim: int | None, wants_places: bool) -> Sets:
         near = of_narrow_range(a, wants_places)
         if near is not None:
             return near
+    return of_sorted(a, wants_places)
+
+
+def of_sorted(a: Array, wants_places: bool) -> Sets:
+    """The same by sorting: of some dtypes, NumPy's own `unique` puts each element into a table first, which is slow."""
+    flat = np.ascontiguousarray(a).reshape(-1)
+    values, places = sorted_rows(flat, False) if wants_places else (np.sort(flat), empty())
+    is_first = np.ones(flat.shape, bool)
+    is_first[1:] = values[1:] != values[:-1]
     if not wants_places:
-        return np.unique(a, equal_nan=False), empty(), empty()
-    values, inverse, counts = np.unique(a, return_inverse=True, return_counts=True, equal_nan=False)
-    return values, inverse.reshape(a.shape), counts
+        return values[is_first], empty(), empty()
+    starts = np.flatnonzero(is_first)
+    inverse = np.empty(flat.shape, np.int64)
+    inverse[places] = np.cumsum(is_first) - 1
+    return values[starts], inverse.reshape(a.shape), np.diff(starts, append=flat.size)
 
 
 def of_narrow_range(a: Array, wants_places: bool) -> Sets | None:

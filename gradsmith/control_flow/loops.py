@@ -1,0 +1,129 @@
+"""`fori_loop` and `while_loop`: a state that is carried from step to step."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from gradsmith.control_flow.branches import is_true
+from gradsmith.control_flow.trees import TensorTree
+
+
+def fori_loop(lower: int, upper: int, body: Callable[[int, Any], Any], carry: Any) -> Any:
+    """Apply ``carry = body(i, carry)`` for i from `lower` to `upper` - 1.
+
+    Parameters
+    ----------
+    lower, upper : int
+        Bounds of i, an ``int``; tensors of one integer are taken too. There is no step unless `lower` is smaller.
+    body : callable
+        Takes i and the state, and gives the next state.
+    carry : tree of tensors
+        The state before the first step. Numbers and arrays become tensors.
+
+    Returns
+    -------
+    tree of tensors
+        The state after the last step.
+
+    Raises
+    ------
+    RuntimeError
+        A step changes the structure of the state, or the shape or dtype of a tensor in it.
+    TypeError
+        A bound is no integer, or the state has something that is no tensor.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.fori_loop(1, 4, lambda i, x: x * i, gs.tensor(1.0))
+    tensor(6.)
+    """
+    _require_callable("fori_loop", "body", body)
+    state = TensorTree("fori_loop", "carry", carry)
+    tensors = state.tensors
+    for i in range(_bound("lower", lower), _bound("upper", upper)):
+        tensors = state.flat(body(i, state.built(tensors)))
+    return state.built(tensors)
+
+
+def _bound(name: str, value: Any) -> int:
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise TypeError(f"fori_loop(): argument '{name}' must be an integer, not {type(value).__name__}") from None
+
+
+def while_loop(
+    cond_fn: Callable[..., Any], body_fn: Callable[..., Any], carry: Any, max_steps: int | None = None
+) -> Any:
+    """Apply ``carry = body_fn(carry)`` as long as ``cond_fn(carry)`` holds.
+
+    Backward goes through the steps that were made.
+
+    Parameters
+    ----------
+    cond_fn : callable
+        Takes the state, and gives a bool or a tensor of one element.
+    body_fn : callable
+        Takes the state, and gives the next.
+    carry : tree of tensors
+        The state before the first step. Numbers and arrays become tensors. Both functions take a tuple or a list item
+        by item, as in PyTorch, unless `cond_fn` has room for one argument only.
+    max_steps : int, optional
+        More steps than that are an error, so that no loop runs for ever.
+
+    Returns
+    -------
+    tree of tensors
+        The first state for which `cond_fn` does not hold.
+
+    Raises
+    ------
+    RuntimeError
+        `max_steps` were made and `cond_fn` still holds; a step changes the structure of the state, or the shape or
+        dtype of a tensor in it; `cond_fn` gives several values, or different ones for the slices of a `vmap`.
+    TypeError
+        `cond_fn` gives no truth value, or the state has something that is no tensor.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.while_loop(lambda x: x < 100, lambda x: x * 3, gs.tensor(2.0))
+    tensor(162.)
+    >>> gs.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, gs.tensor(1.0)))
+    (tensor(3), tensor(8.))
+    """
+    _require_callable("while_loop", "cond_fn", cond_fn)
+    _require_callable("while_loop", "body_fn", body_fn)
+    state = TensorTree("while_loop", "carry", carry)
+    is_spread = isinstance(carry, (tuple, list)) and not hasattr(carry, "_fields") and _takes(cond_fn, len(carry))
+    tensors = state.tensors
+    steps = 0
+    while True:
+        current = state.built(tensors)
+        args = tuple(current) if is_spread else (current,)
+        if not is_true("while_loop", "what cond_fn gives", cond_fn(*args)):
+            return current
+        if steps == max_steps:
+            raise RuntimeError(f"while_loop(): cond_fn still holds after max_steps={max_steps} steps")
+        tensors = state.flat(body_fn(*args))
+        steps += 1
+
+
+def _takes(function: Callable[..., Any], count: int) -> bool:
+    """Can it be called with so many arguments? Of some builtins nobody knows."""
+    try:
+        inspect.signature(function).bind(*[None] * count)
+    except TypeError:
+        return False
+    except ValueError:
+        return True
+    return True
+
+
+def _require_callable(op: str, name: str, function: Any) -> None:
+    if not callable(function):
+        raise TypeError(f"{op}(): argument '{name}' must be callable, not {type(function).__name__}")
