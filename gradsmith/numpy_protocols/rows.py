@@ -165,7 +165,7 @@ class Row:
         return result if out is None else stored(self.name, result, out)
 
     def direct(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The usual call, operands and what the op has a name for. NumPy has bound the arguments before it came here."""
+        """The usual call, operands and what the op has a name for. NumPy itself has bound the arguments by now."""
         count = len(self.operands)
         named = self.left_out.copy()
         for name, value in (*zip(self.parameters.positional[count:], args[count:]), *kwargs.items()):
