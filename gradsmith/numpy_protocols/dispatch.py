@@ -10,7 +10,7 @@ import numpy as np
 from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
 from gradsmith.numpy_protocols.constants import CONSTANT, computed_by_numpy
 from gradsmith.runtime.graph.tensor import TensorBase
-from gradsmith.runtime.tensors.plain_methods import is_foreign
+from gradsmith.runtime.tensors.plain_methods import is_foreign, set_row_of_function
 
 _KNOWN = (TensorBase, np.ndarray)
 
@@ -29,10 +29,12 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
 
 def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """What another function of NumPy gives, of which an argument is, or has in it, a tensor."""
-    if not all(issubclass(kind, _KNOWN) for kind in types):
-        return NotImplemented
+    for kind in types:
+        if not issubclass(kind, _KNOWN):
+            return NotImplemented
     row = rows.expect_row(func)
     if row is not None:
+        set_row_of_function(func, row)
         return row(args, kwargs)
     if func in CONSTANT:
         return computed_by_numpy(func, args, kwargs)

@@ -39,7 +39,8 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 # Of these any value that NumPy takes gives the same numbers.
 _WITHOUT_EFFECT = frozenset(("subok", "casting", "overwrite_input", "optimize", "kind", "device", "assume_unique"))
 _OF_ALL_ROWS = frozenset(("out", "dtype", "where", "initial"))
-_NOTHING = (None, getattr(np, "_NoValue", None))
+_NO_VALUE = getattr(np, "_NoValue", None)
+_NOTHING = (None, _NO_VALUE)
 
 
 class Parameters:
@@ -66,6 +67,15 @@ class Parameters:
             self.signature.bind(*args, **kwargs)
         return {name: value for name, value in found.items() if value is not self.defaults.get(name, found)}
 
+    def shared_with(self, function: Callable[..., Any]) -> tuple[str, ...]:
+        """The first parameters by position that `function` has too, with the same meaning when they are left out."""
+        found: list[str] = []
+        for name, own in zip(self.positional, inspect.signature(function).parameters.values()):
+            if own.name != name or own.default is not self.defaults[name] or own.kind is own.VAR_POSITIONAL:
+                break
+            found.append(name)
+        return tuple(found)
+
     def value_left_out(self, name: str) -> Any:
         """The default, if it says anything."""
         default = self.defaults[name]
@@ -88,9 +98,13 @@ class ComposedRow:
 
     def __init__(self, name: str, parameters: Parameters, function: Callable[..., Any]) -> None:
         self.name, self.parameters, self.function = name, parameters, function
+        shared = () if parameters.takes_any else parameters.shared_with(function)
+        self.most_shared, self.shared = len(shared), frozenset(shared)
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
+        if len(args) <= self.most_shared and (not kwargs or kwargs.keys() <= self.shared):
+            return self.function(*args, **kwargs)
         if self.parameters.takes_any:
             given = dict(kwargs)
         else:
@@ -114,15 +128,30 @@ class Row:
         self.usual = {arg: parameters.value_left_out(source) for arg, source in self.named.items()}
         self.known = frozenset((*self.operands, *self.named.values()))
         self.is_plain = not words.keys() - {"where", "initial"}
-        takes_one = self.is_plain and not self.result and self.operands == list(parameters.positional[:1])
-        self.alone = {**self.constants, **_without_none(self.usual)} if takes_one else None
+        self.left_out = {**self.constants, **_without_none(self.usual)}
+        self.argument_of = {source: argument for argument, source in self.named.items()}
+        self.most_direct = self.count_direct()
+        self.takes_one = bool(self.most_direct) and len(self.operands) == 1
+
+    def count_direct(self) -> int:
+        """How many arguments by position the op can have as they are; 0 where something is done before or after it."""
+        count, positional = len(self.operands), self.parameters.positional
+        if not self.is_plain or self.result or self.operands != list(positional[:count]):
+            return 0
+        for name in positional[count:]:
+            if name not in self.argument_of:
+                break
+            count += 1
+        return count
 
     # ---- a call
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result, or `out` with it."""
-        if self.alone is not None and len(args) == 1 and not kwargs and is_tensor(args[0]):
-            return self.op(args[0], **self.alone)
+        if not kwargs and self.takes_one and len(args) == 1 and is_tensor(args[0]):
+            return self.op(args[0], **self.left_out)
+        if len(self.operands) <= len(args) <= self.most_direct and kwargs.keys() <= self.argument_of.keys():
+            return self.direct(args, kwargs)
         given = self.parameters.bound(args, kwargs)
         if given.keys() <= self.known:
             return self.computed(given)
@@ -134,6 +163,17 @@ class Row:
         if initial is not None:
             result = self.of_word("initial")(result, initial)
         return result if out is None else stored(self.name, result, out)
+
+    def direct(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The usual call, operands and what the op has a name for. NumPy itself has bound the arguments by now."""
+        count = len(self.operands)
+        named = self.left_out.copy()
+        for name, value in (*zip(self.parameters.positional[count:], args[count:]), *kwargs.items()):
+            if value is None or value is _NO_VALUE:
+                named.pop(self.argument_of[name], None)
+            else:
+                named[self.argument_of[name]] = value
+        return self.op(*map(self.operand, args[:count]), **named)
 
     def computed(self, given: dict[str, Any], dtype: Any = None, where: Any = None) -> Any:
         """What the op gives."""

@@ -306,6 +306,8 @@ cdef class TensorBase:
     def __array__(self, dtype=None, copy=None):
         if running_calls and in_differentiated_call(self):
             raise lost_gradient("an ndarray", TypeError if api.is_given_arrays(innermost_call()) else RuntimeError)
+        if grad_enabled() and self.requires_grad:
+            raise RuntimeError(api.NO_ARRAY_WITH_GRADIENT)
         array = self.numpy()
         if dtype is not None and dtype != array.dtype:
             if copy is False:

@@ -11,6 +11,12 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, empty_of, has_no_data
 
+# NumPy asks for an array in np.array([t, u]), array.dot(t) and array[...] = t alike, and does not say which it was.
+NO_ARRAY_WITH_GRADIENT = (
+    "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead. An array keeps no gradient; "
+    "what does: gradsmith.numpy.array([t, u]) or gradsmith.stack of a list, array @ t or np.dot(array, t) of a product"
+)
+
 # ---- batched tensors, whose arrays have a batch for their base; see runtime/batching
 
 

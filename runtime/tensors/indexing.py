@@ -197,7 +197,7 @@ def _width(part: Any) -> int:
 
 def _as_tuple(key: Any) -> tuple[Any, ...]:
     """A key that is no tuple. PyTorch takes a short list that holds more than numbers for one, and warns."""
-    if isinstance(key, TensorBase) or type(key) in _PLAIN:
+    if isinstance(key, TensorBase) or type(key) in _PLAIN or _is_list_of_integers(key):
         return (key,)  # the usual ones, which need not ask an abstract class
     if not isinstance(key, Sequence) or isinstance(key, (str, bytes, bytearray)) or len(key) >= 32:
         return (key,)
@@ -210,6 +210,10 @@ def _as_tuple(key: Any) -> tuple[Any, ...]:
     return tuple(key)
 
 
+def _is_list_of_integers(key: Any) -> bool:
+    return type(key) is list and set(map(type, key)) == {int}
+
+
 def _convert(part: Any) -> tuple[Any, bool]:
     if isinstance(part, TensorBase):
         return _convert_tensor(part)
@@ -219,7 +223,8 @@ def _convert(part: Any) -> tuple[Any, bool]:
         return _convert_array(separate(part))
     if isinstance(part, (list, tuple, range)):
         array = np.asarray(part)
-        return _convert_array(array.astype(np.int64) if array.size == 0 or array.dtype.kind in "iu" else array)
+        is_integer = array.size == 0 or array.dtype.kind in "iu"
+        return _convert_array(array.astype(np.int64, copy=False) if is_integer else array)
     if hasattr(part, "__index__"):
         return part.__index__(), True
     if isinstance(part, slice):

@@ -1,7 +1,9 @@
 """Methods of tensors that are short for others, ask plain questions, or make new tensors: none is an op of its own."""
 
 from cpython.object cimport PyTypeObject
+from cpython.type cimport PyType_IsSubtype
 
+from gradsmith.runtime.graph.tensor cimport TensorBase
 from gradsmith.runtime.tensors.variable cimport Variable
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
@@ -69,12 +71,16 @@ cdef extern from "runtime/tensors/array_ufunc.h":
 # What NumPy's ufuncs are for tensors: filled when the first is called; see gradsmith/numpy_protocols.
 cdef dict op_of_ufunc = {}
 
+# The same for NumPy's other functions, each of which takes the tuple and the dict of the arguments.
+cdef dict row_of_function = {}
+
 
 def other_ufunc(ufunc, method, *inputs, **kwargs):
     """A call with options, or the first of a ufunc."""
     return upcalls.call_ufunc(ufunc, method, inputs, kwargs)
 
 
+cdef object ARRAY = np.ndarray
 cdef tuple NUMPY_TYPES = (np.ndarray, np.generic)
 
 
@@ -92,6 +98,20 @@ def set_op_of_ufunc(ufunc, op):
     op_of_ufunc[ufunc] = op
 
 
+def set_row_of_function(func, row):
+    """Have `row` called with the arguments of `func` where they are tensors, arrays, numbers and sequences of them."""
+    row_of_function[func] = row
+
+
+cdef bint are_known(tuple types) except -1:
+    """Is there no class among them but tensors and arrays? Others are asked by the slow way, and may come first."""
+    cdef object kind
+    for kind in types:
+        if kind is not ARRAY and not PyType_IsSubtype(<type>kind, <type>TensorBase):
+            return False
+    return True
+
+
 cdef class PlainMethods(Variable):
     """The methods of a tensor that need neither the table nor the engine."""
 
@@ -100,6 +120,9 @@ cdef class PlainMethods(Variable):
     # `__array_ufunc__` is in array_ufunc.h, and put into the class below.
 
     def __array_function__(self, func, types, args, kwargs):
+        row = row_of_function.get(func)
+        if row is not None and type(types) is tuple and are_known(<tuple>types):
+            return row(args, kwargs)
         return upcalls.call_numpy(func, types, args, kwargs)
 
     # ---- conversions, differentiable as `to` is

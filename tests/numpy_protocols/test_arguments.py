@@ -160,9 +160,13 @@ def test_nothing_is_lost_unseen() -> None:
         np.median(x, axis=(0,), keepdims=True)
     with pytest.raises(TypeError, match=r"np\.percentile\(\) of tensors takes no weights"):
         np.percentile(x, 50, weights=np.ones(2))
-    for call in (lambda: np.asarray(x), lambda: np.array([x[0], x[1]])):
-        with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+    for call in (lambda: np.asarray(x), lambda: np.array([x[0], x[1]]), lambda: np.ones((2, 2)).dot(x)):
+        with pytest.raises(RuntimeError, match=r"Can't call numpy\(\).*gradsmith\.numpy\.array\(.*np\.dot\(array, t\)"):
             call()
+    with pytest.raises(RuntimeError, match=r"instead\.$"):
+        x.numpy()
+    np.testing.assert_array_equal(gs.numpy.array([x[0], x[1]]).detach(), [1.0, 2.0])
+    assert gs.numpy.array([x[0], x[1]]).requires_grad and np.dot(np.ones((2, 2)), x).requires_grad
 
 
 def test_errors_of_binding_are_numpys() -> None:
@@ -209,3 +213,47 @@ def test_out_of_other_functions() -> None:
     for write in (np.copyto, lambda target, value: np.put(target, [0, 1], value)):
         with pytest.raises(RuntimeError, match="the result has a gradient"):
             write(np.zeros(2), x[0])
+
+
+# ---- the usual calls, which go to the op without binding arguments
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: np.sum(m, 0),
+        lambda m: np.sum(m, 1, None),
+        lambda m: np.sum(m, axis=1, keepdims=True),
+        lambda m: np.sum(a=m, axis=0),
+        lambda m: np.sum(m, axis=None, keepdims=np._NoValue),  # type: ignore[arg-type]
+        lambda m: np.max(m, axis=(0, 1)),
+        lambda m: np.prod(m, axis=1, where=[[True, False, True]]),
+        lambda m: np.mean(m, 0, keepdims=True),
+        lambda m: np.transpose(m, (1, 0)),
+        lambda m: np.reshape(m, (3, 2), order="F"),
+        lambda m: np.concatenate((m, m), 1),
+        lambda m: np.concatenate((m, m), axis=None),
+        lambda m: np.dot(m, np.arange(3.0)),
+        lambda m: np.dot(np.arange(2.0), m),
+        lambda m: np.dot(m, [1, 2, 3]),
+        lambda m: np.where(m > 2, m, 0.0),
+        lambda m: np.where(np.arange(3), m, -m),
+        lambda m: np.where(condition := np.asarray([2, 0, 1]), m, np.float32(1) * condition),
+    ],
+)
+def test_values_are_numpys_each_time(call: Any) -> None:
+    array = np.arange(1.0, 7.0).reshape(2, 3)
+    for _ in range(2):  # the row is read by the first call
+        found = call(gs.tensor(array, requires_grad=True))
+        assert found.requires_grad and found.dtype == np.float64
+        np.testing.assert_array_equal(found.detach(), call(array))
+
+
+def test_other_classes_are_asked_each_time() -> None:
+    class Other:
+        def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> str:
+            return f"other {func.__name__}"
+
+    for _ in range(2):
+        assert float(np.dot(X, X)) == 14
+        assert np.dot(X, Other()) == "other dot" == np.dot(Other(), X)  # type: ignore[arg-type, call-overload]

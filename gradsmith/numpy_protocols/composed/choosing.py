@@ -22,7 +22,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(mask)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return gs.where(mask.to(np.bool_), x, y)
+    return gs.where(mask if mask.dtype.kind == "b" else mask.to(np.bool_), x, y)
 
 
 def nonzero(a: Any) -> tuple[Any, ...]:

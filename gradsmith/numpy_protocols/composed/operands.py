@@ -24,6 +24,8 @@ def as_tensor(value: Any) -> Any:
     """A tensor of what NumPy takes for an array. Lists that have tensors in them keep their history."""
     if is_tensor(value):
         return value
+    if type(value) is np.ndarray:
+        return from_shared_array(value)
     if isinstance(value, _CONTAINERS) and any(map(has_tensors, value)):
         return op_named("stack")([as_tensor(item) for item in value])
     array = np.asarray(value)
@@ -58,7 +60,10 @@ def as_inexact(tensor: Any) -> Any:
 
 def promoted(tensors: list[Any]) -> list[Any]:
     """Tensors of one dtype, that of NumPy's promotion."""
-    dtype = np.result_type(*[tensor.dtype for tensor in tensors])
+    dtypes = [tensor.dtype for tensor in tensors]
+    if len(set(dtypes)) == 1:
+        return tensors
+    dtype = np.result_type(*dtypes)
     return [tensor if tensor.dtype == dtype else tensor.to(dtype) for tensor in tensors]
 
 

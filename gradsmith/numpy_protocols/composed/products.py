@@ -17,7 +17,8 @@ __all__ = [
 
 
 def _pair(a: Any, b: Any) -> list[Any]:
-    return promoted([as_tensor(a), as_tensor(b)])
+    pair = [as_tensor(a), as_tensor(b)]
+    return pair if pair[0].dtype is pair[1].dtype else promoted(pair)
 
 
 def matmul(x1: Any, x2: Any) -> Any:

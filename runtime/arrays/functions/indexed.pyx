@@ -49,8 +49,17 @@ cdef object as_index(object part):
     return array != 0 if cnp.PyArray_TYPE(array) == cnp.NPY_UINT8 and not is_meta(<PyObject *>array) else array
 
 
+cdef bint is_one_array_of_integers(object index) except -1:
+    if type(index) is not tuple or len(<tuple>index) != 1 or not cnp.PyArray_CheckExact((<tuple>index)[0]):
+        return False
+    array = (<tuple>index)[0]
+    return cnp.PyArray_TYPE(array) == cnp.NPY_INT64 and cnp.PyArray_SIZE(array) > 0
+
+
 cdef tuple split_index(object a, object index):
     """Split an index into the part that selects a view and the rest. See Note [Integers come first]."""
+    if is_one_array_of_integers(index):     # the usual index, without looking at each part
+        return None, index
     cdef list basic = []
     cdef list advanced = []
     cdef Py_ssize_t width
@@ -243,6 +252,8 @@ cdef object rows_of(object target, tuple index):
     cdef int first = 0
     cdef int count = 0
     cdef int rest
+    if is_one_array_of_integers(index) and cnp.PyArray_NDIM(target):
+        return 0, 1, wrapped(index[0], cnp.PyArray_DIM(target, 0), 0)
     while first < len(index) and is_whole(index[first]):
         first += 1
     while first + count < len(index) and isinstance(index[first + count], np.ndarray):

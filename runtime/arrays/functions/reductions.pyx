@@ -38,7 +38,7 @@ from gradsmith.runtime.arrays.array cimport (
     unary_into,
 )
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, read_shape, take
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_zeros, read_shape, take
 from gradsmith.runtime.arrays.functions.running.scans cimport add_along
 from gradsmith.runtime.arrays.functions.scatter_gather cimport gather_places, int64_index, is_addable
 
@@ -165,11 +165,42 @@ cdef int check_sum_to(tuple shape, tuple size) except -1:
     raise RuntimeError(f"sum_to(): size {list(size)} does not broadcast to the tensor's size {list(shape)}")
 
 
+cdef enum:
+    SHORT = 64      # elements, up to which the loop of NumPy costs less than the call of it
+
+
+cdef bint is_short(object a) noexcept:
+    """A few real numbers of single or double precision, one after the other."""
+    cdef int type_number = cnp.PyArray_TYPE(a)
+    cdef bint is_plain = type_number == cnp.NPY_FLOAT32 or type_number == cnp.NPY_FLOAT64
+    return is_plain and cnp.PyArray_SIZE(a) <= SHORT and cnp.PyArray_ISCARRAY_RO(a)
+
+
+cdef object short_product(object a):
+    """The product of all elements, in the order in which NumPy multiplies them."""
+    cdef npy_intp place, size = cnp.PyArray_SIZE(a)
+    cdef void *data = cnp.PyArray_DATA(a)
+    cdef float single = 1
+    cdef double product = 1
+    result = fresh_zeros(cnp.PyArray_TYPE(a), ())
+    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32:
+        for place in range(size):
+            single *= (<float *>data)[place]
+        (<float *>cnp.PyArray_DATA(result))[0] = single
+    else:
+        for place in range(size):
+            product *= (<double *>data)[place]
+        (<double *>cnp.PyArray_DATA(result))[0] = product
+    return result
+
+
 cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
     cdef int type_number = reduced_type(a, dtype)
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     if is_meta(<PyObject *>a):
         return without_data(a, axes, keepdim, type_number)
+    if (axes is None or cnp.PyArray_NDIM(a) == 1) and not keepdim and dtype is None and is_short(a):
+        return short_product(a)
     a = widened(addable(a, dtype))
     wide = a.dtype if is_floating(a) else np.int64
     with np.errstate(all="ignore"):

@@ -144,3 +144,25 @@ def test_sum_to():
     assert not np.shares_memory(same, array)
     with pytest.raises(RuntimeError, match="does not broadcast"):
         reductions.sum_to_of(array, (2, 4))
+
+
+# ---- products of a few elements, which NumPy is not asked for
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [0, 1, 2, 5, 63, 64, 65, 200])
+def test_products_have_the_bits_of_numpys(size, dtype):
+    array = np.random.default_rng(size).uniform(0.5, 1.5, size).astype(dtype)
+    found = reductions.prod_of(array, None, False, None)
+    assert found.shape == () and found.dtype == dtype
+    assert found.tobytes() == np.prod(array).tobytes()
+
+
+@pytest.mark.parametrize("array", [[1e38, 1e38], [np.inf, 0.0], [-0.0, 2.0], [np.nan, 0.0]])
+def test_products_without_a_finite_value_are_quiet(array):
+    values = np.asarray(array, np.float32)
+    with np.errstate(all="ignore"):
+        expected = np.prod(values)
+    np.testing.assert_array_equal(reductions.prod_of(values, None, False, None), expected)
+    np.testing.assert_array_equal(reductions.prod_of(values[::-1], None, False, None), expected)
+    assert reductions.prod_of(values.reshape(2, 1), None, True, None).shape == (1, 1)
