@@ -147,12 +147,11 @@ MISSING = {
         ),
         "Machinery of PyTorch's own compiler, scripts and symbolic shapes": (
             "Tensor.dim_order Tensor.hash_tensor Tensor.module_load Tensor.slice_inverse "
-            "compiled_with_cxx11_abi cond fork hash_tensor import_ir_module "
-            "import_ir_module_from_buffer init_num_threads merge_type_from_type_comment parse_ir "
-            "parse_schema parse_type_comment profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 "
-            "slice_inverse sym_constrain_range sym_constrain_range_for_size sym_float sym_fresh_size "
-            "sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum thread_safe_generator "
-            "unify_type_list wait while_loop"
+            "compiled_with_cxx11_abi fork hash_tensor import_ir_module import_ir_module_from_buffer "
+            "init_num_threads merge_type_from_type_comment parse_ir parse_schema parse_type_comment "
+            "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 slice_inverse sym_constrain_range "
+            "sym_constrain_range_for_size sym_float sym_fresh_size sym_int sym_ite sym_max sym_min "
+            "sym_not sym_sqrt sym_sum thread_safe_generator unify_type_list wait"
         ),
         "Deprecated there, or raises an error that names its successor": (
             "Tensor.apply_ Tensor.eig Tensor.is_distributed Tensor.lstsq Tensor.map2_ Tensor.map_ "
