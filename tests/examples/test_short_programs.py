@@ -17,6 +17,7 @@ EXAMPLES = ROOT / "examples"
 # Program -> arguments that make it short, and a part of its last line.
 PROGRAMS = {
     "gaussian_process": ([], r"Error of the mean 0\.0\d\d, of one measurement 0\.15; \d+% of the truth"),
+    "heat_conductivity": (["--steps", "1000", "--rounds", "4"], r"Conductivity found: at most [0-4]\.\d% apart"),
     "hmc": (["--count", "150"], r"They differ by 0\.0\d\d at most"),
     "kalman_filter": (["--length", "200"], r"The truth is [0-2]\.\d standard errors away"),
     "least_squares": ([], r"Strength by descent (1\.3\d+), by search 1\.3"),
@@ -64,7 +65,13 @@ def test_every_program_is_in_the_list():
 
 
 @pytest.mark.parametrize(
-    ("name", "arguments"), [("pinn", ["--rounds", "0"]), ("vae", ["--epochs", "0"]), ("ode_fit", ["--rounds", "1"])]
+    ("name", "arguments"),
+    [
+        ("pinn", ["--rounds", "0"]),
+        ("vae", ["--epochs", "0"]),
+        ("ode_fit", ["--rounds", "1"]),
+        ("heat_conductivity", ["--steps", "1000", "--rounds", "1"]),
+    ],
 )
 def test_it_fails(name, arguments, capsys):
     assert load(name).main(arguments) == 1
