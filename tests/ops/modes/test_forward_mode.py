@@ -34,6 +34,7 @@ STEEP = {
     "special_stdtrit",
     "special_gamma",
     "linalg_matrix_norm",
+    "norm",
     "linalg_pinv",
     "pinverse",
     "linalg_tensorinv",
