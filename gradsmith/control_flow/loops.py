@@ -7,7 +7,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gradsmith.control_flow.branches import is_true
+from gradsmith.control_flow.checks import is_true, require_callable
 from gradsmith.control_flow.trees import TensorTree
 
 
@@ -41,7 +41,7 @@ def fori_loop(lower: int, upper: int, body: Callable[[int, Any], Any], carry: An
     >>> gs.fori_loop(1, 4, lambda i, x: x * i, gs.tensor(1.0))
     tensor(6.)
     """
-    _require_callable("fori_loop", "body", body)
+    require_callable("fori_loop", "body", body)
     state = TensorTree("fori_loop", "carry", carry)
     tensors = state.tensors
     for i in range(_bound("lower", lower), _bound("upper", upper)):
@@ -96,8 +96,8 @@ def while_loop(
     >>> gs.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x * 2), (0, gs.tensor(1.0)))
     (tensor(3), tensor(8.))
     """
-    _require_callable("while_loop", "cond_fn", cond_fn)
-    _require_callable("while_loop", "body_fn", body_fn)
+    require_callable("while_loop", "cond_fn", cond_fn)
+    require_callable("while_loop", "body_fn", body_fn)
     state = TensorTree("while_loop", "carry", carry)
     is_spread = isinstance(carry, (tuple, list)) and not hasattr(carry, "_fields") and _takes(cond_fn, len(carry))
     tensors = state.tensors
@@ -107,7 +107,7 @@ def while_loop(
         args = tuple(current) if is_spread else (current,)
         if not is_true("while_loop", "what cond_fn gives", cond_fn(*args)):
             return current
-        if steps == max_steps:
+        if max_steps is not None and steps >= max_steps:
             raise RuntimeError(f"while_loop(): cond_fn still holds after max_steps={max_steps} steps")
         tensors = state.flat(body_fn(*args))
         steps += 1
@@ -122,8 +122,3 @@ def _takes(function: Callable[..., Any], count: int) -> bool:
     except ValueError:
         return True
     return True
-
-
-def _require_callable(op: str, name: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeError(f"{op}(): argument '{name}' must be callable, not {type(function).__name__}")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from gradsmith.control_flow.checks import require_callable
 from gradsmith.control_flow.segments import ran_in_segments
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.trees import TensorTree
@@ -49,8 +50,8 @@ def scan(
     Raises
     ------
     RuntimeError
-        A step changes the structure of the state or of the result, or the shape or dtype of a tensor in them; `f` of a
-        scan with checkpoints reads a tensor with a history that is neither in `carry` nor in `xs` and cannot be found.
+        A step changes the structure of the state or of the result, or the shape or dtype of a tensor in them. During
+        backward, with checkpoints: `f` reads a tensor that requires grad and that its first step had not read.
     ValueError
         Lengths do not agree, or none is given.
     TypeError
@@ -68,8 +69,7 @@ def scan(
     >>> u.grad[:2]
     tensor([7.9960, 7.9920])
     """
-    if not callable(f):
-        raise TypeError(f"scan(): argument 'f' must be callable, not {type(f).__name__}")
+    require_callable("scan", "f", f)
     state, rows = TensorTree("scan", "carry", carry), TensorTree("scan", "xs", xs)
     n = _length(rows, length)
     segment = _segment_length(checkpoint, n)

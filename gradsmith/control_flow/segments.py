@@ -78,7 +78,6 @@ class Recomputed(Function):
     @staticmethod
     def forward(ctx: Any, work: Work, n_captured: int, *tensors: Any) -> tuple[Any, ...]:
         ctx.count = len(tensors) - n_captured
-        ctx.captured = tensors[ctx.count :]
         ctx.work, ctx.rng_state = work, get_rng_state()
         ctx.set_materialize_grads(False)
         ctx.save_for_backward(*tensors)

@@ -41,6 +41,8 @@ def test_while_loop_of_a_tuple_or_a_dict():
 def test_a_loop_that_does_not_end():
     with pytest.raises(RuntimeError, match="still holds after max_steps=10 steps"):
         gs.while_loop(lambda c: True, lambda c: c + 1, 0, max_steps=10)
+    with pytest.raises(RuntimeError, match="max_steps=-1"):
+        gs.while_loop(lambda c: True, lambda c: c, 0, max_steps=-1)
     assert gs.while_loop(lambda c: c < 10, lambda c: c + 1, 0, max_steps=10).item() == 10
 
 
@@ -50,6 +52,7 @@ def test_one_branch_is_called(value):
     for found in (
         gs.cond(x > 0, lambda x: x.sqrt(), lambda x: -x, x),
         gs.cond(x > 0, lambda x: x.sqrt(), lambda x: -x, (x,)),
+        gs.cond(x > 0, lambda x: x.sqrt(), lambda x: -x, operands=[x]),
         gs.cond(value > 0, lambda: x.sqrt(), lambda: -x),
     ):
         assert found.item() == (2 if value > 0 else 4)
@@ -84,6 +87,7 @@ def test_slices_that_go_one_way():
     ("call", "error", "message"),
     [
         (lambda: gs.cond(gs.ones(2), abs, abs, 1), RuntimeError, r"one truth value, but has shape \[2\]"),
+        (lambda: gs.cond(True, abs, abs, 1, operands=(1,)), TypeError, "not in both ways"),
         (lambda: gs.cond("yes", abs, abs, 1), TypeError, "must be a bool"),
         (lambda: gs.cond(True, 1, abs, 1), TypeError, "'true_fn' must be callable"),
         (lambda: gs.fori_loop(0.5, 3, lambda i, c: c, 1), TypeError, "'lower' must be an integer, not float"),
