@@ -25,7 +25,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import orders, scipy_loops
 from gradsmith.runtime.switches.return_types import return_type
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_special_bessel_j0 = SciPy("special.bessel_j0")
 cdef object scipy_of_special_bessel_j1 = SciPy("special.bessel_j1")

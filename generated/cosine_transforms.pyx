@@ -19,7 +19,7 @@ from gradsmith.runtime.formulas.signals.spectra cimport (
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.spectra import cosines
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_real_transform = SciPy("real_transform")
 

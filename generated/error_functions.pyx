@@ -26,7 +26,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import scipy_loops
 from gradsmith.runtime.switches.return_types import return_type
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_erfc_any = SciPy("erfc_any")
 cdef object scipy_of_special_erfcx = SciPy("special.erfcx")

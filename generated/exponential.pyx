@@ -21,7 +21,7 @@ from gradsmith.runtime.arrays.functions cimport pointwise
 
 import numpy as np
 
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_erfinv = SciPy("erfinv")
 

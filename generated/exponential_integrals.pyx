@@ -25,7 +25,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import scipy_loops
 from gradsmith.runtime.switches.return_types import return_type
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_special_exp1 = SciPy("special.exp1")
 cdef object scipy_of_special_expi = SciPy("special.expi")

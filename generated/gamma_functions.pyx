@@ -27,7 +27,7 @@ from gradsmith.generated.unary cimport op_neg
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import scipy_loops
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_lgamma_any = SciPy("lgamma_any")
 cdef object scipy_of_digamma = SciPy("digamma")

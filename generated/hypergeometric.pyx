@@ -20,7 +20,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import scipy_loops
 from gradsmith.runtime.calls.overloads import Overload
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_special_hyp0f1 = SciPy("special.hyp0f1")
 cdef object scipy_of_special_hyp1f1 = SciPy("special.hyp1f1")

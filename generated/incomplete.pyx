@@ -33,7 +33,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import incomplete, incomplete_beta, scipy_loops
 from gradsmith.runtime.calls.overloads import Overload
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_igamma = SciPy("igamma")
 cdef object scipy_of_igammac = SciPy("igammac")

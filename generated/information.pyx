@@ -32,7 +32,7 @@ from gradsmith.generated.unary cimport op_conj, op_neg
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.special import ratios, scipy_loops
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_special_rel_entr = SciPy("special.rel_entr")
 cdef object scipy_of_special_kl_div = SciPy("special.kl_div")

@@ -30,7 +30,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.functions.algebra import scipy_matrices
 from gradsmith.runtime.calls.overloads import Overload
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_linalg_sqrtm = SciPy("linalg.sqrtm")
 cdef object scipy_of_linalg_logm = SciPy("linalg.logm")

@@ -12,7 +12,8 @@ import numpy as np
 
 from gradsmith.generated.sparse import sparse_product, sparse_solve
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.functions.algebra.sparse_matrices import SparseStructure, scipy_module
+from gradsmith.runtime.arrays.functions.algebra.sparse_matrices import SparseStructure
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.runtime.tensors.factories.creation import as_tensor
 
 __all__ = ["matmul", "spsolve"]
@@ -114,7 +115,7 @@ def spsolve(a: Any, b: Any, *, values: Tensor | None = None) -> Tensor:
 
 
 def is_sparse(value: Any) -> bool:
-    return not isinstance(value, Tensor) and bool(scipy_module("sparse").issparse(value))
+    return not isinstance(value, Tensor) and bool(scipy_module("sparse", "a sparse matrix").issparse(value))
 
 
 class Stored(NamedTuple):

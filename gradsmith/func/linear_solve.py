@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from gradsmith.generated import stack
 from gradsmith.generated.solvers import linalg_solve
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import from_array
 
@@ -54,12 +54,7 @@ def solve_cg(matvec: Map, b: Any) -> Any:
 
 
 def _iterated(method: str, matvec: Map, b: Any) -> Any:
-    try:
-        linalg: Any = importlib.import_module("scipy.sparse.linalg")
-    except ImportError as error:
-        raise ImportError(
-            f"linear_solve='{method}' needs SciPy: pip install 'gradsmith[scipy]'. 'dense' needs nothing else"
-        ) from error
+    linalg = scipy_module("sparse.linalg", f"linear_solve='{method}'", ". 'dense' needs nothing else")
     size = b.numel()
     operator = linalg.LinearOperator(
         (size, size), lambda v: matvec(from_array(np.array(v, b.dtype).reshape(size))).numpy(), dtype=b.dtype

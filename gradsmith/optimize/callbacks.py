@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsmith.optimize.functions import Objective
 from gradsmith.optimize.parameters import Parameters
-from gradsmith.optimize.solvers import Watched, scipy_module
+from gradsmith.optimize.solvers import Watched, scipy_optimize
 
 
 def of_minimize(objective: Objective, callback: Any, watched: Watched) -> Callable[..., Any] | None:
@@ -20,7 +20,7 @@ def of_minimize(objective: Objective, callback: Any, watched: Watched) -> Callab
         return None
     require_callable(objective.parameters, callback)
     parameters, count = objective.parameters, 0
-    result = scipy_module("optimize", parameters.where).OptimizeResult
+    result = scipy_optimize(parameters.where).OptimizeResult
 
     def intermediate(x: Any) -> Any:
         nonlocal count

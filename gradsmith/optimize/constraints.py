@@ -7,7 +7,7 @@ from typing import Any
 
 from gradsmith.optimize.functions import VectorFunction
 from gradsmith.optimize.parameters import Parameters
-from gradsmith.optimize.solvers import Watched, scipy_module
+from gradsmith.optimize.solvers import Watched, scipy_optimize
 
 
 def with_derivatives(parameters: Parameters, constraints: Any, second: bool, watched: Watched) -> Any:
@@ -18,7 +18,7 @@ def with_derivatives(parameters: Parameters, constraints: Any, second: bool, wat
 
 
 def _one(parameters: Parameters, constraint: Any, second: bool, watched: Watched) -> Any:
-    optimize = scipy_module("optimize", parameters.where)
+    optimize = scipy_optimize(parameters.where)
     if isinstance(constraint, Mapping):
         return _of_dict(parameters, constraint, watched)
     if isinstance(constraint, optimize.NonlinearConstraint):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from gradsmith.optimize.parameters import Parameters, Vector
-from gradsmith.optimize.solvers import scipy_module
+from gradsmith.optimize.solvers import scipy_optimize
 
 
 def bounds_of_pairs(parameters: Parameters, bounds: Any) -> Any:
     """SciPy's `Bounds` from what `minimize` takes: None, `Bounds`, or a pair (low, high) for each leaf or element."""
     if bounds is None:
         return None
-    optimize = scipy_module("optimize", parameters.where)
+    optimize = scipy_optimize(parameters.where)
     if isinstance(bounds, optimize.Bounds):
         low, high = both_sides(parameters, (_unpacked(bounds.lb), _unpacked(bounds.ub)))
         return optimize.Bounds(low, high, bounds.keep_feasible)

@@ -10,7 +10,7 @@ from gradsmith.optimize import callbacks, limits
 from gradsmith.optimize.constraints import with_derivatives
 from gradsmith.optimize.functions import Objective, is_sparse
 from gradsmith.optimize.parameters import Parameters
-from gradsmith.optimize.solvers import Watched, scipy_module
+from gradsmith.optimize.solvers import Watched, scipy_optimize
 
 # What SciPy's methods do with derivatives: the others take the gradient alone.
 WITHOUT_GRADIENT = ("nelder-mead", "powell", "cobyla", "cobyqa")
@@ -90,7 +90,7 @@ def minimize(
     array([1., 1., 1.])
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "minimize")
+    optimize = scipy_optimize("minimize")
     parameters = Parameters(x0, "minimize")
     objective = Objective(parameters, fun, args)
     given = _derivatives(objective, method, hess, optimize, watched)
@@ -174,7 +174,7 @@ def minimize_scalar(
     2.0
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "minimize_scalar")
+    optimize = scipy_optimize("minimize_scalar")
     objective = Objective(Parameters(0.0, "minimize_scalar", "the first point"), fun, args)
     value = watched(lambda x: objective.value(np.reshape(np.float64(x), 1)))
     with watched.reporting():

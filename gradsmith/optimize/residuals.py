@@ -14,7 +14,7 @@ from gradsmith.optimize import limits
 from gradsmith.optimize.callbacks import require_callable
 from gradsmith.optimize.functions import VectorFunction
 from gradsmith.optimize.parameters import Parameters
-from gradsmith.optimize.solvers import Watched, scipy_module
+from gradsmith.optimize.solvers import Watched, scipy_optimize
 from gradsmith.runtime.tensors.factories.creation import tensor as new_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
@@ -85,7 +85,7 @@ def least_squares(
     (2.0, 3.0)
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "least_squares")
+    optimize = scipy_optimize("least_squares")
     parameters = Parameters(x0, "least_squares")
     function = VectorFunction(parameters, fun, args)
     given = dict(options, method=method, bounds=limits.both_sides(parameters, bounds))
@@ -169,7 +169,7 @@ def curve_fit(
     array([2.5, 1.3, 0.5])
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "curve_fit")
+    optimize = scipy_optimize("curve_fit")
     if not callable(f):
         raise TypeError(f"curve_fit(): f must be callable, got {type(f).__name__}")
     parameters = Parameters(np.ones(_count_of_parameters(f)) if p0 is None else p0, "curve_fit", "p0")

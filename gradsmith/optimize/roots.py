@@ -10,7 +10,7 @@ from gradsmith.func import grad
 from gradsmith.optimize import callbacks
 from gradsmith.optimize.functions import Objective, VectorFunction
 from gradsmith.optimize.parameters import Parameters
-from gradsmith.optimize.solvers import Watched, scipy_module
+from gradsmith.optimize.solvers import Watched, scipy_optimize
 from gradsmith.runtime.tensors.factories.creation import tensor as new_tensor
 
 WITH_JACOBIAN = ("hybr", "lm")
@@ -69,7 +69,7 @@ def root(
     1.414214
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "root")
+    optimize = scipy_optimize("root")
     parameters = Parameters(x0, "root")
     function = VectorFunction(parameters, fun, args)
     count = function.first_value().size
@@ -131,7 +131,7 @@ def root_scalar(
     (0.739085, 'newton')
     """
     watched = Watched()
-    optimize = scipy_module("optimize", "root_scalar")
+    optimize = scipy_optimize("root_scalar")
     parameters = Parameters(0.0 if x0 is None else x0, "root_scalar", "the first point" if x0 is None else "x0")
     if parameters.size != 1:
         raise ValueError(f"root_scalar(): x0 must be one number, got {parameters.size}; root() takes several")

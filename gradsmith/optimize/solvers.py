@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
-def scipy_module(name: str, where: str) -> Any:
-    """A module of SciPy, for the function `where`."""
-    try:
-        return importlib.import_module(f"scipy.{name}")
-    except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(
-            f"optimize.{where}() needs scipy.{name}, which is not installed: pip install 'gradsmith[scipy]'",
-            name=error.name,
-        ) from error
+
+def scipy_optimize(where: str) -> Any:
+    """SciPy's `optimize`, for the function `where` of ours."""
+    return scipy_module("optimize", f"optimize.{where}()")
 
 
 class Watched:

@@ -5,7 +5,6 @@ Arguments that say what memory may be overwritten or what is not checked are tak
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 import gradsmith.generated as generated
@@ -14,6 +13,7 @@ from gradsmith.numpy import linalg as like_numpy
 from gradsmith.numpy.arguments import array_of, as_tensor, common, floating, np
 from gradsmith.numpy.linalg import LinAlgError, eigvals, pinv, svdvals
 from gradsmith.numpy.published import plain
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.scipy.matrices import (
     block_diag,
     circulant,
@@ -528,7 +528,7 @@ def eigvalsh_tridiagonal(d: Any, e: Any, **options: Any) -> Any:
 def __getattr__(name: str) -> Any:
     if name not in _PLAIN.split():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    own = getattr(importlib.import_module("scipy.linalg"), name)
+    own = getattr(scipy_module("linalg", f"linalg.{name}()"), name)
     value = globals()[name] = plain(f"linalg.{name}", own)
     value.__name__ = value.__qualname__ = name
     value.__doc__ = f"SciPy's `{name}` of the values of tensors. It has no derivative.\n"

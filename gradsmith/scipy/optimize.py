@@ -5,12 +5,12 @@ Results are differentiable by `args`, by the implicit function theorem: nothing 
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any
 
 import gradsmith.func as transforms
 from gradsmith.numpy.arguments import array_of, as_tensor, floating, np, of_dtype, wrapped
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
 __all__ = ["OptimizeResult", "bisect", "brentq", "fixed_point", "minimize", "newton", "root", "root_scalar"]
 
@@ -23,13 +23,6 @@ class OptimizeResult(dict[str, Any]):
             return self[name]
         except KeyError:
             raise AttributeError(name) from None
-
-
-def _scipy(what: str) -> Any:
-    try:
-        return importlib.import_module("scipy.optimize")
-    except ImportError as error:
-        raise ImportError(f"{what} needs SciPy: pip install 'gradsmith[scipy]'") from error
 
 
 def _start(x0: Any) -> Any:
@@ -82,7 +75,7 @@ def _by_scipy_root(method: str, tol: Any, options: Any) -> Callable[..., Any]:
         def residual(x: Any) -> Any:
             return array_of(function(wrapped(np.asarray(x, dtype).reshape(shape)))).reshape(-1)
 
-        done = _scipy(f"method={method!r}").root(
+        done = scipy_module("optimize", f"method={method!r}").root(
             residual, array_of(start).reshape(-1), method=method, tol=tol, options=options
         )
         if not done.success:
@@ -262,7 +255,7 @@ def minimize(
         def slope(x: Any) -> Any:
             return array_of(residual(_shaped(x, start))).reshape(-1).astype(np.float64)
 
-        done = _scipy("minimize").minimize(
+        done = scipy_module("optimize", "minimize").minimize(
             value, array_of(start).reshape(-1), jac=slope, method=method, tol=tol, options=options, callback=callback
         )
         if not done.success and done.status != 2:  # 2: no greater precision is possible

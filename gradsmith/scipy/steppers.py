@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from gradsmith.numpy.arguments import np
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
 Right = Callable[[float, Any], Any]  # of time and state, the slope
 
@@ -152,12 +152,7 @@ def _norm(x: Any) -> float:
 
 
 def _by_scipy(right: Right, start: Any, times: Any, method: str, options: Options) -> Any:
-    try:
-        integrate: Any = importlib.import_module("scipy.integrate")
-    except ImportError as error:
-        raise ImportError(
-            f"method={method!r} needs SciPy: pip install 'gradsmith[scipy]'. 'dopri5' and 'rk4' need nothing else"
-        ) from error
+    integrate = scipy_module("integrate", f"method={method!r}", ". 'dopri5' and 'rk4' need nothing else")
     rows = [start]
     for place in range(1, len(times)):
         settings = {"method": method, "rtol": options.rtol, "atol": options.atol, "max_step": options.max_step}

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gradsmith.generated.op_table import OpRow
 
 PROCESSES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-AT_A_TIME = 2  # entries that a process fetches together
+FEW = 2  # entries for which no processes are started
 
 
 @dataclass(frozen=True)
@@ -93,11 +93,11 @@ def prove_rows(
 def proofs_of(source: Source, numbers: Sequence[int], processes: int) -> Iterator[Proof]:
     """Entries are shared out over processes."""
     one = partial(prove_row, source)
-    if processes == 1 or len(numbers) <= AT_A_TIME:
+    if processes == 1 or len(numbers) <= FEW:
         yield from map(one, numbers)
         return
     with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), initializer=start) as pool:
-        yield from pool.map(one, numbers, chunksize=AT_A_TIME)
+        yield from pool.map(one, numbers)  # one by one: of two neighbours that take minutes, each is another process's
 
 
 def prove_row(source: Source, number: int) -> Proof:

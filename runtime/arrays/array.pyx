@@ -13,6 +13,7 @@ cdef extern from "Python.h":
 
 cdef extern from "runtime/arrays/kernels/products/blas.h":
     void gs_limit_blas_threads(int n) noexcept
+    void gs_limit_threads_of_scipy() noexcept
 
 cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_import_numpy() except -1
@@ -615,11 +616,19 @@ cdef int outers_of_groups(const void *job) except -1:
 
 
 def set_num_threads(n):
-    """Let kernels use up to `n` threads for large arrays, the calling one included, and NumPy's BLAS as many."""
+    """Let kernels use up to `n` threads for large arrays, the calling one included, and NumPy's and SciPy's BLAS as many.
+
+    SciPy may be imported later: the limit holds from the first op that uses it.
+    """
     if n < 1:
         raise RuntimeError(f"set_num_threads expects a positive integer, got {n}")
     gs_set_num_threads(n)
     gs_limit_blas_threads(gs_get_num_threads())
+
+
+def limit_threads_of_scipy():
+    """Hand the number of threads on to a SciPy that was imported after it had been set."""
+    gs_limit_threads_of_scipy()
 
 
 def get_num_threads():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradsmith.func.sparse.coloring import Coloring, row_coloring, star_coloring
-from gradsmith.func.sparse.tracing import scipy_sparse
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray  # slow to import
@@ -109,7 +109,7 @@ class SparsityPattern:
     def filled(self, data: NDArray[Any]) -> Any:
         """The CSR array of these entries."""
         parts = (data, self._array.indices.copy(), self._array.indptr.copy())
-        return scipy_sparse("sparse_jacobian").csr_array(parts, shape=self.shape)
+        return scipy_module("sparse", "sparse_jacobian()").csr_array(parts, shape=self.shape)
 
     def __repr__(self) -> str:
         kind = "symmetric=True" if self.symmetric else f"mode={self.mode!r}"
@@ -118,7 +118,7 @@ class SparsityPattern:
 
 def _bool_csr(array: Any) -> Any:
     """The entries in the order of rows and columns, each once."""
-    sparse = scipy_sparse("SparsityPattern")
+    sparse = scipy_module("sparse", "SparsityPattern()")
     coo = sparse.coo_array(array)
     if coo.ndim != 2:
         raise ValueError(f"a pattern has two dimensions, got shape {coo.shape}")

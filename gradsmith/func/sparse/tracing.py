@@ -7,7 +7,6 @@ steps on matrices: rows with the same key are united, and each element of the in
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -17,22 +16,9 @@ import numpy as np
 from gradsmith.autograd.graph import get_gradient_edge
 from gradsmith.func.sparse.links import Link
 from gradsmith.func.sparse.rules import Call, links_of
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
 MOST_ENTRIES = 2**31 - 1  # what the indices of SciPy's matrices count in 32 bits: 8 GB
-
-
-def scipy_sparse(transform: str) -> Any:
-    """The module `scipy.sparse`.
-
-    Raises
-    ------
-    ImportError
-        SciPy is not installed.
-    """
-    try:
-        return importlib.import_module("scipy.sparse")
-    except ImportError as error:
-        raise ImportError(f"{transform}() needs SciPy: pip install 'gradsmith[scipy]'") from error
 
 
 def pattern_between(outputs: Sequence[Any], inputs: Sequence[Any], transform: str) -> Any:
@@ -57,7 +43,7 @@ def pattern_between(outputs: Sequence[Any], inputs: Sequence[Any], transform: st
     MemoryError
         A step would have more than 2**31 - 1 entries.
     """
-    sparse = scipy_sparse(transform)
+    sparse = scipy_module("sparse", f"{transform}()")
     found = Tracer(sparse, transform).traced(outputs, [get_gradient_edge(tensor) for tensor in inputs])
     pattern = sparse.hstack([sets.T for sets in found], format="csr", dtype=bool)
     pattern.sum_duplicates()

@@ -19,7 +19,8 @@ from gradsmith.func.arrays import taking_arrays
 from gradsmith.func.reverse import Pullback, grad
 from gradsmith.func.sparse.pattern import MODES, SparsityPattern, pattern_of
 from gradsmith.func.sparse.products import check_products, entries
-from gradsmith.func.sparse.tracing import pattern_between, scipy_sparse
+from gradsmith.func.sparse.tracing import pattern_between
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.runtime.switches.grad_mode import no_grad
 
 
@@ -120,7 +121,7 @@ def sparse_jacobian(
 
 def real_pullback(call: Call, args: tuple[Any, ...], positions: tuple[int, ...], has_aux: bool) -> Pullback:
     """The recorded call of a function of real tensors."""
-    scipy_sparse(call.transform)
+    scipy_module("sparse", f"{call.transform}()")
     leaves, _ = differentiable_leaves(call, [args[n] for n in positions], positions)
     require_real(call, leaves, "inputs")
     if any(leaf.is_meta for leaf in leaves):

@@ -6,7 +6,6 @@ the same for all, on all columns at once.
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.scipy_modules import scipy_module
 
 from .matrices import LinAlgError, check_inexact
 
@@ -43,7 +43,7 @@ class SparseStructure:
 
     def matrix(self, values: Array, transposed: bool) -> Any:
         """The sparse array of these values; its transpose has the same arrays in CSC form."""
-        sparse, values = scipy_module("sparse"), np.ascontiguousarray(values)
+        sparse, values = scipy_module("sparse", "a sparse matrix"), np.ascontiguousarray(values)
         if transposed:
             return sparse.csc_array((values, self.indices, self.indptr), shape=self.shape[::-1])
         return sparse.csr_array((values, self.indices, self.indptr), shape=self.shape)
@@ -55,21 +55,15 @@ class SparseStructure:
         return self.factored[1]
 
     def _decomposed(self, values: Array) -> Any:
+        decompose = scipy_module("sparse.linalg", "sparse.spsolve()").splu
         try:
-            return scipy_module("sparse.linalg").splu(self.matrix(values, True).copy())  # it puts indices in order
+            return decompose(self.matrix(values, True).copy())  # it puts indices in order
         except RuntimeError as error:
             raise LinAlgError(f"sparse.spsolve: the matrix of shape {list(self.shape)} is singular") from error
 
 
 def same_bits(a: Array, b: Array) -> bool:
     return a.dtype == b.dtype and a.tobytes() == b.tobytes()
-
-
-def scipy_module(name: str) -> Any:
-    try:
-        return importlib.import_module(f"scipy.{name}")
-    except ImportError as error:
-        raise ImportError(f"sparse matrices need scipy.{name}: pip install 'gradsmith[scipy]'") from error
 
 
 def structure_of(given: Any) -> SparseStructure:

@@ -14,7 +14,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.draws.gammas import rise
 from gradsmith.runtime.arrays.functions.special.incomplete import bell, gamma_density_order_of, gammainc_order_of
-from gradsmith.runtime.switches.scipy_modules import SciPy
+from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 Array = np.ndarray[Any, Any]
 

@@ -1,8 +1,9 @@
 /* Note [Threads of BLAS]
  *
- * NumPy's BLAS has threads of its own, as many as there are cores.  Who limits ours means all that compute: their number
- * is handed on to BLAS, under whichever name the library that NumPy is linked against has for it.  It is looked up where
- * NumPy's own calls lead, so no other copy of a BLAS in the process is touched.
+ * NumPy's BLAS has threads of its own, as many as there are cores, and so has SciPy's, which is another copy.  Who limits
+ * ours means all that compute: their number is handed on to both, under whichever name each library has for it.  It is
+ * looked up where NumPy's and SciPy's own calls lead, so no other copy of a BLAS in the process is touched.  SciPy may be
+ * imported after the limit was set: then it is limited when an op first uses it.
  */
 #if defined(__linux__) && !defined(_GNU_SOURCE)
 #define _GNU_SOURCE 1
@@ -35,19 +36,32 @@ typedef char *(*name_getter)(void);
 
 typedef HMODULE library;
 
-/* A library that NumPy brings along. */
+/* The first of these libraries that is loaded. */
 static library
-find_library(void)
+first_loaded(const char *const *files)
 {
-    static const char *const files[] = {"libscipy_openblas64_.dll", "libscipy_openblas.dll", "libopenblas.dll",
-                                        "mkl_rt.2.dll"};
-    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-        library found = GetModuleHandleA(files[i]);
+    for (; *files != NULL; files++) {
+        library found = GetModuleHandleA(*files);
         if (found != NULL) {
             return found;
         }
     }
     return NULL;
+}
+
+static library
+library_of_numpy(void)
+{
+    static const char *const files[] = {"libscipy_openblas64_.dll", "libscipy_openblas.dll", "libopenblas.dll",
+                                        "mkl_rt.2.dll", NULL};
+    return first_loaded(files);
+}
+
+static library
+library_of_scipy(void)
+{
+    static const char *const files[] = {"libscipy_openblas.dll", NULL};
+    return first_loaded(files);
 }
 
 static void *
@@ -60,18 +74,32 @@ symbol_of(library found, const char *name)
 
 typedef void *library;
 
-/* NumPy's extension; symbols are looked up in it and in what it is linked against. */
+/* An extension, if it is imported; symbols are looked up in it and in what it is linked against. */
 static library
-find_library(void)
+library_of(const char *extension)
 {
-    PyObject *module = PyImport_ImportModule("numpy._core._multiarray_umath");
+    PyObject *name = PyUnicode_FromString(extension);
+    PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
     PyObject *path = module == NULL ? NULL : PyObject_GetAttrString(module, "__file__");
     const char *text = path == NULL ? NULL : PyUnicode_AsUTF8(path);
     library found = text == NULL ? NULL : dlopen(text, RTLD_LAZY | RTLD_NOLOAD);
+    Py_XDECREF(name);
     Py_XDECREF(module);
     Py_XDECREF(path);
     PyErr_Clear();
     return found;
+}
+
+static library
+library_of_numpy(void)
+{
+    return library_of("numpy._core._multiarray_umath");
+}
+
+static library
+library_of_scipy(void)
+{
+    return library_of("scipy.linalg._fblas");
 }
 
 static void *
@@ -84,9 +112,8 @@ symbol_of(library found, const char *name)
 
 /* The first of these functions that there is. */
 static void *
-find_function(const char *const *candidates)
+find_function(library found, const char *const *candidates)
 {
-    library found = find_library();
     for (; found != NULL && *candidates != NULL; candidates++) {
         void *function = symbol_of(found, *candidates);
         if (function != NULL) {
@@ -97,14 +124,32 @@ find_function(const char *const *candidates)
 }
 
 /* A BLAS that has no such function keeps its threads. */
+static void
+limit_threads_of(library found, int n)
+{
+    void *set = find_function(found, setters);
+    if (set != NULL) {
+        ((int_setter)set)(n);
+    } else if ((set = find_function(found, blis_setters)) != NULL) {
+        ((long_setter)set)(n);
+    }
+}
+
+static int limit = 0; /* none was asked for */
+
 void
 gs_limit_blas_threads(int n)
 {
-    void *set = find_function(setters);
-    if (set != NULL) {
-        ((int_setter)set)(n);
-    } else if ((set = find_function(blis_setters)) != NULL) {
-        ((long_setter)set)(n);
+    limit = n;
+    limit_threads_of(library_of_numpy(), n);
+    limit_threads_of(library_of_scipy(), n);
+}
+
+void
+gs_limit_threads_of_scipy(void)
+{
+    if (limit > 0) {
+        limit_threads_of(library_of_scipy(), limit);
     }
 }
 
@@ -120,7 +165,7 @@ gs_blas_uses_avx512(void)
 {
     static int known = -1;
     if (known < 0) {
-        void *get = find_function(core_names);
+        void *get = find_function(library_of_numpy(), core_names);
         known = get != NULL && names_avx512_core(((name_getter)get)());
     }
     return known;

@@ -1,4 +1,4 @@
-/* The BLAS that NumPy calls, seen from outside. */
+/* The BLAS that NumPy calls, and SciPy's, seen from outside. */
 #ifndef GRADSMITH_BLAS_H
 #define GRADSMITH_BLAS_H
 
@@ -8,6 +8,9 @@ GS_HIDDEN_BEGIN
 
 /* Lets BLAS use at most n threads, see Note [Threads of BLAS]; called with the GIL, sets no exception. */
 void gs_limit_blas_threads(int n);
+
+/* The same limit, if there is one, for a SciPy that was imported later. */
+void gs_limit_threads_of_scipy(void);
 
 /* Has it chosen kernels for AVX-512 on this machine?  Found out once, with the GIL. */
 int gs_blas_uses_avx512(void);

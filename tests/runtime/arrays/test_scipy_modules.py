@@ -49,3 +49,28 @@ def test_integers_are_computed_in_the_default_dtype():
     found = gs.erfinv(gs.tensor([0, 1]))
     assert found.dtype == gs.float32
     np.testing.assert_array_equal(found, [0, np.inf])
+
+
+THREADS = """
+import ctypes
+import gradsmith as gs
+
+def threads_of_scipy():
+    from scipy.linalg import _fblas
+    blas = ctypes.CDLL(_fblas.__file__)
+    names = ("scipy_openblas_get_num_threads", "scipy_openblas_get_num_threads64_", "openblas_get_num_threads")
+    return next((getattr(blas, name)() for name in names if hasattr(blas, name)), None)
+
+{imported}
+gs.set_num_threads(1)
+gs.scipy.linalg.sqrtm(gs.eye(2))
+print(threads_of_scipy())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="libraries are found by their names")
+@pytest.mark.parametrize("imported", ["", "import scipy.linalg"], ids=["imported later", "imported before"])
+def test_it_uses_no_more_threads(imported):
+    """Its BLAS is another than NumPy's. Where both have threads, they keep each other from the cores."""
+    (found,) = output_of(THREADS.format(imported=imported))
+    assert found in ("1", "None")  # None: built with another BLAS

@@ -6,6 +6,31 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from gradsmith.runtime.arrays.array import limit_threads_of_scipy
+
+
+def scipy_module(name: str, user: str, instead: str = "") -> Any:
+    """A module of SciPy, which is held to the number of threads that was set before.
+
+    Parameters
+    ----------
+    name : str
+        Without ``scipy.``
+    user : str
+        What needs it, for the error.
+    instead : str
+        What the user can do without SciPy.
+    """
+    try:
+        module = importlib.import_module(f"scipy.{name}")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{user} needs scipy.{name}, which is not installed: pip install 'gradsmith[scipy]'{instead}",
+            name=error.name,
+        ) from error
+    limit_threads_of_scipy()
+    return module
+
 
 class SciPy:
     """The name `scipy` in the forward of an op: ``scipy.special.erfinv(self)``.
@@ -17,14 +42,7 @@ class SciPy:
         self._op = op
 
     def __getattr__(self, name: str) -> PublicFunctions:
-        try:
-            module = importlib.import_module(f"scipy.{name}")
-        except ModuleNotFoundError as error:
-            raise ModuleNotFoundError(
-                f"{self._op}() needs scipy.{name}, which is not installed: pip install 'gradsmith[scipy]'",
-                name=error.name,
-            ) from error
-        public = PublicFunctions(module)
+        public = PublicFunctions(scipy_module(name, f"{self._op}()"))
         setattr(self, name, public)
         return public
 
