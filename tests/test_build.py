@@ -235,7 +235,13 @@ def test_one_process_writes_what_a_process_for_each_module_would(builder):
     assert steps(builder, jobs=1) == sorted([*made("generated.three"), *made("generated.four")])
     for name in ("one", "two", "three", "four"):
         written = Path(f"build/cython/gradsmith/generated/{name}.c").read_text()
-        assert written == text_alone(f"gradsmith/generated/{name}.pyx")
+        alone = text_alone(f"gradsmith/generated/{name}.pyx")
+        assert written_lines(written) == written_lines(alone)
+
+
+def written_lines(text):
+    """Which headers are included, and in which order, depends on the .pxd files that a process has read before."""
+    return [line for line in text.splitlines() if line.strip() and not line.startswith("#include")]
 
 
 def text_alone(source):
@@ -248,6 +254,44 @@ def text_alone(source):
     command = [sys.executable, "-m", "cython", *options, "-I", ".", "--module-name", name, "-o", "alone.c", source]
     subprocess.run(command, check=True)
     return mended(Path("alone.c").read_text())
+
+
+WATCHED = """\
+import runpy
+from Cython.Compiler import Main
+
+read = Main.Context.process_pxd
+
+def noted(context, source, scope, name):
+    with open("reads", "a") as reads:
+        print(name, file=reads)
+    return read(context, source, scope, name)
+
+Main.Context.process_pxd = noted
+runpy.run_path({program!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="modules are compiled one by one")
+def test_files_that_modules_share_are_read_once(builder, monkeypatch):
+    """Modules are compiled in forks of a process that has read the .pxd files."""
+    write("watched.py", WATCHED.format(program=str(ROOT / "compiling" / "cython_worker.py")))
+    monkeypatch.setattr("compiling.cython_workers.PROGRAM", Path("watched.py"))
+    for name in ("three", "four", "five", "six"):
+        write(f"generated/{name}.pyx", "cimport numpy\n\ndef call(numpy.ndarray x):\n    return x.ndim\n")
+    steps(builder, jobs=1)
+    assert Path("reads").read_text().split().count("numpy") == 2
+
+
+def test_an_error_in_a_shared_file_is_reported(builder):
+    write("generated/three.pxd", "cdef int missing(Unknown x)\n")
+    write("generated/three.pyx", "cdef int missing(x):\n    return 1\n")
+    write(
+        "generated/four.pyx", "from gradsmith.generated.three cimport missing\n\ndef call(x):\n    return missing(x)\n"
+    )
+    with pytest.raises(builder.BuildError, match=r"three\.pxd:1:17: 'Unknown' is not a type identifier") as error:
+        steps(builder, jobs=1)
+    assert str(error.value).count("cython ") == 2
 
 
 @pytest.mark.parametrize("program", ["raise SystemExit(3)", "import os; input(); os._exit(3)"])
