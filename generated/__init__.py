@@ -749,6 +749,19 @@ if TYPE_CHECKING:
         sparse_solve,
     )
 if TYPE_CHECKING:
+    from gradsmith.generated.collectives import (
+        all_reduce,
+        broadcast_from,
+        reduce_to,
+        all_gather,
+        reduce_scatter,
+        gather_to,
+        scatter_from,
+        all_to_all,
+        shift_ranks,
+        send_recv,
+    )
+if TYPE_CHECKING:
     from gradsmith.generated.loss import (
         mse_loss,
         mse_loss_backward,
@@ -1612,6 +1625,16 @@ LAZY = {
     "sparse_product": "gradsmith.generated.sparse",
     "sparse_sampled": "gradsmith.generated.sparse",
     "sparse_solve": "gradsmith.generated.sparse",
+    "all_reduce": "gradsmith.generated.collectives",
+    "broadcast_from": "gradsmith.generated.collectives",
+    "reduce_to": "gradsmith.generated.collectives",
+    "all_gather": "gradsmith.generated.collectives",
+    "reduce_scatter": "gradsmith.generated.collectives",
+    "gather_to": "gradsmith.generated.collectives",
+    "scatter_from": "gradsmith.generated.collectives",
+    "all_to_all": "gradsmith.generated.collectives",
+    "shift_ranks": "gradsmith.generated.collectives",
+    "send_recv": "gradsmith.generated.collectives",
     "mse_loss": "gradsmith.generated.loss",
     "mse_loss_backward": "gradsmith.generated.loss",
     "nll_loss": "gradsmith.generated.loss",

@@ -73,6 +73,7 @@ FAMILIES = (
     "cosine_transforms",
     "signal",
     "sparse",
+    "collectives",
     "copy",
     "loss",
     "elementwise_losses",
@@ -120,6 +121,7 @@ LAZY_FAMILIES = frozenset(
         "cosine_transforms",
         "signal",
         "sparse",
+        "collectives",
     }
     | {"gamma_functions", "error_functions", "information", "hypergeometric", "bessel"}
     | {"exponential_integrals", "polynomials", "incomplete"}

@@ -1,0 +1,1 @@
+"""What processes that compute together, the ranks of a group, exchange."""
