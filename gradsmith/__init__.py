@@ -101,6 +101,7 @@ if TYPE_CHECKING:
     from gradsmith import compat as compat
     from gradsmith import compiler as compiler
     from gradsmith import cuda as cuda
+    from gradsmith import distributed as distributed
     from gradsmith import distributions as distributions
     from gradsmith import fft as fft
     from gradsmith import func as func
@@ -335,9 +336,9 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 
 # Modules that are imported when they are first used.
 _MODULES = (
-    "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributions", "fft", "func", "jit",
-    "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler", "random", "scipy",
-    "serialization", "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
+    "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
+    "fft", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler",
+    "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

@@ -1,0 +1,93 @@
+"""Processes that compute together, on one machine or on many, with PyTorch's names over MPI.
+
+``mpiexec -n 4 python program.py`` starts four processes, and `init_process_group` lets them find each other; `pip
+install 'gradsmith[mpi]'` brings all that is needed. Started without `mpiexec` the same program runs as a world of one
+rank.
+
+>>> import gradsmith as gs
+>>> gs.distributed.init_process_group()
+>>> gradient = gs.tensor([1.0, 2.0])
+>>> gs.distributed.all_reduce(gradient)  # the sum over all ranks, in place
+>>> gradient
+tensor([1., 2.])
+>>> gs.distributed.destroy_process_group()
+
+`distributed.nn.functional` has collectives that are recorded, `nn.parallel.DistributedDataParallel` trains a module on
+all ranks.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from gradsmith.distributed.collectives import (
+    all_gather,
+    all_gather_into_tensor,
+    all_reduce,
+    all_to_all,
+    all_to_all_single,
+    barrier,
+    broadcast,
+    gather,
+    monitored_barrier,
+    reduce,
+    reduce_scatter,
+    reduce_scatter_tensor,
+    scatter,
+)
+from gradsmith.distributed.errors import DistBackendError, DistError
+from gradsmith.distributed.objects import (
+    all_gather_object,
+    broadcast_object_list,
+    gather_object,
+    recv_object_list,
+    scatter_object_list,
+    send_object_list,
+)
+from gradsmith.distributed.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
+from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.distributed.work import Work
+from gradsmith.distributed.world import (
+    GroupMember,
+    ProcessGroup,
+    default_pg_timeout,
+    destroy_process_group,
+    get_backend,
+    get_global_rank,
+    get_group_rank,
+    get_process_group_ranks,
+    get_rank,
+    get_world_size,
+    init_process_group,
+    is_available,
+    is_initialized,
+    is_mpi_available,
+    new_group,
+)
+
+if TYPE_CHECKING:
+    from gradsmith.distributed import checkpoint as checkpoint
+    from gradsmith.distributed import nn as nn
+    from gradsmith.distributed import optim as optim
+    from gradsmith.distributed import parallel as parallel
+
+_MODULES = ("checkpoint", "nn", "optim", "parallel")
+
+__all__ = [
+    "DistBackendError", "DistError", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp", "Work", "all_gather",
+    "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single", "barrier",
+    "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
+    "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank", "get_process_group_ranks",
+    "get_rank", "get_world_size", "init_process_group", "irecv", "is_available", "is_initialized",
+    "is_mpi_available", "isend", "monitored_barrier", "new_group", "recv", "recv_object_list", "reduce",
+    "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
+    *_MODULES,
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The building blocks are imported when they are used."""
+    if name in _MODULES:
+        return importlib.import_module(f"gradsmith.distributed.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,162 @@
+"""Process groups: ranks that call the same collectives in the same order.
+
+Note [Agreement]
+
+MPI takes it on trust that all ranks call the same collective with arrays of the same size, and does whatever it does
+when they do not. So each collective begins with a message of 16 bytes, the largest fingerprint of the call and the
+largest of its negative: if the two differ, some rank calls something else, and all of them learn it before any array is
+touched. The details are exchanged then. It takes one or two microseconds, and nothing for a group of one.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from gradsmith.distributed.board import Board
+from gradsmith.distributed.errors import DistBackendError
+from gradsmith.distributed.exchanges import Exchanges
+from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.distributed.traffic import Traffic
+from gradsmith.distributed.waiting import wait_until
+
+__all__ = ["ProcessGroup"]
+
+_DETAILS = 1000  # bytes of the text that says what a rank calls
+
+
+class ProcessGroup:
+    """Ranks that communicate with each other; `init_process_group` and `new_group` make them.
+
+    Attributes
+    ----------
+    members : tuple of int
+        The numbers in the world of the group's ranks, in their order.
+    ranks : Ranks
+        What the collective ops of the table call.
+    """
+
+    def __init__(
+        self,
+        transport: Any,
+        members: Sequence[int],
+        number: int,
+        timeout: float,
+        board: Board | None,
+        debug: bool,
+        name: str,
+    ) -> None:
+        self.transport = transport
+        self.members = tuple(members)
+        self.number = number
+        self.timeout = timeout
+        self.debug = debug
+        self.group_name = name
+        self.traffic = Traffic()
+        self.calls = 0
+        self.ranks = Exchanges(self)
+        self._board = board
+
+    def size(self) -> int:
+        return int(self.transport.size)
+
+    def rank(self) -> int:
+        """The number of this process in the group."""
+        return int(self.transport.rank)
+
+    def name(self) -> str:
+        return "mpi" if self._board is not None else "alone"
+
+    def __repr__(self) -> str:
+        return f"<ProcessGroup {self.group_name}: rank {self.rank()} of {self.size()}>"
+
+    def rank_in_group(self, rank: int, op: str) -> int:
+        """The number in this group of a rank of the world."""
+        if rank not in self.members:
+            raise ValueError(f"{op}: Global rank {rank} is not part of group {self.group_name}, {list(self.members)}")
+        return self.members.index(rank)
+
+    # ---- calls
+
+    def start_agreement(self, op: str, details: Sequence[Any]) -> tuple[list[Any], Callable[[], None]]:
+        """Requests, and what to call when they are done: it raises where the ranks differ. See Note [Agreement]."""
+        self.calls += 1
+        if self._board is None or self.size() == 1:
+            return [], _nothing
+        self._board.write(self.number, self.calls, op)
+        own = zlib.crc32(repr((op, details)).encode())
+        both = np.array([own, -own], np.int64)
+        call, where = self.calls, _line_of_the_caller() if self.debug else ""
+
+        def compare() -> None:
+            if both[0] != -both[1]:
+                self._report_difference(call, op, details, where)
+
+        return self.transport.all_reduce(both, ReduceOp.MAX), compare
+
+    def wait(self, requests: Sequence[Any], op: str, timeout: float | None = None) -> None:
+        """Wait for messages.
+
+        Raises
+        ------
+        DistBackendError
+            A rank that this one waits for has ended, or does not come within the time.
+        """
+        limit = self.timeout if timeout is None else timeout
+        for request in requests:
+            wait_until(request.Test, limit, lambda waited: self._look_around(op, waited, limit))
+
+    # ---- what went wrong
+
+    def _look_around(self, op: str, waited: float, limit: float) -> None:
+        """Raise when a rank for which this one waits has ended, or the time has run out."""
+        missing = self._missing()
+        ended = [rank for rank in missing if self._board is not None and self._board.has_ended(rank)]
+        if not ended and waited < limit:
+            return
+        reason = f"rank {ended[0]} has ended" if ended else f"it was not done after {limit:g} s"
+        others = "; ".join(f"rank {rank} {self._board.last_call(rank)}" for rank in missing) if self._board else ""
+        raise DistBackendError(
+            f"{op} (call {self.calls} of group {self.number}) on rank {self._own()}: {reason}"
+            + (f". It waits for: {others}" if others else ". All other ranks have called it")
+        )
+
+    def _missing(self) -> list[int]:
+        """Ranks of the world that are known not to have made the call that this one waits in."""
+        if self._board is None:
+            return []
+        return [rank for rank in self.members if self._board.is_missing(rank, self.number, self.calls)]
+
+    def _report_difference(self, call: int, op: str, details: Sequence[Any], where: str) -> None:
+        text = f"{op}({', '.join(map(str, details))}){' at ' + where if where else ''}".encode()[:_DETAILS]
+        own = np.frombuffer(text.ljust(_DETAILS), np.uint8)
+        everyone = np.empty((self.size(), _DETAILS), np.uint8)
+        self.wait(self.transport.all_gather(everyone, own.copy()), op)
+        calls = [bytes(row).decode(errors="replace").rstrip() for row in everyone]
+        usual = max(set(calls), key=calls.count)
+        lines = "".join(f"\n  rank {self.members[i]}: {call}" for i, call in enumerate(calls))
+        odd = [self.members[i] for i, call in enumerate(calls) if call != usual]
+        hint = "" if self.debug else "\ninit_process_group(debug=True) shows the lines"
+        raise DistBackendError(
+            f"the ranks of group {self.number} differ in call {call}: rank {', '.join(map(str, odd))} "
+            f"calls something else{lines}{hint}"
+        )
+
+    def _own(self) -> int:
+        return self.members[self.rank()]
+
+
+def _line_of_the_caller() -> str:
+    """The first line outside of this package: file, number and function."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and "/gradsmith/" in frame.f_code.co_filename.replace("\\", "/"):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+def _nothing() -> None:
+    """Nobody to agree with."""

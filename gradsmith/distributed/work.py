@@ -1,0 +1,96 @@
+"""Handles of what runs on while the program does something else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any, Protocol
+
+from gradsmith.distributed.world import seconds_of
+
+__all__ = ["Then", "Work", "handle"]
+
+
+class _Running(Protocol):
+    is_delivered: bool
+
+    def is_done(self) -> bool: ...
+
+    def wait(self, timeout: float | None = None) -> None: ...
+
+
+class Work:
+    """A collective, a send or a receive that was started with ``async_op=True``, by `isend` or by `irecv`.
+
+    Its tensors should not be touched before `wait` has returned, or `is_completed` True.
+    """
+
+    def __init__(self, pending: _Running, result: list[Any] | None = None) -> None:
+        self._pending = pending
+        self._result = result or []
+        self._error: BaseException | None = None
+
+    def wait(self, timeout: timedelta | float | None = None) -> bool:
+        """Return True once it is done.
+
+        Raises
+        ------
+        DistBackendError
+            It can't be done, or not within the time: a rank is missing, or calls something else.
+        """
+        try:
+            self._pending.wait(None if timeout is None else seconds_of(timeout))
+        except BaseException as error:
+            self._error = error
+            raise
+        return True
+
+    def is_completed(self) -> bool:
+        """Whether it is done, or has failed. It moves on while this is called."""
+        if self._error is None:
+            try:
+                return self._pending.is_done()
+            except RuntimeError as error:
+                self._error = error
+        return True
+
+    def is_success(self) -> bool:
+        return self._error is None and self._pending.is_delivered
+
+    def exception(self) -> BaseException | None:
+        """The error, if it has failed."""
+        return self._error
+
+    def result(self) -> list[Any]:
+        """The tensors that it writes to."""
+        return self._result
+
+
+class Then:
+    """What is done once a collective is there."""
+
+    def __init__(self, pending: _Running, last: Callable[[], None]) -> None:
+        self._pending, self._last = pending, last
+        self.is_delivered = False
+
+    def is_done(self) -> bool:
+        if not self.is_delivered and self._pending.is_done():
+            self._end()
+        return self.is_delivered
+
+    def wait(self, timeout: float | None = None) -> None:
+        if not self.is_delivered:
+            self._pending.wait(timeout)
+            self._end()
+
+    def _end(self) -> None:
+        self._last()
+        self.is_delivered = True
+
+
+def handle(pending: _Running, async_op: bool, *tensors: Any) -> Work | None:
+    """The handle of what was started, or None once it is done."""
+    if async_op:
+        return Work(pending, list(tensors))
+    pending.wait()
+    return None
