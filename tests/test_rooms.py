@@ -79,6 +79,7 @@ FLOORS = (
     "gradsmith.stats",
     "gradsmith.utils",
     "gradsmith.control_flow",
+    "gradsmith.distributed",
     "gradsmith.func",
     "gradsmith.numpy",
     "gradsmith.amp",

@@ -74,9 +74,6 @@ MISSING = {
             "CompilationUnit Future JITException ScriptFunction SymBool SymFloat SymInt Tag export "
             "futures fx library overrides package types"
         ),
-        "There is one process; `gs.multiprocessing` starts others": (
-            "distributed"
-        ),
         "Sparse, nested and masked tensor classes are not part of the project; `scipy.sparse` "
         "matrices and indexed gradients are": (
             "Tensor.ccol_indices Tensor.col_indices Tensor.crow_indices Tensor.dense_dim "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,10 +18,10 @@ class DistributedSampler(Sampler[int]):
     Parameters
     ----------
     dataset : sized
-    num_replicas : int
-        How many processes there are; there is no group to ask.
-    rank : int
-        Which of them this is.
+    num_replicas : int, optional
+        How many processes there are. Default: those of the process group.
+    rank : int, optional
+        Which of them this is. Default: its rank there.
     shuffle : bool, default True
         In an order that is the same for all processes, and another one in each epoch; see `set_epoch`.
     seed : int, default 0
@@ -31,7 +32,7 @@ class DistributedSampler(Sampler[int]):
     Raises
     ------
     RuntimeError
-        `num_replicas` or `rank` is not given.
+        `num_replicas` or `rank` is not given, and there is no process group.
     ValueError
         `rank` is not below `num_replicas`.
 
@@ -52,9 +53,8 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError(
-                "DistributedSampler: num_replicas and rank should be given, since there is no process group to ask"
-            )
+            size, own = _world()
+            num_replicas, rank = size if num_replicas is None else num_replicas, own if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
@@ -79,3 +79,14 @@ class DistributedSampler(Sampler[int]):
     def set_epoch(self, epoch: int) -> None:
         """Choose the order of an epoch, before it begins."""
         self.epoch = epoch
+
+
+def _world() -> tuple[int, int]:
+    """The size of the process group and the rank in it, if the program has one."""
+    world = sys.modules.get("gradsmith.distributed.world")
+    if world is None or not world.is_initialized():
+        raise RuntimeError(
+            "DistributedSampler: num_replicas and rank should be given, since there is no process group to ask: "
+            "call distributed.init_process_group first"
+        )
+    return world.get_world_size(), world.get_rank()
