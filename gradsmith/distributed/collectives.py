@@ -64,7 +64,8 @@ def all_reduce(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None, asyn
         return None
     ranks = group_of(group, "all_reduce").ranks
     if is_recorded(expect_tensor("all_reduce", "tensor", tensor)):
-        return _recorded_all_reduce(tensor, op, group, async_op)
+        _recorded_all_reduce(tensor, op, group, async_op)
+        return None
     (x,) = written("all_reduce", [tensor])
     return handle(ranks.start_all_reduce(x, op, not async_op), async_op, tensor)
 

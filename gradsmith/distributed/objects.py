@@ -104,7 +104,7 @@ def recv_object_list(
     received = recv_array(group, None, source, _TAG)
     received.wait()
     object_list[:] = pickle.loads(received.data.tobytes())
-    return group.members[received.source]
+    return int(group.members[received.source])
 
 
 _TAG = 2

@@ -21,7 +21,7 @@ def share_cores(comm: Any) -> int:
         everyone = mpi_node.allgather(own)
         if any(cores != own for cores in everyone):
             return len(own)
-        share = len(own) // mpi_node.size
+        share = len(own) // int(mpi_node.size)
         if share:
             first = share * mpi_node.rank
             with contextlib.suppress(AttributeError, OSError):  # not everywhere, and not in every container

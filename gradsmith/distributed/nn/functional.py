@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith import generated
 from gradsmith.distributed.group import ProcessGroup
 from gradsmith.distributed.operands import expect_tensor
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.world import group_of
+from gradsmith.generated import collectives as table
+from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 
@@ -63,17 +64,17 @@ def all_reduce(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> A
     """
     group = _group("all_reduce", tensor, group)
     if op is ReduceOp.SUM:
-        return generated.all_reduce(tensor, group)
+        return table.all_reduce(tensor, group)
     if op is ReduceOp.AVG:
         op.check("all_reduce", tensor.dtype)
-        return generated.all_reduce(tensor, group) / group.size()
+        return table.all_reduce(tensor, group) / group.size()
     return _without_gradient("all_reduce", tensor, op, group)
 
 
 def broadcast(tensor: Any, src: int, group: Any = None) -> Any:
     """The tensor of one rank. Its gradient there is the sum of all gradients, and zero for the others' tensors."""
     group = _group("broadcast", tensor, group)
-    return generated.broadcast_from(tensor, group.rank_in_group(src, "broadcast"), group)
+    return table.broadcast_from(tensor, group.rank_in_group(src, "broadcast"), group)
 
 
 def reduce(tensor: Any, dst: int, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> Any:
@@ -81,20 +82,20 @@ def reduce(tensor: Any, dst: int, op: ReduceOp = ReduceOp.SUM, group: Any = None
     group = _group("reduce", tensor, group)
     if op not in (ReduceOp.SUM, ReduceOp.AVG):
         raise RuntimeError(f"reduce: ReduceOp.{op.name} has no gradient; distributed.reduce computes it in place")
-    total = generated.reduce_to(tensor, group.rank_in_group(dst, "reduce"), group)
+    total = table.reduce_to(tensor, group.rank_in_group(dst, "reduce"), group)
     return total / group.size() if op is ReduceOp.AVG else total
 
 
 def all_gather_into_tensor(tensor: Any, group: Any = None) -> Any:
     """The tensors of all ranks, one after the other along the first dimension."""
     group = _group("all_gather_into_tensor", tensor, group)
-    return generated.all_gather(_with_a_dimension(tensor), group)
+    return table.all_gather(_with_a_dimension(tensor), group)
 
 
 def all_gather(tensor: Any, group: Any = None) -> tuple[Any, ...]:
     """The tensors of all ranks, which have the same shape."""
     group = _group("all_gather", tensor, group)
-    return tuple(generated.all_gather(tensor.unsqueeze(0), group).unbind(0))
+    return tuple(table.all_gather(tensor.unsqueeze(0), group).unbind(0))
 
 
 def reduce_scatter_tensor(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None) -> Any:
@@ -104,37 +105,37 @@ def reduce_scatter_tensor(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any =
         raise RuntimeError(
             f"reduce_scatter: ReduceOp.{op.name} has no gradient; distributed.reduce_scatter has it in place"
         )
-    part = generated.reduce_scatter(tensor, group)
+    part = table.reduce_scatter(tensor, group)
     return part / group.size() if op is ReduceOp.AVG else part
 
 
 def reduce_scatter(tensors: Sequence[Any], op: ReduceOp = ReduceOp.SUM, group: Any = None) -> Any:
     """Sum of what all ranks have for this one: the `r`-th of the tensors of each is for rank `r`."""
-    return reduce_scatter_tensor(generated.stack(list(tensors)), op, group).squeeze(0)
+    return reduce_scatter_tensor(stack(list(tensors)), op, group).squeeze(0)
 
 
 def gather(tensor: Any, dst: int = 0, group: Any = None) -> tuple[Any, ...]:
     """The tensors of all ranks at one rank, and as many zeros at the others."""
     group = _group("gather", tensor, group)
-    return tuple(generated.gather_to(tensor.unsqueeze(0), group.rank_in_group(dst, "gather"), group).unbind(0))
+    return tuple(table.gather_to(tensor.unsqueeze(0), group.rank_in_group(dst, "gather"), group).unbind(0))
 
 
 def scatter(tensors: Sequence[Any], src: int = 0, group: Any = None) -> Any:
     """The `r`-th of the tensors of one rank, for rank `r`; of the others' tensors the shapes count."""
-    tensor = generated.stack(list(tensors))
+    tensor = stack(list(tensors))
     group = _group("scatter", tensor, group)
-    return generated.scatter_from(tensor, group.rank_in_group(src, "scatter"), group).squeeze(0)
+    return table.scatter_from(tensor, group.rank_in_group(src, "scatter"), group).squeeze(0)
 
 
 def all_to_all_single(tensor: Any, group: Any = None) -> Any:
     """From each rank a part of the first dimension, which is divided among the ranks."""
     group = _group("all_to_all_single", tensor, group)
-    return generated.all_to_all(tensor, group)
+    return table.all_to_all(tensor, group)
 
 
 def all_to_all(tensors: Sequence[Any], group: Any = None) -> tuple[Any, ...]:
     """From each rank the tensor that it has for this one; all have the same shape."""
-    return tuple(all_to_all_single(generated.stack(list(tensors)), group).unbind(0))
+    return tuple(all_to_all_single(stack(list(tensors)), group).unbind(0))
 
 
 def shift(tensor: Any, steps: int = 1, periodic: bool = False, group: Any = None) -> Any:
@@ -156,7 +157,7 @@ def shift(tensor: Any, steps: int = 1, periodic: bool = False, group: Any = None
         Its gradient is shifted back.
     """
     group = _group("shift", tensor, group)
-    return generated.shift_ranks(tensor, steps, periodic, group)
+    return table.shift_ranks(tensor, steps, periodic, group)
 
 
 def send(tensor: Any, dst: int, group: Any = None) -> Any:
@@ -169,7 +170,7 @@ def send(tensor: Any, dst: int, group: Any = None) -> Any:
         the gradient is waited for.
     """
     group = _group("send", tensor, group)
-    return generated.send_recv(tensor, group.rank(), _other(group, "send", dst), group)
+    return table.send_recv(tensor, group.rank(), _other(group, "send", dst), group)
 
 
 def recv(like: Any, src: int, group: Any = None) -> Any:
@@ -184,7 +185,7 @@ def recv(like: Any, src: int, group: Any = None) -> Any:
     group : ProcessGroup, optional
     """
     group = _group("recv", like, group)
-    return generated.send_recv(like, _other(group, "recv", src), group.rank(), group)
+    return table.send_recv(like, _other(group, "recv", src), group.rank(), group)
 
 
 def _other(group: ProcessGroup, op: str, rank: int) -> int:
