@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradsmith.autograd.forward_ad import unpack_dual
 from gradsmith.autograd.grad_mode import is_grad_enabled
 from gradsmith.autograd.graph import increment_version
 from gradsmith.generated.tensor import Tensor
@@ -32,6 +33,8 @@ def array_of(tensor: Tensor) -> Any:
 
 def is_recorded(tensor: Tensor) -> bool:
     """Whether a change of the tensor has to be recorded. A leaf's new value is a new start, as under `no_grad`."""
+    if unpack_dual(tensor).tangent is not None:
+        return True
     return bool(is_grad_enabled() and tensor.requires_grad and not tensor.is_leaf)
 
 
@@ -55,7 +58,7 @@ def written(op: str, tensors: Sequence[Tensor]) -> list[Any]:
     for tensor in tensors:
         if is_recorded(tensor):
             raise RuntimeError(
-                f"{op} writes to a tensor that has a grad_fn, which is not recorded. Call it under no_grad(), or use "
+                f"{op} writes to a tensor that has a grad_fn or a tangent, which is not recorded. Call it under no_grad(), or use "
                 "distributed.nn.functional, whose results are new tensors with a gradient"
             )
     increment_version(list(tensors))

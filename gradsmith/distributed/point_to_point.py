@@ -1,11 +1,13 @@
 """Messages from one rank to another one.
 
 Before each array goes a short message that says its dtype and number of elements, so that a receiver which expects
-something else says so, and has not been written to.
+something else says so, and has not been written to. It also names a tag of the array's own: in whichever order receives are tested,
+none takes another's elements.
 """
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -18,8 +20,10 @@ from gradsmith.distributed.world import get_group_rank, group_of, is_member
 
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
-_HEADER = 4  # numbers: kind and size of the dtype, elements, the tag
+_HEADER = 4  # numbers: kind and size of the dtype, elements, the tag of the elements
 _FIRST_TAG = 16  # smaller ones are used by others
+_TAGS = 1 << 20  # of messages that are named by users, and as many after them of elements
+_numbers = itertools.count()
 
 
 def send(tensor: Any, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
@@ -165,7 +169,7 @@ class Receiving:
     def __init__(self, group: ProcessGroup, x: Any, source: int | None, tag: int) -> None:
         self.group, self.source = group, -1 if source is None else source
         self.is_delivered = False
-        self._x, self._tag = x, tag
+        self._x = x
         self._header = np.zeros(_HEADER, np.int64)
         (self._request,) = group.transport.recv(self._header, source, tag)
         self.data: Any = None
@@ -188,17 +192,17 @@ class Receiving:
     def _begin(self) -> None:
         """The header is there, and says what comes."""
         if self.source < 0:
-            self.source = self.group.transport.source_of(self._request)
+            self.source = self._request.source
         x = np.empty(int(self._header[2]), np.uint8) if self._x is None else self._x
-        if _header_of(x, self._tag).tolist() != self._header.tolist():
-            kind, size, length, _ = self._header.tolist()
+        kind, size, length, tag = self._header.tolist()
+        if (kind, size, length) != _kind_of(x):
             raise DistBackendError(
                 f"recv: rank {self.group.members[self.source]} sends {length} elements of {chr(kind)}{size}, but "
                 f"the tensor has "
                 f"{x.size} of {x.dtype.kind}{x.itemsize}"
             )
         self.data = np.empty(x.shape, x.dtype)
-        (self._request,) = self.group.transport.recv(self.data, self.source, self._tag)
+        (self._request,) = self.group.transport.recv(self.data, self.source, tag)
 
     def _deliver(self) -> None:
         if self._x is not None:
@@ -209,9 +213,9 @@ class Receiving:
 def send_array(group: ProcessGroup, x: Any, target: int, tag: int) -> Sending:
     """Begin to send a contiguous array to a rank of the group."""
     group.traffic.count("send", x.nbytes)
-    return Sending(
-        group, [*group.transport.send(_header_of(x, tag), target, tag), *group.transport.send(x, target, tag)]
-    )
+    own_tag = _TAGS + next(_numbers) % _TAGS
+    header = np.array([*_kind_of(x), own_tag], np.int64)
+    return Sending(group, [*group.transport.send(header, target, tag), *group.transport.send(x, target, own_tag)])
 
 
 def recv_array(group: ProcessGroup, x: Any, source: int | None, tag: int) -> Receiving:
@@ -219,8 +223,8 @@ def recv_array(group: ProcessGroup, x: Any, source: int | None, tag: int) -> Rec
     return Receiving(group, x, source, tag)
 
 
-def _header_of(x: Any, tag: int) -> Any:
-    return np.array([ord(x.dtype.kind), x.itemsize, x.size, tag], np.int64)
+def _kind_of(x: Any) -> tuple[int, int, int]:
+    return ord(x.dtype.kind), x.itemsize, x.size
 
 
 def _peer(group: ProcessGroup, op: str, rank: int | None, group_rank: int | None) -> int:

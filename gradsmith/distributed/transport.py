@@ -66,13 +66,9 @@ class Mpi:
         return [self.comm.Isend(self._bytes(x), target, tag)]
 
     def recv(self, x: Any, source: int | None, tag: int) -> list[Any]:
-        return [self.comm.Irecv(self._bytes(x), self._mpi.ANY_SOURCE if source is None else source, tag)]
-
-    def source_of(self, request: Any) -> int:
-        """The rank from which a message came."""
-        status = self._mpi.Status()
-        request.Wait(status)
-        return int(status.source)
+        if source is not None:
+            return [self.comm.Irecv(self._bytes(x), source, tag)]
+        return [_FromAny(self.comm.Irecv(self._bytes(x), self._mpi.ANY_SOURCE, tag), self._mpi.Status())]
 
     def part(self, ranks: Sequence[int]) -> Mpi | None:
         """The messages of some of these ranks; all ranks call it, and it is None for those that are not among them."""
@@ -89,6 +85,20 @@ class Mpi:
 
     def _bytes(self, x: Any) -> tuple[Any, Any]:
         return x.reshape(-1).view(np.uint8), self._mpi.BYTE
+
+
+class _FromAny:
+    """A message from whichever rank, which it tells once it is there."""
+
+    def __init__(self, request: Any, status: Any) -> None:
+        self._request, self._status = request, status
+
+    def Test(self) -> bool:
+        return bool(self._request.Test(self._status))
+
+    @property
+    def source(self) -> int:
+        return int(self._status.source)
 
 
 class Alone:
@@ -130,9 +140,6 @@ class Alone:
     def recv(self, x: Any, source: int | None, tag: int) -> list[Any]:
         return [_Received(x, self._sent[tag])]
 
-    def source_of(self, request: Any) -> int:
-        return 0
-
     def part(self, ranks: Sequence[int]) -> Alone:
         return Alone()
 
@@ -149,6 +156,8 @@ class Alone:
 
 class _Received:
     """Waits for what the process sends to itself."""
+
+    source = 0
 
     def __init__(self, x: Any, sent: deque[Any]) -> None:
         self._x, self._sent = x, sent

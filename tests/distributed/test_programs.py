@@ -1,0 +1,20 @@
+"""What the programs of programs/ assert, with two ranks, four, and one."""
+
+import pytest
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("program", ["collectives.py", "gradients.py", "data_parallel.py", "blocks.py"])
+def test_ranks_agree_with_one_process(succeeds, program, ranks):
+    assert succeeds(ranks, program).count("done") == ranks
+
+
+def test_a_checkpoint_is_read_by_another_number_of_ranks(succeeds, tmp_path):
+    succeeds(4, "checkpoints.py", "save", tmp_path)
+    for ranks in (1, 2, 3):
+        assert succeeds(ranks, "checkpoints.py", "load", tmp_path).count("done") == ranks
+
+
+def test_runs_with_as_many_ranks_give_the_same_bits(succeeds):
+    first, second = (succeeds(2, "same_bits.py").splitlines() for _ in range(2))
+    assert sorted(first) == sorted(second) and len(set(first)) == 1
