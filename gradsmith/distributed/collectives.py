@@ -74,7 +74,7 @@ def _recorded_all_reduce(tensor: Any, op: ReduceOp, group: Any, async_op: bool) 
     from gradsmith.distributed.nn import functional
 
     if async_op:
-        raise RuntimeError("all_reduce: async_op=True is not recorded, and the tensor has a grad_fn or a tangent: detach it first")
+        raise RuntimeError("all_reduce: async_op=True is not recorded, and the tensor has a grad_fn or a tangent")
     tensor.copy_(functional.all_reduce(tensor, op, group))
 
 

@@ -58,7 +58,8 @@ def written(op: str, tensors: Sequence[Tensor]) -> list[Any]:
     for tensor in tensors:
         if is_recorded(tensor):
             raise RuntimeError(
-                f"{op} writes to a tensor that has a grad_fn or a tangent, which is not recorded. Call it under no_grad(), or use "
+                f"{op} writes to a tensor that has a grad_fn or a tangent, and is not recorded: call it under "
+                f"no_grad, or use "
                 "distributed.nn.functional, whose results are new tensors with a gradient"
             )
     increment_version(list(tensors))

@@ -1,8 +1,8 @@
 """Messages from one rank to another one.
 
 Before each array goes a short message that says its dtype and number of elements, so that a receiver which expects
-something else says so, and has not been written to. It also names a tag of the array's own: in whichever order receives are tested,
-none takes another's elements.
+something else says so, and has not been written to. It also names a tag of the array's own: in whichever order receives
+are tested, none takes another's elements.
 """
 
 from __future__ import annotations
