@@ -1,6 +1,10 @@
 """What the programs of programs/ assert, with two ranks, four, and one."""
 
+from pathlib import Path
+
 import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
@@ -18,3 +22,17 @@ def test_a_checkpoint_is_read_by_another_number_of_ranks(succeeds, tmp_path):
 def test_runs_with_as_many_ranks_give_the_same_bits(succeeds):
     first, second = (succeeds(2, "same_bits.py").splitlines() for _ in range(2))
     assert sorted(first) == sorted(second) and len(set(first)) == 1
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("example", "says"),
+    [
+        ("digits_ddp.py", "all ranks have the same network"),
+        ("heat_decomposed.py", "the sources are found to"),
+    ],
+)
+def test_examples(succeeds, example, says, ranks):
+    """They end with an error unless the accuracy, and the gradient to 1e-12, are those of one process."""
+    printed = succeeds(ranks, EXAMPLES / example)
+    assert printed.startswith(f"{ranks} ranks: ") and says in printed
