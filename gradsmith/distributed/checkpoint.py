@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.grad_mode import no_grad
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.objects import gathered_bytes
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.shards import Shard

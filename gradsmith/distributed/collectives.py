@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from gradsmith.distributed.errors import DistBackendError
-from gradsmith.distributed.exchanges import Pending
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.exchanges import Pending
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of, check_like, expect_tensor, is_recorded, written
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.work import Then, Work, handle

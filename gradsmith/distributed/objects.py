@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.point_to_point import recv_array, send_array
 from gradsmith.distributed.world import get_group_rank, group_of, is_member
 

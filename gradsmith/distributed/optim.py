@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsmith.autograd.grad_mode import enable_grad, no_grad
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.shards import Shard

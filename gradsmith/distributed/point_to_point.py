@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.distributed.errors import DistBackendError
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of, expect_tensor, written
 from gradsmith.distributed.work import Work
 from gradsmith.distributed.world import get_group_rank, group_of, is_member

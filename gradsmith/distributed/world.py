@@ -13,10 +13,10 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
-from gradsmith.distributed.board import Board
-from gradsmith.distributed.group import ProcessGroup
-from gradsmith.distributed.pinning import share_cores
-from gradsmith.distributed.transport import Alone, Mpi
+from gradsmith.distributed.groups.board import Board
+from gradsmith.distributed.groups.group import ProcessGroup
+from gradsmith.distributed.groups.pinning import share_cores
+from gradsmith.distributed.groups.transport import Alone, Mpi
 from gradsmith.runtime.arrays.array import get_num_threads, set_num_threads
 
 __all__ = [

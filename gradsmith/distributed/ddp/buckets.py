@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.distributed.exchanges import Pending
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.exchanges import Pending
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.runtime.tensors.factories.creation import zeros

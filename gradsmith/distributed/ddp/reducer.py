@@ -8,7 +8,7 @@ from typing import Any
 from gradsmith.autograd.engine import queue_callback
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.distributed.ddp.buckets import Bucket, buckets_of
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.runtime.arrays.dtypes import int32

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.distributed.group import ProcessGroup
+from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import expect_tensor
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.world import group_of

@@ -388,6 +388,8 @@ OF_OPS: dict[str, Rule] = {
         (stored.product, "sparse_product"),
         (stored.sampled, "sparse_sampled"),
         (stored.solve, "sparse_solve"),
+        (everything, "all_reduce broadcast_from reduce_to all_gather reduce_scatter gather_to scatter_from all_to_all"),
+        (everything, "shift_ranks send_recv"),
     )
     for op in ops.split()
 }

@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.distributed.board import Board
 from gradsmith.distributed.errors import DistBackendError
-from gradsmith.distributed.exchanges import Exchanges
+from gradsmith.distributed.groups.board import Board
+from gradsmith.distributed.groups.exchanges import Exchanges
+from gradsmith.distributed.groups.traffic import Traffic
+from gradsmith.distributed.groups.waiting import wait_until
 from gradsmith.distributed.reduce_op import ReduceOp
-from gradsmith.distributed.traffic import Traffic
-from gradsmith.distributed.waiting import wait_until
 
 __all__ = ["ProcessGroup"]
 

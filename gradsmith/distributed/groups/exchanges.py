@@ -14,7 +14,7 @@ import numpy as np
 from gradsmith.distributed.reduce_op import ReduceOp
 
 if TYPE_CHECKING:
-    from gradsmith.distributed.group import ProcessGroup
+    from gradsmith.distributed.groups.group import ProcessGroup
 
 __all__ = ["Exchanges", "Pending"]
 
