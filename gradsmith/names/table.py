@@ -255,7 +255,7 @@ MISSING = {
     },
     "torch.nn": {
         "There is one device, the CPU, and one process": (
-            "Module.bfloat16 Module.ipu Module.mtia Module.xpu parallel.DistributedDataParallel"
+            "Module.bfloat16 Module.ipu Module.mtia Module.xpu"
         ),
         "Machinery of PyTorch's own compiler and types": (
             "Module.T_destination attention.SDPBackend attention.sdpa_kernel"
