@@ -24,7 +24,8 @@ def launch():
 
     def launched(ranks, program, *arguments, timeout=120):
         command = [LAUNCHER, "-n", str(ranks), sys.executable, str(HERE / "programs" / program), *map(str, arguments)]
-        environment = {**os.environ, "PYTHONPATH": str(HERE / "programs"), "PYTHONUNBUFFERED": "1"}
+        path = os.pathsep.join(map(str, (HERE / "programs", HERE.parents[1])))
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
 
     return launched

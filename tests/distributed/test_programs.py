@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
@@ -36,3 +37,9 @@ def test_examples(succeeds, example, says, ranks):
     """They end with an error unless the accuracy, and the gradient to 1e-12, are those of one process."""
     printed = succeeds(ranks, EXAMPLES / example)
     assert printed.startswith(f"{ranks} ranks: ") and says in printed
+
+
+def test_the_benchmark_runs(succeeds, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    printed = succeeds(2, ROOT / "benchmarks" / "ranks.py", "--rounds", "1")
+    assert "| all_reduce of | mpi4py | gradsmith | more |" in printed and "throughput of one rank times" in printed
