@@ -15,7 +15,7 @@ from typing import Any
 
 from gradsmith.distributed.groups.board import Board
 from gradsmith.distributed.groups.group import ProcessGroup
-from gradsmith.distributed.groups.pinning import share_cores
+from gradsmith.distributed.groups.pinning import own_cores, pin, share_cores
 from gradsmith.distributed.groups.transport import Alone, Mpi
 from gradsmith.runtime.arrays.array import get_num_threads, set_num_threads
 
@@ -53,6 +53,7 @@ class _World:
         self.groups: list[ProcessGroup] = []
         self.n_groups = 0
         self.threads_before: int | None = None
+        self.cores_before = own_cores()
         self.hook_before = sys.excepthook
         self.group = self.add(transport, range(transport.size), timeout, "world")
 
@@ -200,6 +201,7 @@ def destroy_process_group(group: ProcessGroup | None = None) -> None:
     sys.excepthook = world.hook_before
     if world.threads_before is not None:
         set_num_threads(world.threads_before)
+        pin(world.cores_before)
     for each in reversed(world.groups):
         each.transport.close()
     if world.board is not None:

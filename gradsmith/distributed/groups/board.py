@@ -31,6 +31,7 @@ class Board:
 
     def __init__(self, mpi: Any, world: Any, names: list[str]) -> None:
         self._names = names
+        self._numbers = {name: number for number, name in enumerate(names)}
         node = world.Split_type(mpi.COMM_TYPE_SHARED)
         self._window = mpi.Win.Allocate_shared(8 * _WIDTH, 8, comm=node)
         self._rows = {rank: self._row(place) for place, rank in enumerate(node.allgather(world.rank))}
@@ -47,7 +48,7 @@ class Board:
     def write(self, group: int, calls: int, op: str) -> None:
         """Before a collective: which it is, and the how manieth call of its group."""
         own = self._own
-        own[_CALLS], own[_GROUP], own[_OP] = calls, group, self._names.index(op)
+        own[_CALLS], own[_GROUP], own[_OP] = calls, group, self._numbers[op]
         if group < _GROUPS:
             own[_BY_GROUP + group] = calls
 

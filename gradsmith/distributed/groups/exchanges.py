@@ -78,8 +78,8 @@ class Exchanges:
         self.size = int(self._transport.size)
 
     def start(
-        self, op: str, begin: Callable[[], list[Any]], finish: Callable[[], None], details: Sequence[Any], nbytes:
-        float, waits: bool = True, is_agreed: bool = False,
+        self, op: str, begin: Callable[[], list[Any]], finish: Callable[[], None], details: tuple[Any, ...],
+        nbytes: float, waits: bool = True, is_agreed: bool = False,
     ) -> Pending:  # fmt: skip
         """A collective.
 
@@ -101,11 +101,10 @@ class Exchanges:
         group.traffic.count(op, nbytes)
         if is_agreed:
             return Pending(group, op, begin(), _nothing, finish)
-        requests, compare = group.start_agreement(op, details)
         if not waits:
+            requests, compare = group.start_agreement(op, details)
             return Pending(group, op, [*requests, *begin()], compare, finish)
-        group.wait(requests, op)
-        compare()
+        group.agree(op, details)
         return Pending(group, op, begin(), _nothing, finish)
 
     # ---- into arrays
@@ -261,9 +260,7 @@ class Exchanges:
 
     def _expect_same(self, op: str, x: Any) -> None:
         """All ranks have arrays of one size; where that is not so the agreement of `all_to_all` does not tell."""
-        requests, compare = self._group.start_agreement(op, (x.dtype.str, x.size))
-        self._group.wait(requests, op)
-        compare()
+        self._group.agree(op, (x.dtype.str, x.size))
 
     def _share(self, nbytes: int) -> float:
         return nbytes * (self.size - 1) / self.size

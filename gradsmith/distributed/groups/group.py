@@ -27,6 +27,7 @@ from gradsmith.distributed.reduce_op import ReduceOp
 __all__ = ["ProcessGroup"]
 
 _DETAILS = 1000  # bytes of the text that says what a rank calls
+_KEPT = 4096  # fingerprints of calls
 
 
 class ProcessGroup:
@@ -60,6 +61,8 @@ class ProcessGroup:
         self.calls = 0
         self.ranks = Exchanges(self)
         self._board = board
+        self._both = np.empty(2, np.int64)
+        self._fingerprints: dict[tuple[str, tuple[Any, ...]], int] = {}
 
     def size(self) -> int:
         return int(self.transport.size)
@@ -82,21 +85,55 @@ class ProcessGroup:
 
     # ---- calls
 
-    def start_agreement(self, op: str, details: Sequence[Any]) -> tuple[list[Any], Callable[[], None]]:
-        """Requests, and what to call when they are done: it raises where the ranks differ. See Note [Agreement]."""
-        self.calls += 1
-        if self._board is None or self.size() == 1:
+    def agree(self, op: str, details: tuple[Any, ...]) -> None:
+        """Wait until all ranks have called the same; see Note [Agreement].
+
+        Raises
+        ------
+        DistBackendError
+            They have not.
+        """
+        if not self._needs_agreement(op):
+            return
+        both = self._both
+        both[0] = own = self._fingerprint(op, details)
+        both[1] = -own
+        self.wait(self.transport.all_reduce(both, ReduceOp.MAX), op)
+        if both[0] != own or both[1] != -own:
+            self._report_difference(self.calls, op, details, self._line())
+
+    def start_agreement(self, op: str, details: tuple[Any, ...]) -> tuple[list[Any], Callable[[], None]]:
+        """The same without waiting: requests, and what to call when they are done."""
+        if not self._needs_agreement(op):
             return [], _nothing
-        self._board.write(self.number, self.calls, op)
-        own = zlib.crc32(repr((op, details)).encode())
+        own = self._fingerprint(op, details)
         both = np.array([own, -own], np.int64)
-        call, where = self.calls, _line_of_the_caller() if self.debug else ""
+        call, where = self.calls, self._line()
 
         def compare() -> None:
             if both[0] != -both[1]:
                 self._report_difference(call, op, details, where)
 
         return self.transport.all_reduce(both, ReduceOp.MAX), compare
+
+    def _needs_agreement(self, op: str) -> bool:
+        """Whether there are others; they will see that this rank has come."""
+        self.calls += 1
+        if self._board is None or self.transport.size == 1:
+            return False
+        self._board.write(self.number, self.calls, op)
+        return True
+
+    def _fingerprint(self, op: str, details: tuple[Any, ...]) -> int:
+        found = self._fingerprints.get((op, details))
+        if found is None:
+            if len(self._fingerprints) > _KEPT:
+                self._fingerprints.clear()
+            found = self._fingerprints[op, details] = zlib.crc32(repr((op, details)).encode())
+        return found
+
+    def _line(self) -> str:
+        return _line_of_the_caller() if self.debug else ""
 
     def wait(self, requests: Sequence[Any], op: str, timeout: float | None = None) -> None:
         """Wait for messages.
@@ -108,7 +145,8 @@ class ProcessGroup:
         """
         limit = self.timeout if timeout is None else timeout
         for request in requests:
-            wait_until(request.Test, limit, lambda waited: self._look_around(op, waited, limit))
+            if not request.Test():
+                wait_until(request.Test, limit, lambda waited: self._look_around(op, waited, limit))
 
     # ---- what went wrong
 

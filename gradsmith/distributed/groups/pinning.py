@@ -6,7 +6,7 @@ import contextlib
 import os
 from typing import Any
 
-__all__ = ["share_cores"]
+__all__ = ["own_cores", "pin", "share_cores"]
 
 
 def share_cores(comm: Any) -> int:
@@ -17,15 +17,14 @@ def share_cores(comm: Any) -> int:
     """
     mpi_node = comm.Split_type(_shared_memory())
     try:
-        own = _cores()
+        own = own_cores()
         everyone = mpi_node.allgather(own)
         if any(cores != own for cores in everyone):
             return len(own)
         share = len(own) // int(mpi_node.size)
         if share:
             first = share * mpi_node.rank
-            with contextlib.suppress(AttributeError, OSError):  # not everywhere, and not in every container
-                os.sched_setaffinity(0, own[first : first + share])
+            pin(own[first : first + share])
         return max(share, 1)
     finally:
         mpi_node.Free()
@@ -37,7 +36,14 @@ def _shared_memory() -> Any:
     return mpi4py.MPI.COMM_TYPE_SHARED
 
 
-def _cores() -> list[int]:
+def pin(cores: list[int]) -> None:
+    """Let this process run on these cores, where the system knows how."""
+    with contextlib.suppress(AttributeError, OSError):  # not everywhere, and not in every container
+        os.sched_setaffinity(0, cores)
+
+
+def own_cores() -> list[int]:
+    """The cores on which this process may run."""
     if hasattr(os, "sched_getaffinity"):
         return sorted(os.sched_getaffinity(0))
     return list(range(os.cpu_count() or 1))
