@@ -1,13 +1,12 @@
 """Every collective against what NumPy says of all ranks' arrays, for all dtypes and layouts."""
 
-import os
-
 import numpy as np
 
 import gradsmith as gs
+from gradsmith.distributed.groups.pinning import own_cores
 
 dist = gs.distributed
-BEFORE = gs.get_num_threads(), os.sched_getaffinity(0)
+BEFORE = gs.get_num_threads(), own_cores()
 Op = dist.ReduceOp
 dist.init_process_group(timeout=60)
 RANK, SIZE = dist.get_rank(), dist.get_world_size()
@@ -219,7 +218,7 @@ for name, check in list(globals().items()):
         dist.barrier()
 dist.destroy_process_group()
 assert not dist.is_initialized()
-assert (gs.get_num_threads(), os.sched_getaffinity(0)) == BEFORE
+assert (gs.get_num_threads(), own_cores()) == BEFORE
 dist.init_process_group("gloo", rank=RANK, world_size=SIZE)
 dist.monitored_barrier(timeout=60)
 print("done")
