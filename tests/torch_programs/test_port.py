@@ -23,7 +23,7 @@ loss = F.mse_loss(y, x.bfloat16())
 model = models.load("a", "b")
 opt = optim.Adam(net.parameters())
 torch.Tensor.foo, torch.float32.itemsize, np.nonsense
-torch.distributed.init_process_group()
+torch.package.PackageImporter()
 """
 
 
@@ -46,7 +46,7 @@ def test_report(program, capsys):
         "12:22: .bfloat16: perhaps",
         "13:9: torch.hub.load: missing",
         "15:1: torch.Tensor.foo: missing",
-        "16:1: torch.distributed.init_process_group: missing",
+        "16:1: torch.package.PackageImporter: missing",
     ]
     assert "Models of the hub" in lines[0] and "Did you mean 'Linear'" in lines[4] and "If this is a tensor" in lines[5]
     assert lines[-1] == "5 missing, 3 with another meaning, 1 perhaps missing, 10 as they are"
