@@ -272,7 +272,7 @@ cdef int ctc_losses(const Alignments *c, void *losses) except -1
 cdef int ctc_slopes(const Alignments *c, void *slopes) except -1
 cdef int ctc_curvature(const Alignments *c, void *curvature) except -1
 
-# ---- factors of matrices; see kernels/factors/lu.h
+# ---- factors of matrices; see kernels/factors/lu.h and cholesky.h
 
 cdef int lu(int type, void *a, int *pivots, npy_intp count, npy_intp m, npy_intp n) except -1
 cdef int lu_solve(
@@ -283,6 +283,9 @@ cdef int lu_inverse(
 cdef int solve_triangular(
     int type, const void *a, npy_intp a_row, npy_intp a_column, npy_intp a_step, bint upper, bint unitriangular, void *x,
     npy_intp count, npy_intp n, npy_intp k) except -1
+cdef int cholesky(int type, const void *a, void *factors, int *orders, npy_intp count, npy_intp n) except -1
+cdef int cholesky_slope(
+    int type, const void *factors, const void *gradients, void *slopes, npy_intp count, npy_intp n) except -1
 
 # ---- types
 

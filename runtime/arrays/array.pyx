@@ -454,6 +454,22 @@ cdef int solve_triangular(
     return gs_triangular(type, a, a_row, a_column, a_step, upper, unitriangular, x, count, n, k)
 
 
+cdef extern from "runtime/arrays/kernels/factors/cholesky.h":
+    int gs_cholesky(int type, const void *a, void *factors, int *orders, npy_intp count, npy_intp n) except -1
+    int gs_cholesky_slope(
+        int type, const void *factors, const void *gradients, void *slopes, npy_intp count, npy_intp n) except -1
+
+
+cdef int cholesky(int type, const void *a, void *factors, int *orders, npy_intp count, npy_intp n) except -1:
+    return gs_cholesky(type, a, factors, orders, count, n)
+
+
+cdef int cholesky_slope(
+    int type, const void *factors, const void *gradients, void *slopes, npy_intp count, npy_intp n
+) except -1:
+    return gs_cholesky_slope(type, factors, gradients, slopes, count, n)
+
+
 # ---- arrays without data
 
 

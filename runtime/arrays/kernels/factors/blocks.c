@@ -133,6 +133,10 @@ suits_blas(const gs_algebra *algebra, npy_intp m, npy_intp k, npy_intp n)
 void
 gs_subtract_product(const gs_algebra *algebra, gs_block c, gs_block a, gs_block b, npy_intp m, npy_intp k, npy_intp n)
 {
+    if (c.column != algebra->size && c.row == algebra->size) {
+        gs_subtract_product(algebra, gs_turned(c), gs_turned(b), gs_turned(a), n, k, m);
+        return;
+    }
     if (suits_packed(algebra, a, m, k, n) && subtract_packed(algebra, c, a, b, m, k, n)) {
         return;
     }

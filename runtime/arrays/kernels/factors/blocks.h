@@ -24,13 +24,19 @@ typedef struct {
 int gs_begin_algebra(gs_algebra *algebra, int type);
 
 static inline gs_block
+gs_turned(gs_block a)
+{
+    return (gs_block){a.data, a.column, a.row};
+}
+
+static inline gs_block
 gs_part(gs_block a, npy_intp row, npy_intp column)
 {
     a.data += row * a.row + column * a.column;
     return a;
 }
 
-/* c -= a @ b with a (m, k) and b (k, n); b and c have columns of unit stride. */
+/* c -= a @ b with a (m, k) and b (k, n); b and c have a unit stride in one of their directions. */
 void gs_subtract_product(const gs_algebra *algebra, gs_block c, gs_block a, gs_block b, npy_intp m, npy_intp k, npy_intp n);
 
 GS_HIDDEN_END

@@ -54,15 +54,22 @@ NAME(subtract_rows)(const int rows, gs_block a, const NUMBER *strip, npy_intp k,
 GS_INLINE void
 NAME(copy_strip)(gs_block b, npy_intp k, npy_intp columns, NUMBER *strip)
 {
-    if (columns == WIDTH) {
+    if (columns < WIDTH) {
+        memset(strip, 0, sizeof(NUMBER) * WIDTH * (size_t)k);
+    }
+    if (b.column != (npy_intp)sizeof(NUMBER)) {
+        for (npy_intp j = 0; j < columns; j++) {
+            for (npy_intp term = 0; term < k; term++) {
+                strip[term * WIDTH + j] = *(const NUMBER *)(b.data + term * b.row + j * b.column);
+            }
+        }
+    } else if (columns == WIDTH) {
         for (npy_intp term = 0; term < k; term++) {
             memcpy(strip + term * WIDTH, b.data + term * b.row, sizeof(NUMBER) * WIDTH);
         }
-        return;
-    }
-    for (npy_intp term = 0; term < k; term++) {
-        for (npy_intp j = 0; j < WIDTH; j++) {
-            strip[term * WIDTH + j] = j < columns ? ((const NUMBER *)(b.data + term * b.row))[j] : 0;
+    } else {
+        for (npy_intp term = 0; term < k; term++) {
+            memcpy(strip + term * WIDTH, b.data + term * b.row, sizeof(NUMBER) * (size_t)columns);
         }
     }
 }

@@ -160,19 +160,13 @@ factor_some(void *context, npy_intp first, npy_intp last)
 
 /* ---- solutions */
 
-static gs_block
-turned(gs_block a)
-{
-    return (gs_block){a.data, a.column, a.row};
-}
-
 static void
 solve_one(const factors_job *job, gs_block a, const npy_int32 *pivots, gs_block x)
 {
     const gs_algebra *algebra = &job->algebra;
     if (job->transposed) {
-        gs_solve_triangular(algebra, turned(a), (gs_triangle){0, 0}, x, job->n, job->k);
-        gs_solve_triangular(algebra, turned(a), (gs_triangle){1, 1}, x, job->n, job->k);
+        gs_solve_triangular(algebra, gs_turned(a), (gs_triangle){0, 0}, x, job->n, job->k);
+        gs_solve_triangular(algebra, gs_turned(a), (gs_triangle){1, 1}, x, job->n, job->k);
         exchange_back(algebra, x, pivots, job->n, job->k);
     } else {
         exchange(algebra, x, pivots, 0, job->n, job->k);

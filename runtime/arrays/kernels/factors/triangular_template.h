@@ -107,19 +107,41 @@ NAME(solve_strip)(const int vectors, gs_block a, gs_triangle triangle, NAME(vect
 }
 
 GS_INLINE void
+NAME(read_strip)(NUMBER *strip, npy_intp width, gs_block x, npy_intp n, npy_intp columns)
+{
+    if (columns < width) {
+        memset(strip, 0, sizeof(NUMBER) * (size_t)(width * n));
+    }
+    for (npy_intp i = 0; i < n && x.column == (npy_intp)sizeof(NUMBER); i++) {
+        memcpy(strip + i * width, x.data + i * x.row, sizeof(NUMBER) * (size_t)columns);
+    }
+    for (npy_intp j = 0; j < columns && x.column != (npy_intp)sizeof(NUMBER); j++) {
+        for (npy_intp i = 0; i < n; i++) {
+            strip[i * width + j] = NAME(element)(x, i, j);
+        }
+    }
+}
+
+GS_INLINE void
+NAME(write_strip)(const NUMBER *strip, npy_intp width, gs_block x, npy_intp n, npy_intp columns)
+{
+    for (npy_intp i = 0; i < n && x.column == (npy_intp)sizeof(NUMBER); i++) {
+        memcpy(x.data + i * x.row, strip + i * width, sizeof(NUMBER) * (size_t)columns);
+    }
+    for (npy_intp j = 0; j < columns && x.column != (npy_intp)sizeof(NUMBER); j++) {
+        for (npy_intp i = 0; i < n; i++) {
+            *(NUMBER *)(x.data + i * x.row + j * x.column) = strip[i * width + j];
+        }
+    }
+}
+
+GS_INLINE void
 NAME(solve_columns)(const int vectors, gs_block a, gs_triangle triangle, gs_block x, npy_intp n, npy_intp columns)
 {
     NAME(vector) strip[LEAF * MOST_VECTORS];
-    NUMBER *numbers = (NUMBER *)strip;
-    for (npy_intp i = 0; i < n; i++) {
-        NUMBER *row = numbers + i * vectors * LANES;
-        memcpy(row, x.data + i * x.row, sizeof(NUMBER) * (size_t)columns);
-        memset(row + columns, 0, sizeof(NUMBER) * (size_t)(vectors * LANES - columns));
-    }
+    NAME(read_strip)((NUMBER *)strip, vectors * LANES, x, n, columns);
     NAME(solve_strip)(vectors, a, triangle, strip, n);
-    for (npy_intp i = 0; i < n; i++) {
-        memcpy(x.data + i * x.row, numbers + i * vectors * LANES, sizeof(NUMBER) * (size_t)columns);
-    }
+    NAME(write_strip)((const NUMBER *)strip, vectors * LANES, x, n, columns);
 }
 
 /* At most LEAF rows. */
