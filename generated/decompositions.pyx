@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, connect_1, device_of, dtype_of, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, is_complex, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
-    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_out_docstrings,
+    carry_tangents, carry_transposed, connect_1, connect_2, device_of, dtype_of, end_op, ended, give_out, gradient,
+    gradient_or_zeros, has_tangent_1, has_tangent_2, is_complex, item_of, name_within, ndim_of, Node, of_cores,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -17,6 +17,7 @@ from gradsmith.generated.arithmetic cimport (
 )
 from gradsmith.generated.comparison cimport op_logical_not, op_where_tensor_scalar
 from gradsmith.generated.copy cimport op_imag, op_real
+from gradsmith.generated.diagonals cimport op_tril
 from gradsmith.generated.division cimport op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_log
 from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
@@ -32,7 +33,7 @@ from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import factored, matrices, phases
+from gradsmith.runtime.arrays.functions.algebra import definite_factors, factored, matrices, phases
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -790,70 +791,24 @@ def hermitian_part(input, triangle, op):
 cdef class CholeskyFactorBackward0(Node):
     """Backward of ``cholesky_factor``."""
 
-    # Saves result: the gradient needs it.
+    # Saves result: cholesky_factor need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase upper, inner, whole
         cdef TensorBase result = unpack(self, 0)
-        upper = op_mT(op_conj(result))
-        inner = op_triangular_solution(upper, op_lower_half(op_matmul(upper, grad)), True, False, "linalg.cholesky")
-        whole = op_triangular_solution(upper, op_mT(op_conj(inner)), True, False, "linalg.cholesky")
-        set_grad_input(grad_inputs, 0, op_mul_scalar(op_add_tensor(whole, op_mT(op_conj(whole))), 0.5))
+        set_grad_input(grad_inputs, 0, op_cholesky_slope(result, grad))
 
     _saved_result, _raw_saved_result = saved_tensor(0)
 
 cdef tuple tangents_cholesky_factor(list gradients, tuple tangents, tuple given):    # transposed
     result, = given
     grad, = gradients
-    return (
-        op_mul_scalar(
-            op_add_tensor(
-                op_triangular_solution(
-                    op_mT(op_conj(result)),
-                    op_mT(
-                        op_conj(
-                            op_triangular_solution(
-                                op_mT(op_conj(result)),
-                                op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
-                                True,
-                                False,
-                                "linalg.cholesky",
-                            ),
-                        ),
-                    ),
-                    True,
-                    False,
-                    "linalg.cholesky",
-                ),
-                op_mT(
-                    op_conj(
-                        op_triangular_solution(
-                            op_mT(op_conj(result)),
-                            op_mT(
-                                op_conj(
-                                    op_triangular_solution(
-                                        op_mT(op_conj(result)),
-                                        op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
-                                        True,
-                                        False,
-                                        "linalg.cholesky",
-                                    ),
-                                ),
-                            ),
-                            True,
-                            False,
-                            "linalg.cholesky",
-                        ),
-                    ),
-                ),
-            ),
-            0.5,
-        ),
-    )
+    return (op_cholesky_slope(result, grad),)
 
 cdef TensorBase op_cholesky_factor(TensorBase self):
     cdef int depth = begin_replaceable_op("cholesky_factor", (self,), &batched_cholesky_factor) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.cholesky_factor_of(array_of(self)))
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        definite_factors.cholesky_factor_of(array_of(self))
+    )
     cdef Node node
     if requires_grad_1(self):
         node = <Node>CholeskyFactorBackward0.__new__(CholeskyFactorBackward0)
@@ -882,13 +837,178 @@ def cholesky_factor(input):
     input : Tensor
 
     Gradients:
-        upper = mT(conj(result))
-        inner = triangular_solution(upper, lower_half(matmul(upper, grad)), True, False, 'linalg.cholesky')
-        whole = triangular_solution(upper, mT(conj(inner)), True, False, 'linalg.cholesky')
-        input: 0.5 * (whole + mT(conj(whole)))
+        input: cholesky_slope(result, grad)
         result: transposed
     """
     return call_cholesky_factor(input)
+
+
+# ---- cholesky_slope(Tensor factor, Tensor slope) -> Tensor
+
+cdef class CholeskySlopeBackward0(Node):
+    """Backward of ``cholesky_slope``."""
+
+    # Saves factor, slope and result: cholesky_slope need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase factor, slope, result, solved, mT_part, half
+        factor = unpack(self, 0)
+        solved = op_triangular_solution(
+            factor, op_mul_scalar(op_add_tensor(grad, op_mT(op_conj(grad))), 0.5), False, False, "linalg.cholesky"
+        )
+        mT_part = op_mT(op_conj(solved))
+        half = op_lower_half(op_triangular_solution(factor, mT_part, False, False, "linalg.cholesky"))
+        if wants(wanted, 0):    # factor
+            slope = unpack(self, 1)
+            result = unpack(self, 2)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_tril(
+                    op_sub_tensor_tensor(
+                        op_matmul(op_tril(slope, 0), op_mT(op_conj(half))), op_mul_scalar(op_matmul(result, mT_part), 2)
+                    ),
+                    0,
+                ),
+            )
+        if wants(wanted, 1):    # slope
+            set_grad_input(grad_inputs, 1, op_tril(op_matmul(op_tril(factor, 0), half), 0))
+
+    _saved_factor, _raw_saved_factor = saved_tensor(0)
+    _saved_slope, _raw_saved_slope = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+
+cdef tuple tangents_cholesky_slope(list gradients, tuple tangents, tuple given):    # transposed
+    factor_t, slope_t = tangents
+    result, factor, slope = given
+    grad, = gradients
+    return (
+        op_tril(
+            op_sub_tensor_tensor(
+                op_matmul(
+                    op_tril(slope, 0),
+                    op_mT(
+                        op_conj(
+                            op_lower_half(
+                                op_triangular_solution(
+                                    factor,
+                                    op_mT(
+                                        op_conj(
+                                            op_triangular_solution(
+                                                factor,
+                                                op_mul_scalar(op_add_tensor(grad, op_mT(op_conj(grad))), 0.5),
+                                                False,
+                                                False,
+                                                "linalg.cholesky",
+                                            ),
+                                        ),
+                                    ),
+                                    False,
+                                    False,
+                                    "linalg.cholesky",
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+                op_mul_scalar(
+                    op_matmul(
+                        result,
+                        op_mT(
+                            op_conj(
+                                op_triangular_solution(
+                                    factor,
+                                    op_mul_scalar(op_add_tensor(grad, op_mT(op_conj(grad))), 0.5),
+                                    False,
+                                    False,
+                                    "linalg.cholesky",
+                                ),
+                            ),
+                        ),
+                    ),
+                    2,
+                ),
+            ),
+            0,
+        ) if factor_t is not None else None,
+        op_tril(
+            op_matmul(
+                op_tril(factor, 0),
+                op_lower_half(
+                    op_triangular_solution(
+                        factor,
+                        op_mT(
+                            op_conj(
+                                op_triangular_solution(
+                                    factor,
+                                    op_mul_scalar(op_add_tensor(grad, op_mT(op_conj(grad))), 0.5),
+                                    False,
+                                    False,
+                                    "linalg.cholesky",
+                                ),
+                            ),
+                        ),
+                        False,
+                        False,
+                        "linalg.cholesky",
+                    ),
+                ),
+            ),
+            0,
+        ) if slope_t is not None else None,
+    )
+
+cdef TensorBase op_cholesky_slope(TensorBase factor, TensorBase slope):
+    cdef int depth = begin_replaceable_op("cholesky_slope", (factor, slope), &batched_cholesky_slope) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        definite_factors.cholesky_slope_of(array_of(factor), array_of(slope))
+    )
+    cdef Node node
+    if requires_grad_2(factor, slope):
+        node = <Node>CholeskySlopeBackward0.__new__(CholeskySlopeBackward0)
+        connect_2(node, 3, 0, factor, slope)
+        save_input(node, 0, factor)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, slope)
+        set_history(result, node)
+        if node.edges[0].node != NULL:
+            save_output(node, 2, result)
+    if has_tangent_2(factor, slope):
+        carry_transposed((result,), (factor, slope), tangents_cholesky_slope, (result, factor, slope))
+    return ended(depth, result)
+
+cdef object packed_cholesky_slope(tuple operands):
+    return op_cholesky_slope(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_cholesky_slope
+batched_cholesky_slope = BatchRule(b"cholesky_slope", of_cores, b"22", packed_cholesky_slope, NULL)
+
+def call_cholesky_slope(factor, slope):
+    return op_cholesky_slope(
+        as_tensor_operand(factor, "cholesky_slope", "factor", 1, slope),
+        as_tensor_operand(slope, "cholesky_slope", "slope", 2, factor),
+    )
+
+def cholesky_slope(factor, slope):
+    """Gradient of a positive definite matrix for that of its triangular factor; of both the lower triangle is read.
+
+    ``cholesky_slope(Tensor factor, Tensor slope) -> Tensor``
+
+    Parameters:
+    factor : Tensor
+    slope : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        solved = triangular_solution(factor, 0.5 * (grad + mT(conj(grad))), False, False, 'linalg.cholesky')
+        half = lower_half(triangular_solution(factor, mT(conj(solved)), False, False, 'linalg.cholesky'))
+        factor: tril(matmul(tril(slope), mT(conj(half))) - 2 * matmul(result, mT(conj(solved))))
+        slope: tril(matmul(tril(factor), half))
+        result: transposed
+    """
+    return call_cholesky_slope(factor, slope)
 
 
 # ---- linalg_cholesky(Tensor self, *, bool upper=False) -> Tensor

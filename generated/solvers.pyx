@@ -6,26 +6,26 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int, as_int_tuple_or_none, as_str, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient,
-    has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_sub_tensor_tensor
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
 from gradsmith.generated.decompositions cimport (
-    op_factored_inverse, op_hermitian_part, op_inverse, op_lower_half, op_matrix_factors,
+    op_cholesky_slope, op_factored_inverse, op_hermitian_part, op_inverse, op_matrix_factors,
 )
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.runtime.formulas.matrices cimport square_sizes, with_last
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.shape cimport op_mT, op_permute, op_reshape
-from gradsmith.generated.triangular cimport op_triangular_solution
 from gradsmith.generated.unary cimport op_conj, op_neg
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import factored, matrices, shortest_solutions
+from gradsmith.runtime.arrays.functions.algebra import definite_factors, factored, matrices
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -478,142 +478,79 @@ def linalg_solve_ex(input, B, *, left=True, check_errors=False, out=None):
     return give_out("linalg.solve_ex", out, call_linalg_solve_ex(input, B, left, check_errors))
 
 
-# ---- cholesky_or_nan(Tensor self) -> Tensor
+# ---- cholesky_with_order(Tensor self, bool check) -> (Tensor L, Tensor info)
 
-cdef class CholeskyOrNanBackward0(Node):
-    """Backward of ``cholesky_or_nan``."""
+cdef class CholeskyWithOrderBackward0(Node):
+    """Backward of ``cholesky_with_order``."""
 
-    # Saves result: the gradient needs it.
+    # Saves L: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase upper, inner, whole
-        cdef TensorBase result = unpack(self, 0)
-        upper = op_mT(op_conj(result))
-        inner = op_triangular_solution(upper, op_lower_half(op_matmul(upper, grad)), True, False, "linalg.cholesky")
-        whole = op_triangular_solution(upper, op_mT(op_conj(inner)), True, False, "linalg.cholesky")
-        set_grad_input(grad_inputs, 0, op_mul_scalar(op_add_tensor(whole, op_mT(op_conj(whole))), 0.5))
+        cdef TensorBase grad_L = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase L = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_cholesky_slope(L, grad_L))
 
-    _saved_result, _raw_saved_result = saved_tensor(0)
+    _saved_L, _raw_saved_L = saved_tensor(0)
 
-cdef tuple tangents_cholesky_or_nan(list gradients, tuple tangents, tuple given):    # transposed
-    result, = given
-    grad, = gradients
-    return (
-        op_mul_scalar(
-            op_add_tensor(
-                op_triangular_solution(
-                    op_mT(op_conj(result)),
-                    op_mT(
-                        op_conj(
-                            op_triangular_solution(
-                                op_mT(op_conj(result)),
-                                op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
-                                True,
-                                False,
-                                "linalg.cholesky",
-                            ),
-                        ),
-                    ),
-                    True,
-                    False,
-                    "linalg.cholesky",
-                ),
-                op_mT(
-                    op_conj(
-                        op_triangular_solution(
-                            op_mT(op_conj(result)),
-                            op_mT(
-                                op_conj(
-                                    op_triangular_solution(
-                                        op_mT(op_conj(result)),
-                                        op_lower_half(op_matmul(op_mT(op_conj(result)), grad)),
-                                        True,
-                                        False,
-                                        "linalg.cholesky",
-                                    ),
-                                ),
-                            ),
-                            True,
-                            False,
-                            "linalg.cholesky",
-                        ),
-                    ),
-                ),
-            ),
-            0.5,
-        ),
-    )
+cdef tuple tangents_cholesky_with_order(list gradients, tuple tangents, tuple given):    # transposed
+    L, = given
+    grad_L, = gradients
+    return (op_cholesky_slope(L, grad_L),)
 
-cdef TensorBase op_cholesky_or_nan(TensorBase self):
-    cdef int depth = begin_replaceable_op("cholesky_or_nan", (self,), &batched_cholesky_or_nan) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        shortest_solutions.cholesky_or_nan_of(array_of(self))
-    )
+cdef tuple op_cholesky_with_order(TensorBase self, bint check):
+    cdef int depth = begin_replaceable_op(
+        "cholesky_with_order", (self, check), &batched_cholesky_with_order
+    ) if watching else 0
+    cdef TensorBase L, info
+    if replays(depth):
+        L, info = replayed_result()
+    else:
+        L_array, info_array = definite_factors.cholesky_with_order_of(array_of(self), check)
+        L = wrap(L_array)
+        info = wrap(info_array)
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>CholeskyOrNanBackward0.__new__(CholeskyOrNanBackward0)
+        node = <Node>CholeskyWithOrderBackward0.__new__(CholeskyWithOrderBackward0)
         connect_1(node, 1, 0, self)
-        set_history(result, node)
-        save_output(node, 0, result)
+        set_history_list([L, None], node)
+        save_output(node, 0, L)
     if has_tangent_1(self):
-        carry_transposed((result,), (self,), tangents_cholesky_or_nan, (result,))
-    return ended(depth, result)
+        carry_transposed((L,), (self,), tangents_cholesky_with_order, (L,))
+    if depth:
+        end_op(depth, (L, info))
+    return (L, info)
 
-cdef object packed_cholesky_or_nan(tuple operands):
-    return op_cholesky_or_nan(<TensorBase>operands[0])
+cdef object packed_cholesky_with_order(tuple operands):
+    return op_cholesky_with_order(<TensorBase>operands[0], operands[1])
 
-cdef BatchRule batched_cholesky_or_nan
-batched_cholesky_or_nan = BatchRule(b"cholesky_or_nan", of_cores, b"2", packed_cholesky_or_nan, NULL)
+cdef BatchRule batched_cholesky_with_order
+batched_cholesky_with_order = BatchRule(b"cholesky_with_order", of_cores, b"2.", packed_cholesky_with_order, NULL)
 
-def call_cholesky_or_nan(self):
-    return op_cholesky_or_nan(as_input(self, "cholesky_or_nan"))
+CholeskyWithOrderResult = return_type("cholesky_with_order", "CholeskyWithOrderResult", ("L", "info"), __name__)
 
-def cholesky_or_nan(input):
-    """Triangular factor of a positive definite matrix, or NaN of another one.
-
-    ``cholesky_or_nan(Tensor self) -> Tensor``
-
-    Parameters:
-    input : Tensor
-
-    Gradients:
-        upper = mT(conj(result))
-        inner = triangular_solution(upper, lower_half(matmul(upper, grad)), True, False, 'linalg.cholesky')
-        whole = triangular_solution(upper, mT(conj(inner)), True, False, 'linalg.cholesky')
-        input: 0.5 * (whole + mT(conj(whole)))
-        result: transposed
-    """
-    return call_cholesky_or_nan(input)
-
-
-# ---- first_bad_minor(Tensor self, bool check) -> Tensor
-
-cdef TensorBase op_first_bad_minor(TensorBase self, bint check):
-    cdef int depth = begin_replaceable_op("first_bad_minor", (self, check), &batched_first_bad_minor) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        shortest_solutions.first_bad_minor_of(array_of(self), check)
+def call_cholesky_with_order(self, check):
+    return CholeskyWithOrderResult._make(
+        op_cholesky_with_order(as_input(self, "cholesky_with_order"), as_bool(check, "cholesky_with_order", "check", 2))
     )
-    return ended(depth, result)
 
-cdef object packed_first_bad_minor(tuple operands):
-    return op_first_bad_minor(<TensorBase>operands[0], operands[1])
+def cholesky_with_order(input, check):
+    """Triangular factor of a positive definite matrix, or NaN of another one, and the order of the first minor that is
+    not positive, or 0.
 
-cdef BatchRule batched_first_bad_minor
-batched_first_bad_minor = BatchRule(b"first_bad_minor", of_cores, b"2.", packed_first_bad_minor, NULL)
-
-def call_first_bad_minor(self, check):
-    return op_first_bad_minor(as_input(self, "first_bad_minor"), as_bool(check, "first_bad_minor", "check", 2))
-
-def first_bad_minor(input, check):
-    """The order of the first leading minor of a matrix that is not positive, or 0.
-
-    ``first_bad_minor(Tensor self, bool check) -> Tensor``
+    ``cholesky_with_order(Tensor self, bool check) -> (Tensor L, Tensor info)``
 
     Parameters:
     input : Tensor
     check : bool
+
+    Returns:
+    L : Tensor
+    info : Tensor
+
+    Gradients:
+        input: cholesky_slope(L, grad_L)
+        result: transposed
     """
-    return call_first_bad_minor(input, check)
+    return call_cholesky_with_order(input, check)
 
 
 # ---- linalg_cholesky_ex(Tensor self, *, bool upper=False, bool check_errors=False) -> (Tensor L, Tensor info)
@@ -622,10 +559,12 @@ cdef tuple op_linalg_cholesky_ex(TensorBase self, bint upper, bint check_errors)
     cdef int depth = begin_op("linalg.cholesky_ex", (self, upper, check_errors), NULL) if watching else 0
     cdef tuple L = (
         op_mT(
-            op_conj(op_cholesky_or_nan(op_hermitian_part(self, "U", "linalg.cholesky_ex")))
-        ) if upper else op_cholesky_or_nan(op_hermitian_part(self, "L", "linalg.cholesky_ex")),
-        op_first_bad_minor(op_hermitian_part(self, "U" if upper else "L", "linalg.cholesky_ex"), check_errors),
-    )
+            op_conj(
+                item_of(op_cholesky_with_order(op_hermitian_part(self, "U", "linalg.cholesky_ex"), check_errors), 0)
+            ),
+        ),
+        item_of(op_cholesky_with_order(op_hermitian_part(self, "U", "linalg.cholesky_ex"), check_errors), 1),
+    ) if upper else op_cholesky_with_order(self, check_errors)
     if depth:
         end_op(depth, L)
     return L

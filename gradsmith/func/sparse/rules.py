@@ -376,7 +376,7 @@ OF_OPS: dict[str, Rule] = {
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse"),
         (within_matrices, "phase_checked"),
         (within_matrices, "eigen linalg_eigvals triangular_solution lu_compact permuted_rows"),
-        (within_matrices, "cholesky_or_nan least_squares reflection_vectors"),
+        (within_matrices, "cholesky_slope cholesky_with_order least_squares reflection_vectors"),
         (within_matrices, "ldl_compact linalg_ldl_solve linalg_logm linalg_solve_sylvester linalg_sqrtm"),
         (within_matrices, "linalg_solve_continuous_are linalg_solve_discrete_are"),
         (within_matrices, "banded_solve toeplitz_solve"),

@@ -54,6 +54,14 @@ def triangle(x: Array, upper: bool, unitriangular: bool) -> Array:
     return np.asarray(keep(x, 1 if upper else -1) + np.eye(*x.shape[-2:]))
 
 
+def slope_of_factor(factor: Array, slope: Array) -> Array:
+    """The gradient of a positive definite matrix for that of its lower triangular factor."""
+    lower = np.tril(factor)
+    inner = np.tril(_adjoint(lower) @ np.tril(slope)) * (1 - 0.5 * np.eye(factor.shape[-1]))
+    inverse = np.linalg.inv(lower)
+    return np.asarray(0.5 * _adjoint(inverse) @ (inner + _adjoint(inner)) @ inverse)
+
+
 def of_factor(x: Array, upper: bool) -> Array:
     """The matrix of which a Cholesky factor is given."""
     lower = _adjoint(np.triu(x)) if upper else np.tril(x)
@@ -295,6 +303,7 @@ DEFINITIONS = (
     reflections,
     riccati,
     shortest_solution,
+    slope_of_factor,
     solved_with,
     stein,
     svd_with_columns,

@@ -138,24 +138,6 @@ def mean_of_both(a: Array) -> Array:
     return elimination.mean_with_adjoint(readable(a))
 
 
-def cholesky_factor_of(a: Array) -> Array:
-    """Only the lower triangle is read; the gradient, which is Hermitian, is that of the mean of both."""
-    op = "linalg.cholesky"
-    check_square(op, a)
-    a = readable(a)
-    try:
-        return elimination.cholesky(a)
-    except np.linalg.LinAlgError:
-        raise LinAlgError(
-            f"{op}: {batch_element(a, ~_are_positive(a))}The factorization could not be completed because the input is "
-            "not positive-definite."
-        ) from None
-
-
-def _are_positive(a: Array) -> Array:
-    return (np.linalg.eigvalsh(a) > 0).all(-1).reshape(-1)
-
-
 def _adjoint(a: Array) -> Array:
     return np.asarray(np.conj(a).swapaxes(-1, -2))
 

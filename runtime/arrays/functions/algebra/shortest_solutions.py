@@ -1,4 +1,4 @@
-"""Least-squares solutions, Cholesky's factors with a number instead of an error, and vectors of reflections."""
+"""Least-squares solutions, and vectors of reflections."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
-    LinAlgError,
     batch_element,
     check_matrix,
     check_same_dtype,
     converged,
     joint_batch,
-    mean_of_both,
-    readable,
     threshold,
 )
-from gradsmith.runtime.arrays.functions.algebra.small_matrices import elimination, singular_values
+from gradsmith.runtime.arrays.functions.algebra.small_matrices import singular_values
 
 Array: TypeAlias = NDArray[Any]
 
@@ -43,49 +40,6 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
     inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
     solution = vh.conj().mT @ (inverted[..., None] * (u.conj().mT @ b))
     return solution, np.array(np.broadcast_to(kept.sum(-1), batch)), np.array(np.broadcast_to(s, (*batch, s.shape[-1])))
-
-
-# ---- a number instead of an error
-
-
-def cholesky_or_nan_of(a: Array) -> Array:
-    """NaN for matrices that are not positive definite."""
-    a = mean_of_both(readable(a))
-    try:
-        return elimination.cholesky(a)
-    except np.linalg.LinAlgError:
-        found = np.tril(np.full(a.shape, np.nan, a.dtype))
-        for place in np.ndindex(a.shape[:-2]):
-            if _is_positive(a[place]):
-                found[place] = np.linalg.cholesky(a[place])
-        return found
-
-
-def _is_positive(a: Array) -> bool:
-    try:
-        np.linalg.cholesky(a)
-    except np.linalg.LinAlgError:
-        return False
-    return True
-
-
-def first_bad_minor_of(a: Array, check: bool) -> Array:
-    if has_no_data(a):
-        return array_without_data(a.shape[:-2], np.dtype(np.int32))
-    a = mean_of_both(a)
-    info = np.zeros(a.shape[:-2], np.int32)
-    for place in np.ndindex(a.shape[:-2]):
-        if not _is_positive(a[place]):
-            sizes = range(1, a.shape[-1] + 1)
-            info[place] = next(size for size in sizes if not _is_positive(a[place][:size, :size]))
-    if check and info.any():
-        failed = info.reshape(-1) > 0
-        order = int(info.reshape(-1)[np.argmax(failed)])
-        raise LinAlgError(
-            f"linalg.cholesky_ex: {batch_element(a, failed)}The factorization could not be completed because the input "
-            f"is not positive-definite (the leading minor of order {order} is not positive-definite)."
-        )
-    return info
 
 
 # ---- reflections

@@ -25,11 +25,12 @@ NAME(factor_tile)(NUMBER tile[LEAF][LEAF], npy_intp n)
         if (!(pivot > 0)) {
             return k + 1;
         }
-        NUMBER size = (NUMBER)sqrt(pivot);
+        double size = sqrt(pivot);
+        REAL_NUMBER reciprocal = (REAL_NUMBER)(1 / size);
         for (npy_intp i = 0; i < LEAF; i++) {
-            tile[k][i] /= size;
+            tile[k][i] *= reciprocal;
         }
-        tile[k][k] = size;
+        tile[k][k] = (NUMBER)size;
         for (npy_intp j = k + 1; j < n; j++) {
             NUMBER factor = CONJUGATE(tile[k][j]);
             for (npy_intp i = 0; i < LEAF; i++) {

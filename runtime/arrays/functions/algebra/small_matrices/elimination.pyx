@@ -149,18 +149,16 @@ def slogdet(cnp.ndarray a not None):
 
 
 def cholesky(cnp.ndarray a not None):
-    """``numpy.linalg.cholesky(a)``."""
+    """Triangular factors of small matrices; None where one is not positive definite."""
     if not is_small(a):
-        return np.linalg.cholesky(a)
+        raise TypeError(f"cholesky(): expected small matrices of float32 or float64, got {a.dtype}, {(<object>a).shape}")
     a = cnp.PyArray_GETCONTIGUOUS(a)
     cdef cnp.ndarray factor = np.empty_like(a)
     cdef int n = a.shape[a.ndim - 1]
     cdef Py_ssize_t failed = gs_small_cholesky(
         is_double(a), cnp.PyArray_DATA(a), cnp.PyArray_DATA(factor), cnp.PyArray_SIZE(a) // (n * n), n
     )
-    if failed >= 0:
-        raise np.linalg.LinAlgError("Matrix is not positive definite")
-    return factor
+    return factor if failed < 0 else None
 
 
 cdef bint is_walked_in_tiles(cnp.ndarray a) noexcept:
