@@ -45,6 +45,7 @@ cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
 cdef object scipy_of_airy_ai_prime = SciPy("airy_ai_prime")
 cdef object scipy_of_special_jv = SciPy("special.jv")
 cdef object scipy_of_special_yv = SciPy("special.yv")
+cdef object scipy_of_special_yn = SciPy("special.yn")
 cdef object scipy_of_special_iv = SciPy("special.iv")
 cdef object scipy_of_special_kv = SciPy("special.kv")
 cdef object scipy_of_special_ive = SciPy("special.ive")
@@ -1758,9 +1759,248 @@ def special_yv(v, input, *, out=None):
     """
     return give_out("special.yv", out, call_special_yv(v, input))
 
-special_yn = special_yv
-
 special_yve = special_yv
+
+
+# ---- special_yn(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
+
+cdef class SpecialYnBackward0(Node):
+    """Backward of ``special_yn(Tensor v, Tensor self) -> Tensor``."""
+
+    # Saves v and self: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = None, self_ = None
+        if wants(wanted, 0):    # v
+            v = unpack(self, 0)
+            self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_mul_tensor(
+                    grad, op_bessel_order("yv", 1, v, op_mul_tensor(self_, op_add_scalar(zeros_like(grad), 1)))
+                ),
+            )
+        if wants(wanted, 1):    # self
+            if v is None:
+                v = unpack(self, 0)
+            if self_ is None:
+                self_ = unpack(self, 1)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(
+                    grad,
+                    op_div_tensor_scalar(
+                        op_sub_tensor_tensor(
+                            op_special_yn_tensor_tensor(op_sub_tensor_scalar(v, 1), self_),
+                            op_special_yn_tensor_tensor(op_add_scalar(v, 1), self_),
+                        ),
+                        2,
+                    ),
+                ),
+            )
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self, _raw_saved_self = saved_tensor(1)
+
+cdef object tangents_special_yn_tensor_tensor(tuple tangents, tuple given):    # auto_element_wise
+    v_t, self_t = tangents
+    v, self = given
+    result_t = None
+    if v_t is not None:
+        result_t = op_mul_tensor(
+            v_t, op_bessel_order("yv", 1, v, op_mul_tensor(self, op_add_scalar(zeros_like(v_t), 1)))
+        )
+    if self_t is not None:
+        result_t = plus(
+            result_t,
+            op_mul_tensor(
+                self_t,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_yn_tensor_tensor(op_sub_tensor_scalar(v, 1), self),
+                        op_special_yn_tensor_tensor(op_add_scalar(v, 1), self),
+                    ),
+                    2,
+                ),
+            ),
+        )
+    return result_t
+
+cdef TensorBase op_special_yn_tensor_tensor(TensorBase v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.yn", (v, self), &batched_special_yn_tensor_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.second_bessel_of(
+            scipy_of_special_yn.special.yn, scipy_of_special_yn.special.yv, array_of(v), array_of(self)
+        ),
+    )
+    cdef Node node
+    if requires_grad_2(v, self):
+        node = <Node>SpecialYnBackward0.__new__(SpecialYnBackward0)
+        connect_2(node, 2, 0, v, self)
+        save_input(node, 0, v)
+        save_input(node, 1, self)
+        set_history(result, node)
+    if has_tangent_2(v, self):
+        carry_tangents(result, (v, self), tangents_special_yn_tensor_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yn_tensor_tensor(tuple operands):
+    return op_special_yn_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_yn_tensor_tensor
+batched_special_yn_tensor_tensor = BatchRule(b"special.yn", elementwise, b"ee", packed_special_yn_tensor_tensor, NULL)
+
+cdef class SpecialYnTensorScalarBackward0(Node):
+    """Backward of ``special_yn(Tensor v, Scalar self) -> Tensor``."""
+
+    # Saves v: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase v = unpack(self, 0)
+        cdef object self_ = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_bessel_order("yv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(grad), 1), self_))),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialYnBackward0"
+
+    _saved_v, _raw_saved_v = saved_tensor(0)
+    _saved_self = saved_number(0)
+
+cdef object tangents_special_yn_tensor_scalar(tuple tangents, tuple given):    # auto_element_wise
+    v_t, = tangents
+    v, self = given
+    return op_mul_tensor(v_t, op_bessel_order("yv", 1, v, op_mul_scalar(op_add_scalar(zeros_like(v_t), 1), self)))
+
+cdef TensorBase op_special_yn_tensor_scalar(TensorBase v, object self):
+    cdef int depth = begin_replaceable_op("special.yn", (v, self), &batched_special_yn_tensor_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.second_bessel_of(scipy_of_special_yn.special.yn, scipy_of_special_yn.special.yv, array_of(v), self)
+    )
+    cdef Node node
+    if requires_grad_1(v):
+        node = <Node>SpecialYnTensorScalarBackward0.__new__(SpecialYnTensorScalarBackward0)
+        connect_1(node, 1, 1, v)
+        save_input(node, 0, v)
+        set_value(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(v):
+        carry_tangents(result, (v,), tangents_special_yn_tensor_scalar, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yn_tensor_scalar(tuple operands):
+    return op_special_yn_tensor_scalar(<TensorBase>operands[0], operands[1])
+
+cdef BatchRule batched_special_yn_tensor_scalar
+batched_special_yn_tensor_scalar = BatchRule(b"special.yn", elementwise, b"e.", packed_special_yn_tensor_scalar, NULL)
+
+cdef class SpecialYnScalarTensorBackward0(Node):
+    """Backward of ``special_yn(Scalar v, Tensor self) -> Tensor``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object v = unpack_number(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_special_yn_scalar_tensor(v - 1, self_), op_special_yn_scalar_tensor(v + 1, self_)
+                    ),
+                    2,
+                ),
+            ),
+        )
+
+    cdef void release_saved(self) noexcept:
+        Node.release_saved(self)
+        drop_value(self, 0)
+
+    cpdef str name(self):
+        return "SpecialYnBackward0"
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_v = saved_number(0)
+
+cdef object tangents_special_yn_scalar_tensor(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    v, self = given
+    return op_mul_tensor(
+        self_t,
+        op_div_tensor_scalar(
+            op_sub_tensor_tensor(op_special_yn_scalar_tensor(v - 1, self), op_special_yn_scalar_tensor(v + 1, self)), 2
+        ),
+    )
+
+cdef TensorBase op_special_yn_scalar_tensor(object v, TensorBase self):
+    cdef int depth = begin_replaceable_op("special.yn", (v, self), &batched_special_yn_scalar_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.second_bessel_of(scipy_of_special_yn.special.yn, scipy_of_special_yn.special.yv, v, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialYnScalarTensorBackward0.__new__(SpecialYnScalarTensorBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, v)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_yn_scalar_tensor, (v, self))
+    return ended(depth, result)
+
+cdef object packed_special_yn_scalar_tensor(tuple operands):
+    return op_special_yn_scalar_tensor(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_special_yn_scalar_tensor
+batched_special_yn_scalar_tensor = BatchRule(b"special.yn", elementwise, b".e", packed_special_yn_scalar_tensor, NULL)
+
+def call_special_yn(v, self):
+    v = as_operand(v, "special.yn", "v", 1, self)
+    self = as_operand(self, "special.yn", "input", 2, v)
+    check_real(v, "special.yn")
+    check_real(self, "special.yn")
+    if is_tensor(v) and is_tensor(self):
+        return op_special_yn_tensor_tensor(<TensorBase>v, <TensorBase>self)
+    if is_tensor(v):
+        return op_special_yn_tensor_scalar(<TensorBase>v, self)
+    if is_tensor(self):
+        return op_special_yn_scalar_tensor(v, <TensorBase>self)
+    v = number_as_tensor(v, self)
+    return op_special_yn_tensor_scalar(<TensorBase>v, self)
+
+def special_yn(v, input, *, out=None):
+    """Bessel function of the second kind, by recurrence where all orders are whole numbers; of other orders that of
+    `special_yv`.
+
+    ``special_yn(Tensor|Scalar v, Tensor|Scalar self) -> Tensor``
+
+    Parameters:
+    v : Tensor or number
+    input : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError, ModuleNotFoundError
+
+    Gradients:
+        v: grad * bessel_order('yv', 1, v, self * ones_like(grad))
+        input: grad * ((special_yn(v - 1, self) - special_yn(v + 1, self)) / 2)
+        result: auto_element_wise
+    """
+    return give_out("special.yn", out, call_special_yn(v, input))
 
 
 # ---- special_iv(Tensor|Scalar v, Tensor|Scalar self) -> Tensor
@@ -3360,6 +3600,7 @@ name_within(globals(), "special_airy", "airy", "gradsmith.special")
 name_within(globals(), "special_airy_ai", "airy_ai", "gradsmith.special")
 name_within(globals(), "special_jv", "jv", "gradsmith.special")
 name_within(globals(), "special_yv", "yv", "gradsmith.special")
+name_within(globals(), "special_yn", "yn", "gradsmith.special")
 name_within(globals(), "special_iv", "iv", "gradsmith.special")
 name_within(globals(), "special_kv", "kv", "gradsmith.special")
 name_within(globals(), "special_ive", "ive", "gradsmith.special")

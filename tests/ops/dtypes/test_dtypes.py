@@ -57,7 +57,7 @@ RULES = {
         special_modified_bessel_k0 special_modified_bessel_k1 special_scaled_modified_bessel_k0
         special_scaled_modified_bessel_k1 special_spherical_bessel_j0 special_airy_ai special_exp1
         special_expi special_spence igamma igammac special_erfcinv special_ndtri special_entr special_ellipk
-        special_jv special_yv special_iv special_kv special_ive special_kve
+        special_jv special_yv special_yn special_iv special_kv special_ive special_kve
         special_spherical_yn special_spherical_in special_spherical_kn
         special_betainc special_betainc.numbers special_betaincc
         special_betaincinv special_betaincinv.numbers special_betainccinv special_betainccinv.numbers

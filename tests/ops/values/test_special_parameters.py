@@ -165,6 +165,32 @@ def test_second_derivatives_in_the_order():
         assert gs.autograd.gradgradcheck(getattr(gs.special, name), (v, x))
 
 
+@pytest.mark.parametrize("order", [0, 1, 2, -3, 2.0, 30, np.array([0, 1, 7]), np.array([2.0, -5.0, 1.0])])
+def test_whole_orders_of_the_second_kind_are_scipys(order):
+    from scipy.special import yn
+
+    x = np.array([0.3, 4.0, 25.0])
+    v = gs.tensor(order) if isinstance(order, np.ndarray) else order
+    at = gs.tensor(x, requires_grad=True)
+    found = gs.special.yn(v, at)
+    np.testing.assert_array_equal(found.detach().numpy(), yn(order, x))
+    found.sum().backward()
+    np.testing.assert_allclose(at.grad.numpy(), (yn(order - 1, x) - yn(order + 1, x)) / 2, rtol=1e-14)
+
+
+def test_other_orders_of_the_second_kind():
+    """SciPy's `yn` truncates them. Y of order 1/2 is -sqrt(2 / (pi x)) cos x; orders that are too many steps are yv's."""
+    x = gs.tensor([0.5, 2.0], dtype=gs.float64)
+    for order in (0.5, gs.tensor([0.5, 0.5], dtype=gs.float64)):
+        expected = -(2 / (np.pi * x.numpy())) ** 0.5 * np.cos(x.numpy())
+        np.testing.assert_allclose(gs.special.yn(order, x).numpy(), expected, rtol=1e-13)
+    assert gs.special.yn(10**10, x).tolist() == gs.special.yv(10**10, x).tolist()
+    v = gs.tensor([2.0, 3.0], dtype=gs.float64, requires_grad=True)
+    one, other = (grad(f(v, x).sum(), v)[0].tolist() for f in (gs.special.yn, gs.special.yv))
+    assert one == other
+    assert gs.special.yn(x.to("meta"), x.to("meta")).is_meta
+
+
 def test_other_names_and_dtypes():
     x = gs.tensor([1.5, 2.5])
     for name, other in (("jv", "jn"), ("yv", "yn"), ("kv", "kn"), ("jv", "jve"), ("yv", "yve")):

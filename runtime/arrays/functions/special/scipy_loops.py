@@ -121,6 +121,22 @@ def cotangent_derivative(n: int, x: Array) -> Array:
     return np.asarray(np.pi ** (n + 1) * polynomial(1 / np.tan(np.pi * fraction)))
 
 
+# Orders from which on a recurrence from order 0, of as many steps, is slower than what knows orders that are not whole.
+_MOST_STEPS = 1000
+
+
+def second_bessel_of(by_recurrence: Function, general: Function, v: Operand, x: Operand) -> Array:
+    """SciPy's `yn` where all orders are whole numbers, `yv` otherwise: with real numbers `yn` would truncate them."""
+    return floats_of(by_recurrence if are_few_whole_steps(v) else general, v, x)
+
+
+def are_few_whole_steps(v: Operand) -> bool:
+    if isinstance(v, np.ndarray) and has_no_data(v):
+        return False
+    orders = np.asarray(v)
+    return bool((np.abs(orders) <= _MOST_STEPS).all() and (orders.dtype.kind in "biu" or (orders == np.rint(orders)).all()))
+
+
 def stored(result: Array, out: Array | None) -> Array:
     if out is None:
         return result
