@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, connect_1, connect_2, device_of, dtype_of, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, has_tangent_2, is_complex, item_of, name_within, ndim_of, Node, of_cores,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
-    unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    carry_tangents, carry_transposed, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, end_op, ended,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
+    name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -18,7 +18,7 @@ from gradsmith.generated.arithmetic cimport (
 from gradsmith.generated.comparison cimport op_logical_not, op_where_tensor_scalar
 from gradsmith.generated.copy cimport op_imag, op_real
 from gradsmith.generated.diagonals cimport op_tril
-from gradsmith.generated.division cimport op_div_tensor_tensor
+from gradsmith.generated.division cimport op_div_scalar_tensor, op_div_tensor_tensor
 from gradsmith.generated.exponential cimport op_log
 from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, zeros_like_info
 from gradsmith.generated.index cimport op_basic_index
@@ -33,7 +33,7 @@ from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import definite_factors, factored, matrices, phases
+from gradsmith.runtime.arrays.functions.algebra import definite_factors, factored, matrices, phases, spectral_slopes
 from gradsmith.runtime.switches.return_types import return_type
 
 
@@ -734,11 +734,11 @@ cdef class HermitianPartBackward0(Node):
 
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
-        set_grad_input(grad_inputs, 0, op_mul_scalar(op_add_tensor(grad, op_mT(op_conj(grad))), 0.5))
+        set_grad_input(grad_inputs, 0, op_hermitian_mean(grad))
 
-cdef object tangents_hermitian_part(tuple tangents, tuple given):    # 0.5 * (self_t + mT(conj(self_t)))
+cdef object tangents_hermitian_part(tuple tangents, tuple given):    # hermitian_mean(self_t)
     self_t, = tangents
-    return op_mul_scalar(op_add_tensor(self_t, op_mT(op_conj(self_t))), 0.5)
+    return op_hermitian_mean(self_t)
 
 cdef TensorBase op_hermitian_part(TensorBase self, object triangle, object op):
     cdef int depth = begin_replaceable_op(
@@ -780,10 +780,59 @@ def hermitian_part(input, triangle, op):
     op : str
 
     Gradients:
-        input: 0.5 * (grad + mT(conj(grad)))
-        result: 0.5 * (self_t + mT(conj(self_t)))
+        input: hermitian_mean(grad)
+        result: hermitian_mean(self_t)
     """
     return call_hermitian_part(input, triangle, op)
+
+
+# ---- hermitian_mean(Tensor self) -> Tensor
+
+cdef class HermitianMeanBackward0(Node):
+    """Backward of ``hermitian_mean``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, op_hermitian_mean(grad))
+
+cdef object tangents_hermitian_mean(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    return op_hermitian_mean(self_t)
+
+cdef TensorBase op_hermitian_mean(TensorBase self):
+    cdef int depth = begin_replaceable_op("hermitian_mean", (self,), &batched_hermitian_mean) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.hermitian_mean_of(array_of(self)))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>HermitianMeanBackward0.__new__(HermitianMeanBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_hermitian_mean, ())
+    return ended(depth, result)
+
+cdef object packed_hermitian_mean(tuple operands):
+    return op_hermitian_mean(<TensorBase>operands[0])
+
+cdef BatchRule batched_hermitian_mean
+batched_hermitian_mean = BatchRule(b"hermitian_mean", of_cores, b"2", packed_hermitian_mean, NULL)
+
+def call_hermitian_mean(self):
+    return op_hermitian_mean(as_input(self, "hermitian_mean"))
+
+def hermitian_mean(input):
+    """Half the sum of a matrix and its adjoint.
+
+    ``hermitian_mean(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: hermitian_mean(grad)
+        result: auto_linear
+    """
+    return call_hermitian_mean(input)
 
 
 # ---- cholesky_factor(Tensor self) -> Tensor
@@ -1437,22 +1486,13 @@ cdef class HermitianEigenBackward0(Node):
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad_eigenvalues = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_eigenvectors = gradient(grads, 1)
-        cdef TensorBase adjoint, gaps, fixed, turned, off, of_vectors, of_values
+        cdef TensorBase adjoint, turned, inner
         cdef TensorBase eigenvalues = unpack(self, 0)
         cdef TensorBase eigenvectors = unpack(self, 1)
-        cdef object eigenvalues_shape = value_of(self, 0)
-        cdef object eigenvalues_dtype = value_of(self, 1)
-        cdef object eigenvalues_device = value_of(self, 2)
-        cdef object eigenvectors_is_complex = value_of(self, 3)
+        cdef object eigenvectors_is_complex = value_of(self, 0)
         adjoint = op_mT(op_conj(eigenvectors))
-        gaps = op_add_tensor(
-            op_sub_tensor_tensor(
-                op_basic_index(eigenvalues, np.s_[Ellipsis, None, :]),
-                op_basic_index(eigenvalues, np.s_[Ellipsis, None]),
-            ),
-            op_on_diagonal(op_add_scalar(zeros_like_info(eigenvalues_shape, eigenvalues_dtype, eigenvalues_device), 1)),
-        ) if not grads[1] == NULL else None
-        fixed = (
+        turned = op_matmul(
+            adjoint,
             op_sub_tensor_tensor(
                 op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
                 op_mul_scalar(
@@ -1476,247 +1516,63 @@ cdef class HermitianEigenBackward0(Node):
                     ),
                     1j,
                 ),
-            ) if eigenvectors_is_complex else grad_eigenvectors
+            ) if eigenvectors_is_complex else grad_eigenvectors,
         ) if not grads[1] == NULL else None
-        turned = op_matmul(adjoint, fixed) if not grads[1] == NULL else None
-        off = op_div_tensor_tensor(
-            op_sub_tensor_tensor(turned, op_on_diagonal(op_main_diagonal(turned))), gaps
-        ) if not grads[1] == NULL else None
-        of_vectors = op_matmul(op_matmul(eigenvectors, off), adjoint) if not grads[1] == NULL else None
-        of_values = op_matmul(
-            op_mul_tensor(eigenvectors, op_basic_index(grad_eigenvalues, np.s_[Ellipsis, None, :])), adjoint
-        )
+        inner = op_eigen_inner(turned, eigenvalues, grad_eigenvalues) if not grads[1] == NULL else None
         set_grad_input(
             grad_inputs,
             0,
-            of_values if grads[1] == NULL else op_add_tensor(
-                of_values, op_mul_scalar(op_add_tensor(of_vectors, op_mT(op_conj(of_vectors))), 0.5)
-            ),
+            op_matmul(
+                op_mul_tensor(eigenvectors, op_basic_index(grad_eigenvalues, np.s_[Ellipsis, None, :])), adjoint
+            ) if grads[1] == NULL else op_matmul(op_matmul(eigenvectors, inner), adjoint),
         )
 
     _saved_eigenvalues, _raw_saved_eigenvalues = saved_tensor(0)
     _saved_eigenvectors, _raw_saved_eigenvectors = saved_tensor(1)
-    _saved_eigenvalues_shape = saved_value(0)
-    _saved_eigenvalues_dtype = saved_value(1)
-    _saved_eigenvalues_device = saved_value(2)
-    _saved_eigenvectors_is_complex = saved_value(3)
+    _saved_eigenvectors_is_complex = saved_value(0)
 
 cdef tuple tangents_hermitian_eigen(list gradients, tuple tangents, tuple given):    # transposed
     eigenvalues, eigenvectors = given
     grad_eigenvalues, grad_eigenvectors = gradients
     return (
-        op_add_tensor(
+        op_matmul(
             op_matmul(
-                op_mul_tensor(eigenvectors, op_basic_index(grad_eigenvalues, np.s_[Ellipsis, None, :])),
-                op_mT(op_conj(eigenvectors)),
-            ),
-            op_mul_scalar(
-                op_add_tensor(
+                eigenvectors,
+                op_eigen_inner(
                     op_matmul(
-                        op_matmul(
-                            eigenvectors,
-                            op_div_tensor_tensor(
-                                op_sub_tensor_tensor(
-                                    op_matmul(
-                                        op_mT(op_conj(eigenvectors)),
-                                        op_sub_tensor_tensor(
-                                            op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
-                                            op_mul_scalar(
-                                                op_where_tensor_scalar(
-                                                    op_greatest(eigenvectors),
-                                                    op_div_tensor_tensor(
-                                                        op_imag(
-                                                            op_sum_dim(
-                                                                op_mul_tensor(
-                                                                    op_conj(eigenvectors),
-                                                                    op_phase_checked(
-                                                                        grad_eigenvectors, eigenvectors, "linalg.eigh"
-                                                                    ),
-                                                                ),
-                                                                (-2,),
-                                                                True,
-                                                                None,
-                                                            ),
-                                                        ),
-                                                        op_masked_fill_scalar(
-                                                            op_real(eigenvectors),
-                                                            op_logical_not(op_greatest(eigenvectors)),
-                                                            1,
-                                                        ),
-                                                    ),
-                                                    0,
-                                                ),
-                                                1j,
-                                            ),
-                                        ) if is_complex(eigenvectors) else grad_eigenvectors,
-                                    ),
-                                    op_on_diagonal(
-                                        op_main_diagonal(
-                                            op_matmul(
-                                                op_mT(op_conj(eigenvectors)),
-                                                op_sub_tensor_tensor(
-                                                    op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
-                                                    op_mul_scalar(
-                                                        op_where_tensor_scalar(
-                                                            op_greatest(eigenvectors),
-                                                            op_div_tensor_tensor(
-                                                                op_imag(
-                                                                    op_sum_dim(
-                                                                        op_mul_tensor(
-                                                                            op_conj(eigenvectors),
-                                                                            op_phase_checked(
-                                                                                grad_eigenvectors,
-                                                                                eigenvectors,
-                                                                                "linalg.eigh",
-                                                                            ),
-                                                                        ),
-                                                                        (-2,),
-                                                                        True,
-                                                                        None,
-                                                                    ),
-                                                                ),
-                                                                op_masked_fill_scalar(
-                                                                    op_real(eigenvectors),
-                                                                    op_logical_not(op_greatest(eigenvectors)),
-                                                                    1,
-                                                                ),
-                                                            ),
-                                                            0,
-                                                        ),
-                                                        1j,
-                                                    ),
-                                                ) if is_complex(eigenvectors) else grad_eigenvectors,
-                                            ),
-                                        ),
-                                    ),
-                                ),
-                                op_add_tensor(
-                                    op_sub_tensor_tensor(
-                                        op_basic_index(eigenvalues, np.s_[Ellipsis, None, :]),
-                                        op_basic_index(eigenvalues, np.s_[Ellipsis, None]),
-                                    ),
-                                    op_on_diagonal(
-                                        op_add_scalar(
-                                            zeros_like_info(
-                                                shape_of(eigenvalues), dtype_of(eigenvalues), device_of(eigenvalues)
-                                            ),
-                                            1,
-                                        ),
-                                    ),
-                                ),
-                            ),
-                        ),
                         op_mT(op_conj(eigenvectors)),
-                    ),
-                    op_mT(
-                        op_conj(
-                            op_matmul(
-                                op_matmul(
-                                    eigenvectors,
+                        op_sub_tensor_tensor(
+                            op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
+                            op_mul_scalar(
+                                op_where_tensor_scalar(
+                                    op_greatest(eigenvectors),
                                     op_div_tensor_tensor(
-                                        op_sub_tensor_tensor(
-                                            op_matmul(
-                                                op_mT(op_conj(eigenvectors)),
-                                                op_sub_tensor_tensor(
+                                        op_imag(
+                                            op_sum_dim(
+                                                op_mul_tensor(
+                                                    op_conj(eigenvectors),
                                                     op_phase_checked(grad_eigenvectors, eigenvectors, "linalg.eigh"),
-                                                    op_mul_scalar(
-                                                        op_where_tensor_scalar(
-                                                            op_greatest(eigenvectors),
-                                                            op_div_tensor_tensor(
-                                                                op_imag(
-                                                                    op_sum_dim(
-                                                                        op_mul_tensor(
-                                                                            op_conj(eigenvectors),
-                                                                            op_phase_checked(
-                                                                                grad_eigenvectors,
-                                                                                eigenvectors,
-                                                                                "linalg.eigh",
-                                                                            ),
-                                                                        ),
-                                                                        (-2,),
-                                                                        True,
-                                                                        None,
-                                                                    ),
-                                                                ),
-                                                                op_masked_fill_scalar(
-                                                                    op_real(eigenvectors),
-                                                                    op_logical_not(op_greatest(eigenvectors)),
-                                                                    1,
-                                                                ),
-                                                            ),
-                                                            0,
-                                                        ),
-                                                        1j,
-                                                    ),
-                                                ) if is_complex(eigenvectors) else grad_eigenvectors,
-                                            ),
-                                            op_on_diagonal(
-                                                op_main_diagonal(
-                                                    op_matmul(
-                                                        op_mT(op_conj(eigenvectors)),
-                                                        op_sub_tensor_tensor(
-                                                            op_phase_checked(
-                                                                grad_eigenvectors, eigenvectors, "linalg.eigh"
-                                                            ),
-                                                            op_mul_scalar(
-                                                                op_where_tensor_scalar(
-                                                                    op_greatest(eigenvectors),
-                                                                    op_div_tensor_tensor(
-                                                                        op_imag(
-                                                                            op_sum_dim(
-                                                                                op_mul_tensor(
-                                                                                    op_conj(eigenvectors),
-                                                                                    op_phase_checked(
-                                                                                        grad_eigenvectors,
-                                                                                        eigenvectors,
-                                                                                        "linalg.eigh",
-                                                                                    ),
-                                                                                ),
-                                                                                (-2,),
-                                                                                True,
-                                                                                None,
-                                                                            ),
-                                                                        ),
-                                                                        op_masked_fill_scalar(
-                                                                            op_real(eigenvectors),
-                                                                            op_logical_not(op_greatest(eigenvectors)),
-                                                                            1,
-                                                                        ),
-                                                                    ),
-                                                                    0,
-                                                                ),
-                                                                1j,
-                                                            ),
-                                                        ) if is_complex(eigenvectors) else grad_eigenvectors,
-                                                    ),
                                                 ),
+                                                (-2,),
+                                                True,
+                                                None,
                                             ),
                                         ),
-                                        op_add_tensor(
-                                            op_sub_tensor_tensor(
-                                                op_basic_index(eigenvalues, np.s_[Ellipsis, None, :]),
-                                                op_basic_index(eigenvalues, np.s_[Ellipsis, None]),
-                                            ),
-                                            op_on_diagonal(
-                                                op_add_scalar(
-                                                    zeros_like_info(
-                                                        shape_of(eigenvalues),
-                                                        dtype_of(eigenvalues),
-                                                        device_of(eigenvalues),
-                                                    ),
-                                                    1,
-                                                ),
-                                            ),
+                                        op_masked_fill_scalar(
+                                            op_real(eigenvectors), op_logical_not(op_greatest(eigenvectors)), 1
                                         ),
                                     ),
+                                    0,
                                 ),
-                                op_mT(op_conj(eigenvectors)),
+                                1j,
                             ),
-                        ),
+                        ) if is_complex(eigenvectors) else grad_eigenvectors,
                     ),
+                    eigenvalues,
+                    grad_eigenvalues,
                 ),
-                0.5,
             ),
+            op_mT(op_conj(eigenvectors)),
         ),
     )
 
@@ -1732,14 +1588,11 @@ cdef tuple op_hermitian_eigen(TensorBase self):
     cdef Node node
     if requires_grad_1(self):
         node = <Node>HermitianEigenBackward0.__new__(HermitianEigenBackward0)
-        connect_1(node, 2, 4, self)
+        connect_1(node, 2, 1, self)
         set_history_list([eigenvalues, eigenvectors], node)
         save_output(node, 0, eigenvalues)
         save_output(node, 1, eigenvectors)
-        set_value(node, 0, shape_of(eigenvalues))
-        set_value(node, 1, dtype_of(eigenvalues))
-        set_value(node, 2, device_of(eigenvalues))
-        set_value(node, 3, is_complex(eigenvectors))
+        set_value(node, 0, is_complex(eigenvectors))
     if has_tangent_1(self):
         carry_transposed((eigenvalues, eigenvectors), (self,), tangents_hermitian_eigen, (eigenvalues, eigenvectors))
     if depth:
@@ -1771,16 +1624,174 @@ def hermitian_eigen(input):
 
     Gradients:
         adjoint = mT(conj(eigenvectors))
-        gaps = eigenvalues[..., None, :] - eigenvalues[..., None] + on_diagonal(ones_like(eigenvalues))
-        fixed = in_phase(grad_eigenvectors, eigenvectors)
-        turned = matmul(adjoint, fixed)
-        off = (turned - on_diagonal(main_diagonal(turned))) / gaps
-        of_values = matmul(eigenvectors * grad_eigenvalues[..., None, :], adjoint)
-        of_vectors = matmul(matmul(eigenvectors, off), adjoint)
-        input: of_values if grad_eigenvectors is None else of_values + 0.5 * (of_vectors + mT(conj(of_vectors)))
+        turned = matmul(adjoint, in_phase(grad_eigenvectors, eigenvectors))
+        inner = eigen_inner(turned, eigenvalues, grad_eigenvalues)
+        input: matmul(eigenvectors * grad_eigenvalues[..., None, :], adjoint) if grad_eigenvectors is None else
+        matmul(matmul(eigenvectors, inner), adjoint)
         result: transposed
     """
     return call_hermitian_eigen(input)
+
+
+# ---- eigen_inner(Tensor self, Tensor values, Tensor slopes) -> Tensor
+
+cdef class EigenInnerBackward0(Node):
+    """Backward of ``eigen_inner``."""
+
+    # Saves values for the gradients of self and values, result for the gradient of values.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase values, result, gaps, change, mean
+        cdef object values_shape, values_dtype, values_device
+        if wants(wanted, 0) or wants(wanted, 1):
+            values = unpack(self, 0)
+            values_shape = value_of(self, 0)
+            values_dtype = value_of(self, 1)
+            values_device = value_of(self, 2)
+            gaps = op_add_tensor(
+                op_sub_tensor_tensor(
+                    op_basic_index(values, np.s_[Ellipsis, None, :]), op_basic_index(values, np.s_[Ellipsis, None])
+                ),
+                op_on_diagonal(op_add_scalar(zeros_like_info(values_shape, values_dtype, values_device), 1)),
+            )
+        if wants(wanted, 0):    # self
+            mean = op_hermitian_mean(grad)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_div_tensor_tensor(op_sub_tensor_tensor(mean, op_on_diagonal(op_main_diagonal(mean))), gaps),
+            )
+        if wants(wanted, 1):    # values
+            result = unpack(self, 1)
+            change = op_div_tensor_tensor(op_real(op_mul_tensor(op_conj(grad), result)), gaps)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_sub_tensor_tensor(op_sum_dim(change, (-1,), False, None), op_sum_dim(change, (-2,), False, None)),
+            )
+        if wants(wanted, 2):    # slopes
+            set_grad_input(grad_inputs, 2, op_real(op_main_diagonal(grad)))
+
+    _saved_values, _raw_saved_values = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_values_shape = saved_value(0)
+    _saved_values_dtype = saved_value(1)
+    _saved_values_device = saved_value(2)
+
+cdef tuple tangents_eigen_inner(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, values_t, slopes_t = tangents
+    result, values = given
+    grad, = gradients
+    return (
+        op_div_tensor_tensor(
+            op_sub_tensor_tensor(op_hermitian_mean(grad), op_on_diagonal(op_main_diagonal(op_hermitian_mean(grad)))),
+            op_add_tensor(
+                op_sub_tensor_tensor(
+                    op_basic_index(values, np.s_[Ellipsis, None, :]), op_basic_index(values, np.s_[Ellipsis, None])
+                ),
+                op_on_diagonal(
+                    op_add_scalar(zeros_like_info(shape_of(values), dtype_of(values), device_of(values)), 1)
+                ),
+            ),
+        ) if self_t is not None else None,
+        op_sub_tensor_tensor(
+            op_sum_dim(
+                op_div_tensor_tensor(
+                    op_real(op_mul_tensor(op_conj(grad), result)),
+                    op_add_tensor(
+                        op_sub_tensor_tensor(
+                            op_basic_index(values, np.s_[Ellipsis, None, :]),
+                            op_basic_index(values, np.s_[Ellipsis, None]),
+                        ),
+                        op_on_diagonal(
+                            op_add_scalar(zeros_like_info(shape_of(values), dtype_of(values), device_of(values)), 1)
+                        ),
+                    ),
+                ),
+                (-1,),
+                False,
+                None,
+            ),
+            op_sum_dim(
+                op_div_tensor_tensor(
+                    op_real(op_mul_tensor(op_conj(grad), result)),
+                    op_add_tensor(
+                        op_sub_tensor_tensor(
+                            op_basic_index(values, np.s_[Ellipsis, None, :]),
+                            op_basic_index(values, np.s_[Ellipsis, None]),
+                        ),
+                        op_on_diagonal(
+                            op_add_scalar(zeros_like_info(shape_of(values), dtype_of(values), device_of(values)), 1)
+                        ),
+                    ),
+                ),
+                (-2,),
+                False,
+                None,
+            ),
+        ) if values_t is not None else None,
+        op_real(op_main_diagonal(grad)) if slopes_t is not None else None,
+    )
+
+cdef TensorBase op_eigen_inner(TensorBase self, TensorBase values, TensorBase slopes):
+    cdef int depth = begin_replaceable_op(
+        "eigen_inner", (self, values, slopes), &batched_eigen_inner
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        spectral_slopes.eigen_inner_of(array_of(self), array_of(values), array_of(slopes))
+    )
+    cdef Node node
+    if requires_grad_3(self, values, slopes):
+        node = <Node>EigenInnerBackward0.__new__(EigenInnerBackward0)
+        connect_3(node, 2, 3, self, values, slopes)
+        if node.edges[0].node != NULL or node.edges[1].node != NULL:
+            save_input(node, 0, values)
+            set_value(node, 0, shape_of(values))
+            set_value(node, 1, dtype_of(values))
+            set_value(node, 2, device_of(values))
+        set_history(result, node)
+        if node.edges[1].node != NULL:
+            save_output(node, 1, result)
+    if has_tangent_3(self, values, slopes):
+        carry_transposed((result,), (self, values, slopes), tangents_eigen_inner, (result, values))
+    return ended(depth, result)
+
+cdef object packed_eigen_inner(tuple operands):
+    return op_eigen_inner(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
+
+cdef BatchRule batched_eigen_inner
+batched_eigen_inner = BatchRule(b"eigen_inner", of_cores, b"211", packed_eigen_inner, NULL)
+
+def call_eigen_inner(self, values, slopes):
+    return op_eigen_inner(
+        as_tensor_operand(self, "eigen_inner", "input", 1, values),
+        as_tensor_operand(values, "eigen_inner", "values", 2, self),
+        as_tensor_operand(slopes, "eigen_inner", "slopes", 3, self),
+    )
+
+def eigen_inner(input, values, slopes):
+    """.
+
+    ``eigen_inner(Tensor self, Tensor values, Tensor slopes) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    values : Tensor
+    slopes : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        gaps = values[..., None, :] - values[..., None] + on_diagonal(ones_like(values))
+        mean = hermitian_mean(grad)
+        change = real(conj(grad) * result) / gaps
+        input: (mean - on_diagonal(main_diagonal(mean))) / gaps
+        values: sum(change, [-1]) - sum(change, [-2])
+        slopes: real(main_diagonal(grad))
+        result: transposed
+    """
+    return call_eigen_inner(input, values, slopes)
 
 
 # ---- phase_checked(Tensor self, Tensor vectors, str op) -> Tensor
@@ -1937,23 +1948,53 @@ cdef class ReducedSvdBackward0(Node):
         cdef TensorBase grad_U = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_S = gradient_or_zeros(self, grads, 1)
         cdef TensorBase grad_Vh = gradient_or_zeros(self, grads, 2)
-        cdef TensorBase square_of_S, basic_index_of_S, V, of_V, of_U, left, outside, gaps, turn_u, right, turn_v
-        cdef TensorBase inner, slopes, middle, inside
+        cdef TensorBase basic_index_of_S, V, of_V, of_U, left, right, whole, outside, inside
         cdef TensorBase U = unpack(self, 0)
         cdef TensorBase S = unpack(self, 1)
         cdef TensorBase Vh = unpack(self, 2)
-        cdef object self_is_complex = value_of(self, 0)
-        cdef object any_phase = value_of(self, 1)
-        cdef object U_shape = value_of(self, 2)
-        cdef object S_shape = value_of(self, 3)
-        cdef object S_dtype = value_of(self, 4)
-        cdef object S_device = value_of(self, 5)
-        square_of_S = op_square(S) if not (grads[0] == NULL and grads[2] == NULL) else None
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_is_complex = value_of(self, 1)
+        cdef object any_phase = value_of(self, 2)
+        cdef object U_shape = value_of(self, 3)
         basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :]) if not (
             grads[0] == NULL and grads[2] == NULL
+        ) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) else None
+        V = op_mT(op_conj(Vh)) if not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(
+            self_shape, -1
+        ) and self_is_complex or (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            )
+        ) and self_is_complex else None
+        of_V = op_mT(op_conj(grad_Vh)) if not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(
+            self_shape, -1
+        ) and self_is_complex or (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            )
         ) else None
-        V = op_mT(op_conj(Vh)) if not (grads[0] == NULL and grads[2] == NULL) else None
-        of_V = op_mT(op_conj(grad_Vh)) if not (grads[0] == NULL and grads[2] == NULL) else None
         of_U = (
             op_sub_tensor_tensor(
                 grad_U if any_phase else op_basic_index(
@@ -1977,470 +2018,95 @@ cdef class ReducedSvdBackward0(Node):
                     1j,
                 ),
             ) if self_is_complex else grad_U
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
-        left = op_matmul(op_mT(op_conj(U)), of_U) if not (grads[0] == NULL and grads[2] == NULL) else None
+        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            )
+        ) else None
+        left = op_matmul(op_mT(op_conj(U)), of_U) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
+            self_shape, -2
+        ) > item_of(self_shape, -1) or (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            )
+        ) else None
+        right = op_matmul(Vh, of_V) if not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) or (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                    self_shape, -1
+                )
+            )
+        ) else None
+        whole = op_matmul(op_matmul(U, op_singular_inner(left, right, S, grad_S, self_is_complex)), Vh) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+                self_shape, -1
+            )
+        ) else None
         outside = op_matmul(
             op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U, left)), basic_index_of_S), Vh
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
-        gaps = op_add_tensor(
-            op_sub_tensor_tensor(
-                op_basic_index(square_of_S, np.s_[Ellipsis, None, :]),
-                op_basic_index(square_of_S, np.s_[Ellipsis, None]),
-            ),
-            op_on_diagonal(op_add_scalar(zeros_like_info(S_shape, S_dtype, S_device), 1)),
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
-        turn_u = op_sub_tensor_tensor(left, op_mT(op_conj(left))) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) else None
-        right = op_matmul(Vh, of_V) if not (grads[0] == NULL and grads[2] == NULL) else None
-        turn_v = op_sub_tensor_tensor(right, op_mT(op_conj(right))) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) else None
-        inner = op_div_tensor_tensor(
-            op_add_tensor(
-                op_mul_tensor(turn_u, basic_index_of_S), op_mul_tensor(turn_v, op_basic_index(S, np.s_[Ellipsis, None]))
-            ),
-            gaps,
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
-        slopes = (
-            op_add_tensor(
-                grad_S,
-                op_div_tensor_tensor(op_main_diagonal(op_sub_tensor_tensor(turn_u, turn_v)), op_mul_scalar(S, 4)),
-            ) if self_is_complex else grad_S
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
-        middle = op_add_tensor(inner, op_on_diagonal(op_sub_tensor_tensor(slopes, op_main_diagonal(inner)))) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) else None
+        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) else None
         inside = op_matmul(
             U, op_mT(op_conj(op_div_tensor_tensor(op_sub_tensor_tensor(of_V, op_matmul(V, right)), basic_index_of_S)))
-        ) if not (grads[0] == NULL and grads[2] == NULL) else None
+        ) if not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) else None
         set_grad_input(
             grad_inputs,
             0,
             op_matmul(op_mul_tensor(U, op_basic_index(grad_S, np.s_[Ellipsis, None, :])), Vh) if grads[
                 0
-            ] == NULL and grads[2] == NULL else op_add_tensor(
-                op_add_tensor(op_matmul(op_matmul(U, middle), Vh), outside), inside
-            ),
+            ] == NULL and grads[2] == NULL else op_add_tensor(whole, outside) if item_of(self_shape, -2) > item_of(
+                self_shape, -1
+            ) else op_add_tensor(whole, inside) if item_of(self_shape, -2) < item_of(self_shape, -1) else whole,
         )
 
     _saved_U, _raw_saved_U = saved_tensor(0)
     _saved_S, _raw_saved_S = saved_tensor(1)
     _saved_Vh, _raw_saved_Vh = saved_tensor(2)
-    _saved_self_is_complex = saved_value(0)
-    _saved_any_phase = saved_value(1)
-    _saved_U_shape = saved_value(2)
-    _saved_S_shape = saved_value(3)
-    _saved_S_dtype = saved_value(4)
-    _saved_S_device = saved_value(5)
+    _saved_self_shape = saved_value(0)
+    _saved_self_is_complex = saved_value(1)
+    _saved_any_phase = saved_value(2)
+    _saved_U_shape = saved_value(3)
 
 cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):    # transposed
     U, S, Vh, self, any_phase = given
     grad_U, grad_S, grad_Vh = gradients
     return (
         op_add_tensor(
-            op_add_tensor(
+            op_matmul(
                 op_matmul(
-                    op_matmul(
-                        U,
-                        op_add_tensor(
-                            op_div_tensor_tensor(
-                                op_add_tensor(
-                                    op_mul_tensor(
-                                        op_sub_tensor_tensor(
-                                            op_matmul(
-                                                op_mT(op_conj(U)),
-                                                op_sub_tensor_tensor(
-                                                    grad_U if any_phase else op_basic_index(
-                                                        op_phase_checked(
-                                                            op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                                            op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                            "linalg.svd",
-                                                        ),
-                                                        np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
-                                                    ),
-                                                    op_mul_scalar(
-                                                        op_where_tensor_scalar(
-                                                            op_greatest(U),
-                                                            op_div_tensor_tensor(
-                                                                op_imag(
-                                                                    op_add_tensor(
-                                                                        op_sum_dim(
-                                                                            op_mul_tensor(op_conj(U), grad_U),
-                                                                            (-2,),
-                                                                            True,
-                                                                            None,
-                                                                        ),
-                                                                        op_sum_dim(
-                                                                            op_mul_tensor(
-                                                                                op_conj(op_mT(op_conj(Vh))),
-                                                                                op_mT(op_conj(grad_Vh)),
-                                                                            ),
-                                                                            (-2,),
-                                                                            True,
-                                                                            None,
-                                                                        ),
-                                                                    ),
-                                                                ),
-                                                                op_masked_fill_scalar(
-                                                                    op_real(U), op_logical_not(op_greatest(U)), 1
-                                                                ),
-                                                            ),
-                                                            0,
-                                                        ),
-                                                        1j,
-                                                    ),
-                                                ) if is_complex(self) else grad_U,
-                                            ),
-                                            op_mT(
-                                                op_conj(
-                                                    op_matmul(
-                                                        op_mT(op_conj(U)),
-                                                        op_sub_tensor_tensor(
-                                                            grad_U if any_phase else op_basic_index(
-                                                                op_phase_checked(
-                                                                    op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                                                    op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                                    "linalg.svd",
-                                                                ),
-                                                                np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
-                                                            ),
-                                                            op_mul_scalar(
-                                                                op_where_tensor_scalar(
-                                                                    op_greatest(U),
-                                                                    op_div_tensor_tensor(
-                                                                        op_imag(
-                                                                            op_add_tensor(
-                                                                                op_sum_dim(
-                                                                                    op_mul_tensor(op_conj(U), grad_U),
-                                                                                    (-2,),
-                                                                                    True,
-                                                                                    None,
-                                                                                ),
-                                                                                op_sum_dim(
-                                                                                    op_mul_tensor(
-                                                                                        op_conj(op_mT(op_conj(Vh))),
-                                                                                        op_mT(op_conj(grad_Vh)),
-                                                                                    ),
-                                                                                    (-2,),
-                                                                                    True,
-                                                                                    None,
-                                                                                ),
-                                                                            ),
-                                                                        ),
-                                                                        op_masked_fill_scalar(
-                                                                            op_real(U),
-                                                                            op_logical_not(op_greatest(U)),
-                                                                            1,
-                                                                        ),
-                                                                    ),
-                                                                    0,
-                                                                ),
-                                                                1j,
-                                                            ),
-                                                        ) if is_complex(self) else grad_U,
-                                                    ),
-                                                ),
-                                            ),
-                                        ),
-                                        op_basic_index(S, np.s_[Ellipsis, None, :]),
-                                    ),
-                                    op_mul_tensor(
-                                        op_sub_tensor_tensor(
-                                            op_matmul(Vh, op_mT(op_conj(grad_Vh))),
-                                            op_mT(op_conj(op_matmul(Vh, op_mT(op_conj(grad_Vh))))),
-                                        ),
-                                        op_basic_index(S, np.s_[Ellipsis, None]),
-                                    ),
-                                ),
-                                op_add_tensor(
-                                    op_sub_tensor_tensor(
-                                        op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
-                                        op_basic_index(op_square(S), np.s_[Ellipsis, None]),
-                                    ),
-                                    op_on_diagonal(
-                                        op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)
-                                    ),
-                                ),
-                            ),
-                            op_on_diagonal(
-                                op_sub_tensor_tensor(
-                                    op_add_tensor(
-                                        grad_S,
-                                        op_div_tensor_tensor(
-                                            op_main_diagonal(
-                                                op_sub_tensor_tensor(
-                                                    op_sub_tensor_tensor(
-                                                        op_matmul(
-                                                            op_mT(op_conj(U)),
-                                                            op_sub_tensor_tensor(
-                                                                grad_U if any_phase else op_basic_index(
-                                                                    op_phase_checked(
-                                                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                                                        op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                                        "linalg.svd",
-                                                                    ),
-                                                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
-                                                                ),
-                                                                op_mul_scalar(
-                                                                    op_where_tensor_scalar(
-                                                                        op_greatest(U),
-                                                                        op_div_tensor_tensor(
-                                                                            op_imag(
-                                                                                op_add_tensor(
-                                                                                    op_sum_dim(
-                                                                                        op_mul_tensor(
-                                                                                            op_conj(U), grad_U
-                                                                                        ),
-                                                                                        (-2,),
-                                                                                        True,
-                                                                                        None,
-                                                                                    ),
-                                                                                    op_sum_dim(
-                                                                                        op_mul_tensor(
-                                                                                            op_conj(op_mT(op_conj(Vh))),
-                                                                                            op_mT(op_conj(grad_Vh)),
-                                                                                        ),
-                                                                                        (-2,),
-                                                                                        True,
-                                                                                        None,
-                                                                                    ),
-                                                                                ),
-                                                                            ),
-                                                                            op_masked_fill_scalar(
-                                                                                op_real(U),
-                                                                                op_logical_not(op_greatest(U)),
-                                                                                1,
-                                                                            ),
-                                                                        ),
-                                                                        0,
-                                                                    ),
-                                                                    1j,
-                                                                ),
-                                                            ) if is_complex(self) else grad_U,
-                                                        ),
-                                                        op_mT(
-                                                            op_conj(
-                                                                op_matmul(
-                                                                    op_mT(op_conj(U)),
-                                                                    op_sub_tensor_tensor(
-                                                                        grad_U if any_phase else op_basic_index(
-                                                                            op_phase_checked(
-                                                                                op_cat(
-                                                                                    [grad_U, op_mT(op_conj(grad_Vh))],
-                                                                                    -2,
-                                                                                ),
-                                                                                op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                                                "linalg.svd",
-                                                                            ),
-                                                                            np.s_[
-                                                                                Ellipsis, :item_of(shape_of(U), -2), :
-                                                                            ],
-                                                                        ),
-                                                                        op_mul_scalar(
-                                                                            op_where_tensor_scalar(
-                                                                                op_greatest(U),
-                                                                                op_div_tensor_tensor(
-                                                                                    op_imag(
-                                                                                        op_add_tensor(
-                                                                                            op_sum_dim(
-                                                                                                op_mul_tensor(
-                                                                                                    op_conj(U), grad_U
-                                                                                                ),
-                                                                                                (-2,),
-                                                                                                True,
-                                                                                                None,
-                                                                                            ),
-                                                                                            op_sum_dim(
-                                                                                                op_mul_tensor(
-                                                                                                    op_conj(
-                                                                                                        op_mT(
-                                                                                                            op_conj(Vh)
-                                                                                                        ),
-                                                                                                    ),
-                                                                                                    op_mT(
-                                                                                                        op_conj(grad_Vh)
-                                                                                                    ),
-                                                                                                ),
-                                                                                                (-2,),
-                                                                                                True,
-                                                                                                None,
-                                                                                            ),
-                                                                                        ),
-                                                                                    ),
-                                                                                    op_masked_fill_scalar(
-                                                                                        op_real(U),
-                                                                                        op_logical_not(op_greatest(U)),
-                                                                                        1,
-                                                                                    ),
-                                                                                ),
-                                                                                0,
-                                                                            ),
-                                                                            1j,
-                                                                        ),
-                                                                    ) if is_complex(self) else grad_U,
-                                                                ),
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    op_sub_tensor_tensor(
-                                                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
-                                                        op_mT(op_conj(op_matmul(Vh, op_mT(op_conj(grad_Vh))))),
-                                                    ),
-                                                ),
-                                            ),
-                                            op_mul_scalar(S, 4),
-                                        ),
-                                    ) if is_complex(self) else grad_S,
-                                    op_main_diagonal(
-                                        op_div_tensor_tensor(
-                                            op_add_tensor(
-                                                op_mul_tensor(
-                                                    op_sub_tensor_tensor(
-                                                        op_matmul(
-                                                            op_mT(op_conj(U)),
-                                                            op_sub_tensor_tensor(
-                                                                grad_U if any_phase else op_basic_index(
-                                                                    op_phase_checked(
-                                                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                                                        op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                                        "linalg.svd",
-                                                                    ),
-                                                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
-                                                                ),
-                                                                op_mul_scalar(
-                                                                    op_where_tensor_scalar(
-                                                                        op_greatest(U),
-                                                                        op_div_tensor_tensor(
-                                                                            op_imag(
-                                                                                op_add_tensor(
-                                                                                    op_sum_dim(
-                                                                                        op_mul_tensor(
-                                                                                            op_conj(U), grad_U
-                                                                                        ),
-                                                                                        (-2,),
-                                                                                        True,
-                                                                                        None,
-                                                                                    ),
-                                                                                    op_sum_dim(
-                                                                                        op_mul_tensor(
-                                                                                            op_conj(op_mT(op_conj(Vh))),
-                                                                                            op_mT(op_conj(grad_Vh)),
-                                                                                        ),
-                                                                                        (-2,),
-                                                                                        True,
-                                                                                        None,
-                                                                                    ),
-                                                                                ),
-                                                                            ),
-                                                                            op_masked_fill_scalar(
-                                                                                op_real(U),
-                                                                                op_logical_not(op_greatest(U)),
-                                                                                1,
-                                                                            ),
-                                                                        ),
-                                                                        0,
-                                                                    ),
-                                                                    1j,
-                                                                ),
-                                                            ) if is_complex(self) else grad_U,
-                                                        ),
-                                                        op_mT(
-                                                            op_conj(
-                                                                op_matmul(
-                                                                    op_mT(op_conj(U)),
-                                                                    op_sub_tensor_tensor(
-                                                                        grad_U if any_phase else op_basic_index(
-                                                                            op_phase_checked(
-                                                                                op_cat(
-                                                                                    [grad_U, op_mT(op_conj(grad_Vh))],
-                                                                                    -2,
-                                                                                ),
-                                                                                op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                                                "linalg.svd",
-                                                                            ),
-                                                                            np.s_[
-                                                                                Ellipsis, :item_of(shape_of(U), -2), :
-                                                                            ],
-                                                                        ),
-                                                                        op_mul_scalar(
-                                                                            op_where_tensor_scalar(
-                                                                                op_greatest(U),
-                                                                                op_div_tensor_tensor(
-                                                                                    op_imag(
-                                                                                        op_add_tensor(
-                                                                                            op_sum_dim(
-                                                                                                op_mul_tensor(
-                                                                                                    op_conj(U), grad_U
-                                                                                                ),
-                                                                                                (-2,),
-                                                                                                True,
-                                                                                                None,
-                                                                                            ),
-                                                                                            op_sum_dim(
-                                                                                                op_mul_tensor(
-                                                                                                    op_conj(
-                                                                                                        op_mT(
-                                                                                                            op_conj(Vh)
-                                                                                                        ),
-                                                                                                    ),
-                                                                                                    op_mT(
-                                                                                                        op_conj(grad_Vh)
-                                                                                                    ),
-                                                                                                ),
-                                                                                                (-2,),
-                                                                                                True,
-                                                                                                None,
-                                                                                            ),
-                                                                                        ),
-                                                                                    ),
-                                                                                    op_masked_fill_scalar(
-                                                                                        op_real(U),
-                                                                                        op_logical_not(op_greatest(U)),
-                                                                                        1,
-                                                                                    ),
-                                                                                ),
-                                                                                0,
-                                                                            ),
-                                                                            1j,
-                                                                        ),
-                                                                    ) if is_complex(self) else grad_U,
-                                                                ),
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    op_basic_index(S, np.s_[Ellipsis, None, :]),
-                                                ),
-                                                op_mul_tensor(
-                                                    op_sub_tensor_tensor(
-                                                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
-                                                        op_mT(op_conj(op_matmul(Vh, op_mT(op_conj(grad_Vh))))),
-                                                    ),
-                                                    op_basic_index(S, np.s_[Ellipsis, None]),
-                                                ),
-                                            ),
-                                            op_add_tensor(
-                                                op_sub_tensor_tensor(
-                                                    op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
-                                                    op_basic_index(op_square(S), np.s_[Ellipsis, None]),
-                                                ),
-                                                op_on_diagonal(
-                                                    op_add_scalar(
-                                                        zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1
-                                                    ),
-                                                ),
-                                            ),
-                                        ),
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                    Vh,
-                ),
-                op_matmul(
-                    op_div_tensor_tensor(
-                        op_sub_tensor_tensor(
+                    U,
+                    op_singular_inner(
+                        op_matmul(
+                            op_mT(op_conj(U)),
                             op_sub_tensor_tensor(
                                 grad_U if any_phase else op_basic_index(
                                     op_phase_checked(
@@ -2474,54 +2140,143 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                                     1j,
                                 ),
                             ) if is_complex(self) else grad_U,
-                            op_matmul(
-                                U,
-                                op_matmul(
-                                    op_mT(op_conj(U)),
-                                    op_sub_tensor_tensor(
-                                        grad_U if any_phase else op_basic_index(
-                                            op_phase_checked(
-                                                op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                                op_cat([U, op_mT(op_conj(Vh))], -2),
-                                                "linalg.svd",
+                        ),
+                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
+                        S,
+                        grad_S,
+                        is_complex(self),
+                    ),
+                ),
+                Vh,
+            ),
+            op_matmul(
+                op_div_tensor_tensor(
+                    op_sub_tensor_tensor(
+                        op_sub_tensor_tensor(
+                            grad_U if any_phase else op_basic_index(
+                                op_phase_checked(
+                                    op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                    op_cat([U, op_mT(op_conj(Vh))], -2),
+                                    "linalg.svd",
+                                ),
+                                np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                            ),
+                            op_mul_scalar(
+                                op_where_tensor_scalar(
+                                    op_greatest(U),
+                                    op_div_tensor_tensor(
+                                        op_imag(
+                                            op_add_tensor(
+                                                op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
+                                                op_sum_dim(
+                                                    op_mul_tensor(op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))),
+                                                    (-2,),
+                                                    True,
+                                                    None,
+                                                ),
                                             ),
-                                            np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
                                         ),
-                                        op_mul_scalar(
-                                            op_where_tensor_scalar(
-                                                op_greatest(U),
-                                                op_div_tensor_tensor(
-                                                    op_imag(
-                                                        op_add_tensor(
-                                                            op_sum_dim(
-                                                                op_mul_tensor(op_conj(U), grad_U), (-2,), True, None
+                                        op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
+                                    ),
+                                    0,
+                                ),
+                                1j,
+                            ),
+                        ) if is_complex(self) else grad_U,
+                        op_matmul(
+                            U,
+                            op_matmul(
+                                op_mT(op_conj(U)),
+                                op_sub_tensor_tensor(
+                                    grad_U if any_phase else op_basic_index(
+                                        op_phase_checked(
+                                            op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                            op_cat([U, op_mT(op_conj(Vh))], -2),
+                                            "linalg.svd",
+                                        ),
+                                        np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                    ),
+                                    op_mul_scalar(
+                                        op_where_tensor_scalar(
+                                            op_greatest(U),
+                                            op_div_tensor_tensor(
+                                                op_imag(
+                                                    op_add_tensor(
+                                                        op_sum_dim(
+                                                            op_mul_tensor(op_conj(U), grad_U), (-2,), True, None
+                                                        ),
+                                                        op_sum_dim(
+                                                            op_mul_tensor(
+                                                                op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))
                                                             ),
-                                                            op_sum_dim(
-                                                                op_mul_tensor(
-                                                                    op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))
-                                                                ),
-                                                                (-2,),
-                                                                True,
-                                                                None,
-                                                            ),
+                                                            (-2,),
+                                                            True,
+                                                            None,
                                                         ),
                                                     ),
-                                                    op_masked_fill_scalar(
-                                                        op_real(U), op_logical_not(op_greatest(U)), 1
-                                                    ),
                                                 ),
-                                                0,
+                                                op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
                                             ),
-                                            1j,
+                                            0,
                                         ),
-                                    ) if is_complex(self) else grad_U,
-                                ),
+                                        1j,
+                                    ),
+                                ) if is_complex(self) else grad_U,
                             ),
                         ),
-                        op_basic_index(S, np.s_[Ellipsis, None, :]),
                     ),
-                    Vh,
+                    op_basic_index(S, np.s_[Ellipsis, None, :]),
                 ),
+                Vh,
+            ),
+        ) if item_of(shape_of(self), -2) > item_of(shape_of(self), -1) else op_add_tensor(
+            op_matmul(
+                op_matmul(
+                    U,
+                    op_singular_inner(
+                        op_matmul(
+                            op_mT(op_conj(U)),
+                            op_sub_tensor_tensor(
+                                grad_U if any_phase else op_basic_index(
+                                    op_phase_checked(
+                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                        op_cat([U, op_mT(op_conj(Vh))], -2),
+                                        "linalg.svd",
+                                    ),
+                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                ),
+                                op_mul_scalar(
+                                    op_where_tensor_scalar(
+                                        op_greatest(U),
+                                        op_div_tensor_tensor(
+                                            op_imag(
+                                                op_add_tensor(
+                                                    op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
+                                                    op_sum_dim(
+                                                        op_mul_tensor(
+                                                            op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))
+                                                        ),
+                                                        (-2,),
+                                                        True,
+                                                        None,
+                                                    ),
+                                                ),
+                                            ),
+                                            op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
+                                        ),
+                                        0,
+                                    ),
+                                    1j,
+                                ),
+                            ) if is_complex(self) else grad_U,
+                        ),
+                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
+                        S,
+                        grad_S,
+                        is_complex(self),
+                    ),
+                ),
+                Vh,
             ),
             op_matmul(
                 U,
@@ -2537,6 +2292,51 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                     ),
                 ),
             ),
+        ) if item_of(shape_of(self), -2) < item_of(shape_of(self), -1) else op_matmul(
+            op_matmul(
+                U,
+                op_singular_inner(
+                    op_matmul(
+                        op_mT(op_conj(U)),
+                        op_sub_tensor_tensor(
+                            grad_U if any_phase else op_basic_index(
+                                op_phase_checked(
+                                    op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                    op_cat([U, op_mT(op_conj(Vh))], -2),
+                                    "linalg.svd",
+                                ),
+                                np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                            ),
+                            op_mul_scalar(
+                                op_where_tensor_scalar(
+                                    op_greatest(U),
+                                    op_div_tensor_tensor(
+                                        op_imag(
+                                            op_add_tensor(
+                                                op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
+                                                op_sum_dim(
+                                                    op_mul_tensor(op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))),
+                                                    (-2,),
+                                                    True,
+                                                    None,
+                                                ),
+                                            ),
+                                        ),
+                                        op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
+                                    ),
+                                    0,
+                                ),
+                                1j,
+                            ),
+                        ) if is_complex(self) else grad_U,
+                    ),
+                    op_matmul(Vh, op_mT(op_conj(grad_Vh))),
+                    S,
+                    grad_S,
+                    is_complex(self),
+                ),
+            ),
+            Vh,
         ),
     )
 
@@ -2553,17 +2353,15 @@ cdef tuple op_reduced_svd(TensorBase self, bint any_phase):
     cdef Node node
     if requires_grad_1(self):
         node = <Node>ReducedSvdBackward0.__new__(ReducedSvdBackward0)
-        connect_1(node, 3, 6, self)
-        set_value(node, 0, is_complex(self))
-        set_value(node, 1, any_phase)
+        connect_1(node, 3, 4, self)
+        set_value(node, 0, shape_of(self))
+        set_value(node, 1, is_complex(self))
+        set_value(node, 2, any_phase)
         set_history_list([U, S, Vh], node)
         save_output(node, 0, U)
         save_output(node, 1, S)
         save_output(node, 2, Vh)
-        set_value(node, 2, shape_of(U))
-        set_value(node, 3, shape_of(S))
-        set_value(node, 4, dtype_of(S))
-        set_value(node, 5, device_of(S))
+        set_value(node, 3, shape_of(U))
     if has_tangent_1(self):
         carry_transposed((U, S, Vh), (self,), tangents_reduced_svd, (U, S, Vh, self, any_phase))
     if depth:
@@ -2601,21 +2399,480 @@ def reduced_svd(input, any_phase=True):
         V = mT(conj(Vh))
         of_V = mT(conj(grad_Vh))
         of_U = in_step(grad_U, of_V, U, V, self.is_complex(), any_phase)
-        gaps = square(S)[..., None, :] - square(S)[..., None] + on_diagonal(ones_like(S))
         left = matmul(mT(conj(U)), of_U)
         right = matmul(Vh, of_V)
-        turn_u = left - mT(conj(left))
-        turn_v = right - mT(conj(right))
-        inner = (turn_u * S[..., None, :] + turn_v * S[..., None]) / gaps
-        slopes = grad_S + main_diagonal(turn_u - turn_v) / (4 * S) if self.is_complex() else grad_S
-        middle = inner + on_diagonal(slopes - main_diagonal(inner))
+        whole = matmul(matmul(U, singular_inner(left, right, S, grad_S, self.is_complex())), Vh)
         outside = matmul((of_U - matmul(U, left)) / S[..., None, :], Vh)
         inside = matmul(U, mT(conj((of_V - matmul(V, right)) / S[..., None, :])))
-        input: matmul(U * grad_S[..., None, :], Vh) if grad_U is None and grad_Vh is None else matmul(matmul(U, middle),
-        Vh) + outside + inside
+        input: matmul(U * grad_S[..., None, :], Vh) if grad_U is None and grad_Vh is None else whole + outside if
+        self.shape[-2] > self.shape[-1] else whole + inside if self.shape[-2] < self.shape[-1] else whole
         result: transposed
     """
     return call_reduced_svd(input, any_phase)
+
+
+# ---- singular_inner(Tensor self, Tensor other, Tensor S, Tensor slopes, bool turns) -> Tensor
+
+cdef class SingularInnerBackward0(Node):
+    """Backward of ``singular_inner``."""
+
+    # Saves self, other, slopes and result for the gradient of S, S for the gradients of self, other and S.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, other, S, slopes, result, square_of_S, conj_part, main_diagonal_part
+        cdef TensorBase basic_index_of_S_2, basic_index_of_S, gaps, turn_u, turn_v, steps, of_phase, of_v, phase
+        cdef TensorBase of_u
+        cdef object S_shape, S_dtype, S_device, turns
+        if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 2):
+            S = unpack(self, 2)
+            square_of_S = op_square(S)
+        if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 3):
+            turns = value_of(self, 3)
+            main_diagonal_part = op_main_diagonal(grad) if wants(wanted, 0) and turns or wants(
+                wanted, 1
+            ) and turns or wants(wanted, 3) else None
+        if wants(wanted, 1) or wants(wanted, 2):
+            basic_index_of_S_2 = op_basic_index(S, np.s_[Ellipsis, None])
+        if wants(wanted, 0) or wants(wanted, 2):
+            basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :])
+        if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 2):
+            S_shape = value_of(self, 0)
+            S_dtype = value_of(self, 1)
+            S_device = value_of(self, 2)
+            gaps = op_add_tensor(
+                op_sub_tensor_tensor(
+                    op_basic_index(square_of_S, np.s_[Ellipsis, None, :]),
+                    op_basic_index(square_of_S, np.s_[Ellipsis, None]),
+                ),
+                op_on_diagonal(op_add_scalar(zeros_like_info(S_shape, S_dtype, S_device), 1)),
+            )
+        if wants(wanted, 0) or wants(wanted, 1):
+            phase = op_mul_scalar(op_imag(main_diagonal_part), 1j) if wants(wanted, 0) and turns or wants(
+                wanted, 1
+            ) and turns else None
+        if wants(wanted, 0):    # self
+            of_u = op_div_tensor_tensor(op_mul_tensor(grad, basic_index_of_S), gaps)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_add_tensor(
+                    op_sub_tensor_tensor(of_u, op_mT(op_conj(of_u))),
+                    op_on_diagonal(
+                        op_mul_tensor(phase, op_sub_tensor_tensor(op_div_scalar_tensor(0.5, S), op_mul_scalar(S, 2)))
+                    ),
+                ) if turns else op_sub_tensor_tensor(of_u, op_mT(of_u)),
+            )
+        if wants(wanted, 1):    # other
+            of_v = op_div_tensor_tensor(op_mul_tensor(grad, basic_index_of_S_2), gaps)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_sub_tensor_tensor(
+                    op_sub_tensor_tensor(of_v, op_mT(op_conj(of_v))),
+                    op_on_diagonal(
+                        op_mul_tensor(phase, op_add_tensor(op_div_scalar_tensor(0.5, S), op_mul_scalar(S, 2)))
+                    ),
+                ) if turns else op_sub_tensor_tensor(of_v, op_mT(of_v)),
+            )
+        if wants(wanted, 2):    # S
+            self_ = unpack(self, 0)
+            other = unpack(self, 1)
+            slopes = unpack(self, 3)
+            result = unpack(self, 4)
+            turns = value_of(self, 3)
+            conj_part = op_conj(grad)
+            turn_u = op_sub_tensor_tensor(self_, op_mT(op_conj(self_)))
+            turn_v = op_sub_tensor_tensor(other, op_mT(op_conj(other)))
+            steps = op_add_tensor(
+                op_sum_dim(
+                    op_div_tensor_tensor(
+                        op_real(
+                            op_mul_tensor(
+                                conj_part,
+                                op_sub_tensor_tensor(turn_u, op_mul_tensor(op_mul_scalar(basic_index_of_S, 2), result)),
+                            ),
+                        ),
+                        gaps,
+                    ),
+                    (-2,),
+                    False,
+                    None,
+                ),
+                op_sum_dim(
+                    op_div_tensor_tensor(
+                        op_real(
+                            op_mul_tensor(
+                                conj_part,
+                                op_add_tensor(turn_v, op_mul_tensor(op_mul_scalar(basic_index_of_S_2, 2), result)),
+                            ),
+                        ),
+                        gaps,
+                    ),
+                    (-1,),
+                    False,
+                    None,
+                ),
+            )
+            of_phase = op_sub_tensor_tensor(
+                op_div_tensor_tensor(op_sub_tensor_tensor(slopes, op_main_diagonal(result)), S),
+                op_main_diagonal(op_add_tensor(turn_u, turn_v)),
+            ) if turns else None
+            set_grad_input(
+                grad_inputs,
+                2,
+                op_add_tensor(
+                    steps, op_real(op_mul_tensor(op_conj(op_main_diagonal(grad)), of_phase))
+                ) if turns else steps,
+            )
+        if wants(wanted, 3):    # slopes
+            set_grad_input(grad_inputs, 3, op_real(main_diagonal_part))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
+    _saved_S, _raw_saved_S = saved_tensor(2)
+    _saved_slopes, _raw_saved_slopes = saved_tensor(3)
+    _saved_result, _raw_saved_result = saved_tensor(4)
+    _saved_S_shape = saved_value(0)
+    _saved_S_dtype = saved_value(1)
+    _saved_S_device = saved_value(2)
+    _saved_turns = saved_value(3)
+
+cdef tuple tangents_singular_inner(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, other_t, S_t, slopes_t = tangents
+    result, self, other, S, slopes, turns = given
+    grad, = gradients
+    return (
+        (
+            op_add_tensor(
+                op_sub_tensor_tensor(
+                    op_div_tensor_tensor(
+                        op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None, :])),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                    op_mT(
+                        op_conj(
+                            op_div_tensor_tensor(
+                                op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None, :])),
+                                op_add_tensor(
+                                    op_sub_tensor_tensor(
+                                        op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                        op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                                    ),
+                                    op_on_diagonal(
+                                        op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)
+                                    ),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+                op_on_diagonal(
+                    op_mul_tensor(
+                        op_mul_scalar(op_imag(op_main_diagonal(grad)), 1j),
+                        op_sub_tensor_tensor(op_div_scalar_tensor(0.5, S), op_mul_scalar(S, 2)),
+                    ),
+                ),
+            ) if turns else op_sub_tensor_tensor(
+                op_div_tensor_tensor(
+                    op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None, :])),
+                    op_add_tensor(
+                        op_sub_tensor_tensor(
+                            op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                            op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                        ),
+                        op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                    ),
+                ),
+                op_mT(
+                    op_div_tensor_tensor(
+                        op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None, :])),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                ),
+            )
+        ) if self_t is not None else None,
+        (
+            op_sub_tensor_tensor(
+                op_sub_tensor_tensor(
+                    op_div_tensor_tensor(
+                        op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None])),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                    op_mT(
+                        op_conj(
+                            op_div_tensor_tensor(
+                                op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None])),
+                                op_add_tensor(
+                                    op_sub_tensor_tensor(
+                                        op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                        op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                                    ),
+                                    op_on_diagonal(
+                                        op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)
+                                    ),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+                op_on_diagonal(
+                    op_mul_tensor(
+                        op_mul_scalar(op_imag(op_main_diagonal(grad)), 1j),
+                        op_add_tensor(op_div_scalar_tensor(0.5, S), op_mul_scalar(S, 2)),
+                    ),
+                ),
+            ) if turns else op_sub_tensor_tensor(
+                op_div_tensor_tensor(
+                    op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None])),
+                    op_add_tensor(
+                        op_sub_tensor_tensor(
+                            op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                            op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                        ),
+                        op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                    ),
+                ),
+                op_mT(
+                    op_div_tensor_tensor(
+                        op_mul_tensor(grad, op_basic_index(S, np.s_[Ellipsis, None])),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                ),
+            )
+        ) if other_t is not None else None,
+        (
+            op_add_tensor(
+                op_add_tensor(
+                    op_sum_dim(
+                        op_div_tensor_tensor(
+                            op_real(
+                                op_mul_tensor(
+                                    op_conj(grad),
+                                    op_sub_tensor_tensor(
+                                        op_sub_tensor_tensor(self, op_mT(op_conj(self))),
+                                        op_mul_tensor(
+                                            op_mul_scalar(op_basic_index(S, np.s_[Ellipsis, None, :]), 2), result
+                                        ),
+                                    ),
+                                ),
+                            ),
+                            op_add_tensor(
+                                op_sub_tensor_tensor(
+                                    op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                    op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                                ),
+                                op_on_diagonal(
+                                    op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)
+                                ),
+                            ),
+                        ),
+                        (-2,),
+                        False,
+                        None,
+                    ),
+                    op_sum_dim(
+                        op_div_tensor_tensor(
+                            op_real(
+                                op_mul_tensor(
+                                    op_conj(grad),
+                                    op_add_tensor(
+                                        op_sub_tensor_tensor(other, op_mT(op_conj(other))),
+                                        op_mul_tensor(
+                                            op_mul_scalar(op_basic_index(S, np.s_[Ellipsis, None]), 2), result
+                                        ),
+                                    ),
+                                ),
+                            ),
+                            op_add_tensor(
+                                op_sub_tensor_tensor(
+                                    op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                    op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                                ),
+                                op_on_diagonal(
+                                    op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)
+                                ),
+                            ),
+                        ),
+                        (-1,),
+                        False,
+                        None,
+                    ),
+                ),
+                op_real(
+                    op_mul_tensor(
+                        op_conj(op_main_diagonal(grad)),
+                        op_sub_tensor_tensor(
+                            op_div_tensor_tensor(op_sub_tensor_tensor(slopes, op_main_diagonal(result)), S),
+                            op_main_diagonal(
+                                op_add_tensor(
+                                    op_sub_tensor_tensor(self, op_mT(op_conj(self))),
+                                    op_sub_tensor_tensor(other, op_mT(op_conj(other))),
+                                ),
+                            ),
+                        ),
+                    ),
+                ),
+            ) if turns else op_add_tensor(
+                op_sum_dim(
+                    op_div_tensor_tensor(
+                        op_real(
+                            op_mul_tensor(
+                                op_conj(grad),
+                                op_sub_tensor_tensor(
+                                    op_sub_tensor_tensor(self, op_mT(op_conj(self))),
+                                    op_mul_tensor(
+                                        op_mul_scalar(op_basic_index(S, np.s_[Ellipsis, None, :]), 2), result
+                                    ),
+                                ),
+                            ),
+                        ),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                    (-2,),
+                    False,
+                    None,
+                ),
+                op_sum_dim(
+                    op_div_tensor_tensor(
+                        op_real(
+                            op_mul_tensor(
+                                op_conj(grad),
+                                op_add_tensor(
+                                    op_sub_tensor_tensor(other, op_mT(op_conj(other))),
+                                    op_mul_tensor(op_mul_scalar(op_basic_index(S, np.s_[Ellipsis, None]), 2), result),
+                                ),
+                            ),
+                        ),
+                        op_add_tensor(
+                            op_sub_tensor_tensor(
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None, :]),
+                                op_basic_index(op_square(S), np.s_[Ellipsis, None]),
+                            ),
+                            op_on_diagonal(op_add_scalar(zeros_like_info(shape_of(S), dtype_of(S), device_of(S)), 1)),
+                        ),
+                    ),
+                    (-1,),
+                    False,
+                    None,
+                ),
+            )
+        ) if S_t is not None else None,
+        op_real(op_main_diagonal(grad)) if slopes_t is not None else None,
+    )
+
+cdef TensorBase op_singular_inner(TensorBase self, TensorBase other, TensorBase S, TensorBase slopes, bint turns):
+    cdef int depth = begin_replaceable_op(
+        "singular_inner", (self, other, S, slopes, turns), &batched_singular_inner
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        spectral_slopes.singular_inner_of(array_of(self), array_of(other), array_of(S), array_of(slopes))
+    )
+    cdef Node node
+    if requires_grad_3(self, other, S) or requires_grad_1(slopes):
+        node = <Node>SingularInnerBackward0.__new__(SingularInnerBackward0)
+        node.init(4, 5, 4)
+        collect_edge(node, 0, self)
+        collect_edge(node, 1, other)
+        collect_edge(node, 2, S)
+        collect_edge(node, 3, slopes)
+        if node.edges[2].node != NULL:
+            save_input(node, 0, self)
+            save_input(node, 1, other)
+            save_input(node, 3, slopes)
+        if node.edges[0].node != NULL or node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 2, S)
+            set_value(node, 0, shape_of(S))
+            set_value(node, 1, dtype_of(S))
+            set_value(node, 2, device_of(S))
+            set_value(node, 3, turns)
+        set_history(result, node)
+        if node.edges[2].node != NULL:
+            save_output(node, 4, result)
+    if has_tangent_3(self, other, S) or has_tangent_1(slopes):
+        carry_transposed(
+            (result,), (self, other, S, slopes), tangents_singular_inner, (result, self, other, S, slopes, turns)
+        )
+    return ended(depth, result)
+
+cdef object packed_singular_inner(tuple operands):
+    return op_singular_inner(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef BatchRule batched_singular_inner
+batched_singular_inner = BatchRule(b"singular_inner", of_cores, b"2211.", packed_singular_inner, NULL)
+
+def call_singular_inner(self, other, S, slopes, turns):
+    return op_singular_inner(
+        as_tensor_operand(self, "singular_inner", "input", 1, other),
+        as_tensor_operand(other, "singular_inner", "other", 2, self),
+        as_tensor_operand(S, "singular_inner", "S", 3, self),
+        as_tensor_operand(slopes, "singular_inner", "slopes", 4, self),
+        as_bool(turns, "singular_inner", "turns", 5),
+    )
+
+def singular_inner(input, other, S, slopes, turns):
+    """.
+
+    ``singular_inner(Tensor self, Tensor other, Tensor S, Tensor slopes, bool turns) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    S : Tensor
+    slopes : Tensor
+    turns : bool
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        gaps = square(S)[..., None, :] - square(S)[..., None] + on_diagonal(ones_like(S))
+        turn_u = self - mT(conj(self))
+        turn_v = other - mT(conj(other))
+        of_u = grad * S[..., None, :] / gaps
+        of_v = grad * S[..., None] / gaps
+        phase = 1j * imag(main_diagonal(grad))
+        steps = sum(real(conj(grad) * (turn_u - 2 * S[..., None, :] * result)) / gaps, [-2]) + sum(real(conj(grad) *
+        (turn_v + 2 * S[..., None] * result)) / gaps, [-1])
+        of_phase = (slopes - main_diagonal(result)) / S - main_diagonal(turn_u + turn_v)
+        input: of_u - mT(conj(of_u)) + on_diagonal(phase * (0.5 / S - 2 * S)) if turns else of_u - mT(of_u)
+        other: of_v - mT(conj(of_v)) - on_diagonal(phase * (0.5 / S + 2 * S)) if turns else of_v - mT(of_v)
+        S: steps + real(conj(main_diagonal(grad)) * of_phase) if turns else steps
+        slopes: real(main_diagonal(grad))
+        result: transposed
+    """
+    return call_singular_inner(input, other, S, slopes, turns)
 
 
 # ---- whole_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)

@@ -133,9 +133,9 @@ def hermitian_part_of(a: Array, triangle: str, op: str) -> Array:
     return elimination.hermitian(readable(a), triangle in "Ll")
 
 
-def mean_of_both(a: Array) -> Array:
-    """Every element of a matrix and of its adjoint takes part, and so has a derivative."""
-    return elimination.mean_with_adjoint(readable(a))
+def hermitian_mean_of(a: Array) -> Array:
+    """Half the sum of a matrix and its adjoint."""
+    return array_without_data(a.shape, a.dtype) if has_no_data(a) else elimination.mean_with_adjoint(a)
 
 
 def _adjoint(a: Array) -> Array:
@@ -143,8 +143,11 @@ def _adjoint(a: Array) -> Array:
 
 
 def hermitian_eigen_of(a: Array) -> tuple[Array, Array]:
-    values, vectors = converged("linalg.eigh", eigenvalues.eigh, mean_of_both(a))
-    values, vectors = like_given(a, values, vectors * phases_of(vectors))
+    """The gradient, which is Hermitian, is that of the mean of a matrix and its adjoint."""
+    values, vectors = converged("linalg.eigh", eigenvalues.eigh, readable(a))
+    if vectors.dtype.kind == "c":
+        vectors = vectors * phases_of(vectors)
+    values, vectors = like_given(a, values, vectors)
     return values, vectors
 
 
