@@ -1948,7 +1948,7 @@ cdef class ReducedSvdBackward0(Node):
         cdef TensorBase grad_U = gradient_or_zeros(self, grads, 0)
         cdef TensorBase grad_S = gradient_or_zeros(self, grads, 1)
         cdef TensorBase grad_Vh = gradient_or_zeros(self, grads, 2)
-        cdef TensorBase basic_index_of_S, V, of_V, of_U, left, right, whole, outside, inside
+        cdef TensorBase basic_index_of_S, V, of_V, of_U, left, outside, right, inside, inner
         cdef TensorBase U = unpack(self, 0)
         cdef TensorBase S = unpack(self, 1)
         cdef TensorBase Vh = unpack(self, 2)
@@ -1958,43 +1958,39 @@ cdef class ReducedSvdBackward0(Node):
         cdef object U_shape = value_of(self, 3)
         basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :]) if not (
             grads[0] == NULL and grads[2] == NULL
-        ) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) else None
-        V = op_mT(op_conj(Vh)) if not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(
-            self_shape, -1
-        ) and self_is_complex or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            ) or not (grads[0] == NULL and grads[2] == NULL) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            )
-        ) and self_is_complex else None
-        of_V = op_mT(op_conj(grad_Vh)) if not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(
-            self_shape, -1
-        ) and self_is_complex or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            ) or not (grads[0] == NULL and grads[2] == NULL) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            )
+        ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
         ) else None
+        V = op_mT(op_conj(Vh)) if (
+            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
+                grads[0] == NULL and grads[2] == NULL
+            ) and (
+                not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(
+                    self_shape, -1
+                )
+            ) or not (grads[0] == NULL and grads[2] == NULL) and (
+                not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
+                    self_shape, -1
+                )
+            )
+        ) and self_is_complex or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(
+            self_shape, -1
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) and self_is_complex else None
+        of_V = op_mT(op_conj(grad_Vh)) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
+            self_shape, -2
+        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
+                self_shape, -1
+            )
+        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
+            grads[0] == NULL and grads[2] == NULL
+        ) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) and self_is_complex else None
         of_U = (
             op_sub_tensor_tensor(
                 grad_U if any_phase else op_basic_index(
@@ -2018,74 +2014,67 @@ cdef class ReducedSvdBackward0(Node):
                     1j,
                 ),
             ) if self_is_complex else grad_U
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            ) or not (grads[0] == NULL and grads[2] == NULL) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
+        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
+            grads[0] == NULL and grads[2] == NULL
+        ) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
+                self_shape, -1
             )
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
         ) else None
         left = op_matmul(op_mT(op_conj(U)), of_U) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
             self_shape, -2
-        ) > item_of(self_shape, -1) or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            ) or not (grads[0] == NULL and grads[2] == NULL) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            )
-        ) else None
-        right = op_matmul(Vh, of_V) if not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            ) or not (grads[0] == NULL and grads[2] == NULL) and (
-                not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
-                    self_shape, -1
-                )
-            )
-        ) else None
-        whole = op_matmul(op_matmul(U, op_singular_inner(left, right, S, grad_S, self_is_complex)), Vh) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and item_of(self_shape, -2) > item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
         ) or not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and not item_of(self_shape, -2) < item_of(
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
                 self_shape, -1
             )
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
         ) else None
-        outside = op_matmul(
-            op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U, left)), basic_index_of_S), Vh
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) > item_of(self_shape, -1) else None
-        inside = op_matmul(
-            U, op_mT(op_conj(op_div_tensor_tensor(op_sub_tensor_tensor(of_V, op_matmul(V, right)), basic_index_of_S)))
-        ) if not (grads[0] == NULL and grads[2] == NULL) and (
-            not item_of(self_shape, -2) > item_of(self_shape, -1) and item_of(self_shape, -2) < item_of(self_shape, -1)
+        outside = op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U, left)), basic_index_of_S) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) else None
+        right = op_matmul(Vh, of_V) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
+            self_shape, -2
+        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
+                self_shape, -1
+            )
+        ) or not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) else None
+        inside = op_mT(
+            op_conj(op_div_tensor_tensor(op_sub_tensor_tensor(of_V, op_matmul(V, right)), basic_index_of_S))
+        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) else None
+        inner = op_singular_inner(left, right, S, grad_S, self_is_complex) if not (
+            grads[0] == NULL and grads[2] == NULL
+        ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and item_of(self_shape, -2) > item_of(self_shape, -1)
+        ) or not (grads[0] == NULL and grads[2] == NULL) and (
+            not item_of(self_shape, -2) < item_of(self_shape, -1) and not item_of(self_shape, -2) > item_of(
+                self_shape, -1
+            )
         ) else None
         set_grad_input(
             grad_inputs,
             0,
             op_matmul(op_mul_tensor(U, op_basic_index(grad_S, np.s_[Ellipsis, None, :])), Vh) if grads[
                 0
-            ] == NULL and grads[2] == NULL else op_add_tensor(whole, outside) if item_of(self_shape, -2) > item_of(
-                self_shape, -1
-            ) else op_add_tensor(whole, inside) if item_of(self_shape, -2) < item_of(self_shape, -1) else whole,
+            ] == NULL and grads[2] == NULL else op_add_tensor(
+                op_matmul(op_matmul(U, inner), Vh), op_matmul(U, inside)
+            ) if item_of(self_shape, -2) < item_of(self_shape, -1) else op_matmul(
+                op_add_tensor(op_matmul(U, inner), outside) if item_of(self_shape, -2) > item_of(
+                    self_shape, -1
+                ) else op_matmul(U, inner),
+                Vh,
+            ),
         )
 
     _saved_U, _raw_saved_U = saved_tensor(0)
@@ -2150,6 +2139,66 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                 Vh,
             ),
             op_matmul(
+                U,
+                op_mT(
+                    op_conj(
+                        op_div_tensor_tensor(
+                            op_sub_tensor_tensor(
+                                op_mT(op_conj(grad_Vh)),
+                                op_matmul(op_mT(op_conj(Vh)), op_matmul(Vh, op_mT(op_conj(grad_Vh)))),
+                            ),
+                            op_basic_index(S, np.s_[Ellipsis, None, :]),
+                        ),
+                    ),
+                ),
+            ),
+        ) if item_of(shape_of(self), -2) < item_of(shape_of(self), -1) else op_matmul(
+            op_add_tensor(
+                op_matmul(
+                    U,
+                    op_singular_inner(
+                        op_matmul(
+                            op_mT(op_conj(U)),
+                            op_sub_tensor_tensor(
+                                grad_U if any_phase else op_basic_index(
+                                    op_phase_checked(
+                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
+                                        op_cat([U, op_mT(op_conj(Vh))], -2),
+                                        "linalg.svd",
+                                    ),
+                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
+                                ),
+                                op_mul_scalar(
+                                    op_where_tensor_scalar(
+                                        op_greatest(U),
+                                        op_div_tensor_tensor(
+                                            op_imag(
+                                                op_add_tensor(
+                                                    op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
+                                                    op_sum_dim(
+                                                        op_mul_tensor(
+                                                            op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))
+                                                        ),
+                                                        (-2,),
+                                                        True,
+                                                        None,
+                                                    ),
+                                                ),
+                                            ),
+                                            op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
+                                        ),
+                                        0,
+                                    ),
+                                    1j,
+                                ),
+                            ) if is_complex(self) else grad_U,
+                        ),
+                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
+                        S,
+                        grad_S,
+                        is_complex(self),
+                    ),
+                ),
                 op_div_tensor_tensor(
                     op_sub_tensor_tensor(
                         op_sub_tensor_tensor(
@@ -2227,73 +2276,7 @@ cdef tuple tangents_reduced_svd(list gradients, tuple tangents, tuple given):   
                     ),
                     op_basic_index(S, np.s_[Ellipsis, None, :]),
                 ),
-                Vh,
-            ),
-        ) if item_of(shape_of(self), -2) > item_of(shape_of(self), -1) else op_add_tensor(
-            op_matmul(
-                op_matmul(
-                    U,
-                    op_singular_inner(
-                        op_matmul(
-                            op_mT(op_conj(U)),
-                            op_sub_tensor_tensor(
-                                grad_U if any_phase else op_basic_index(
-                                    op_phase_checked(
-                                        op_cat([grad_U, op_mT(op_conj(grad_Vh))], -2),
-                                        op_cat([U, op_mT(op_conj(Vh))], -2),
-                                        "linalg.svd",
-                                    ),
-                                    np.s_[Ellipsis, :item_of(shape_of(U), -2), :],
-                                ),
-                                op_mul_scalar(
-                                    op_where_tensor_scalar(
-                                        op_greatest(U),
-                                        op_div_tensor_tensor(
-                                            op_imag(
-                                                op_add_tensor(
-                                                    op_sum_dim(op_mul_tensor(op_conj(U), grad_U), (-2,), True, None),
-                                                    op_sum_dim(
-                                                        op_mul_tensor(
-                                                            op_conj(op_mT(op_conj(Vh))), op_mT(op_conj(grad_Vh))
-                                                        ),
-                                                        (-2,),
-                                                        True,
-                                                        None,
-                                                    ),
-                                                ),
-                                            ),
-                                            op_masked_fill_scalar(op_real(U), op_logical_not(op_greatest(U)), 1),
-                                        ),
-                                        0,
-                                    ),
-                                    1j,
-                                ),
-                            ) if is_complex(self) else grad_U,
-                        ),
-                        op_matmul(Vh, op_mT(op_conj(grad_Vh))),
-                        S,
-                        grad_S,
-                        is_complex(self),
-                    ),
-                ),
-                Vh,
-            ),
-            op_matmul(
-                U,
-                op_mT(
-                    op_conj(
-                        op_div_tensor_tensor(
-                            op_sub_tensor_tensor(
-                                op_mT(op_conj(grad_Vh)),
-                                op_matmul(op_mT(op_conj(Vh)), op_matmul(Vh, op_mT(op_conj(grad_Vh)))),
-                            ),
-                            op_basic_index(S, np.s_[Ellipsis, None, :]),
-                        ),
-                    ),
-                ),
-            ),
-        ) if item_of(shape_of(self), -2) < item_of(shape_of(self), -1) else op_matmul(
-            op_matmul(
+            ) if item_of(shape_of(self), -2) > item_of(shape_of(self), -1) else op_matmul(
                 U,
                 op_singular_inner(
                     op_matmul(
@@ -2401,11 +2384,12 @@ def reduced_svd(input, any_phase=True):
         of_U = in_step(grad_U, of_V, U, V, self.is_complex(), any_phase)
         left = matmul(mT(conj(U)), of_U)
         right = matmul(Vh, of_V)
-        whole = matmul(matmul(U, singular_inner(left, right, S, grad_S, self.is_complex())), Vh)
-        outside = matmul((of_U - matmul(U, left)) / S[..., None, :], Vh)
-        inside = matmul(U, mT(conj((of_V - matmul(V, right)) / S[..., None, :])))
-        input: matmul(U * grad_S[..., None, :], Vh) if grad_U is None and grad_Vh is None else whole + outside if
-        self.shape[-2] > self.shape[-1] else whole + inside if self.shape[-2] < self.shape[-1] else whole
+        inner = singular_inner(left, right, S, grad_S, self.is_complex())
+        outside = (of_U - matmul(U, left)) / S[..., None, :]
+        inside = mT(conj((of_V - matmul(V, right)) / S[..., None, :]))
+        input: matmul(U * grad_S[..., None, :], Vh) if grad_U is None and grad_Vh is None else matmul(matmul(U, inner),
+        Vh) + matmul(U, inside) if self.shape[-2] < self.shape[-1] else matmul(matmul(U, inner) + outside if
+        self.shape[-2] > self.shape[-1] else matmul(U, inner), Vh)
         result: transposed
     """
     return call_reduced_svd(input, any_phase)

@@ -23,8 +23,6 @@ from gradsmith.runtime.arrays.functions cimport arrangements
 
 import numpy as np
 
-from gradsmith.runtime.arrays.functions.algebra import spectral_slopes
-
 
 # ---- diagonal(Tensor(a) self, int offset=0, dim dim1=0, dim dim2=1) -> Tensor(a)
 
@@ -61,7 +59,7 @@ cdef object tangents_diagonal(tuple tangents, tuple given):    # auto_linear
 cdef TensorBase op_diagonal(TensorBase self, object offset, object dim1, object dim2):
     cdef int depth = begin_op("diagonal", (self, offset, dim1, dim2), &batched_diagonal) if watching else 0
     cdef TensorBase result = as_view(
-        self, replayed_arrays() if replays(depth) else spectral_slopes.diagonal_of(array_of(self), offset, dim1, dim2)
+        self, replayed_arrays() if replays(depth) else arrangements.diagonal_of(array_of(self), offset, dim1, dim2)
     )
     cdef Node node
     if requires_grad_1(self):

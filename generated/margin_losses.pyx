@@ -4,7 +4,7 @@
 
 from gradsmith.generated.runtime cimport (
     as_bool, as_float, as_number, as_str, as_tensor_operand, as_tensor_operand_or_none, begin_op, check_real, ended,
-    item_of, prepare_floating, shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
+    item_of, ndim_of, prepare_floating, shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -23,7 +23,7 @@ from gradsmith.runtime.formulas.networks.losses cimport alike, classes_of_rows, 
 from gradsmith.generated.reduce cimport op_mean_dim, op_sum_dim
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 from gradsmith.generated.scan cimport op_cumprod
-from gradsmith.generated.scatter cimport op_gather, op_index_select, op_scatter_add
+from gradsmith.generated.scatter cimport op_gather, op_index_select, op_masked_fill_scalar, op_scatter_add
 from gradsmith.generated.shape cimport op_reshape, op_squeeze_dim, op_unsqueeze
 from gradsmith.generated.squashing cimport op_logsigmoid
 from gradsmith.generated.statistics cimport op_norm
@@ -126,19 +126,15 @@ cdef TensorBase op_triplet_margin_loss(
     return ended(depth, result)
 
 def call_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
-    anchor = as_tensor_operand(anchor, "triplet_margin_loss", "anchor", 1, positive)
-    positive = as_tensor_operand(positive, "triplet_margin_loss", "positive", 2, anchor)
-    negative = as_tensor_operand(negative, "triplet_margin_loss", "negative", 3, anchor)
-    margin = as_float(margin, "triplet_margin_loss", "margin", 4)
-    p = as_float(p, "triplet_margin_loss", "p", 5)
-    eps = as_float(eps, "triplet_margin_loss", "eps", 6)
-    swap = as_bool(swap, "triplet_margin_loss", "swap", 7)
-    reduction = as_str(reduction, "triplet_margin_loss", "reduction", 8)
-    check_real(anchor, "triplet_margin_loss")
-    check_real(positive, "triplet_margin_loss")
-    check_real(negative, "triplet_margin_loss")
     return op_triplet_margin_loss(
-        <TensorBase>anchor, <TensorBase>positive, <TensorBase>negative, margin, p, eps, swap, reduction
+        as_tensor_operand(anchor, "triplet_margin_loss", "anchor", 1, positive),
+        as_tensor_operand(positive, "triplet_margin_loss", "positive", 2, anchor),
+        as_tensor_operand(negative, "triplet_margin_loss", "negative", 3, anchor),
+        as_float(margin, "triplet_margin_loss", "margin", 4),
+        as_float(p, "triplet_margin_loss", "p", 5),
+        as_float(eps, "triplet_margin_loss", "eps", 6),
+        as_bool(swap, "triplet_margin_loss", "swap", 7),
+        as_str(reduction, "triplet_margin_loss", "reduction", 8),
     )
 
 def triplet_margin_loss(anchor, positive, negative, margin=1.0, p=2.0, eps=1e-06, swap=False, reduction="mean"):
@@ -234,72 +230,11 @@ cdef TensorBase op_multi_margin_loss(
         "multi_margin_loss", (self, target, p, margin, weight, reduction), NULL
     ) if watching else 0
     cdef TensorBase result = reduced_loss(
-        op_div_tensor_scalar(
-            op_sub_tensor_tensor(
-                op_sum_dim(
-                    op_pow_tensor_scalar(
-                        op_clamp_min_scalar(
-                            op_add_tensor(
-                                op_sub_scalar_tensor(
-                                    margin,
-                                    op_gather(self, -1, op_unsqueeze(classes_of_rows(self, target, p), -1), False),
-                                ),
-                                self,
-                            ),
-                            0,
-                        ),
-                        p,
-                    ),
-                    (-1,),
-                    False,
-                    None,
-                ),
-                op_squeeze_dim(
-                    op_gather(
-                        op_pow_tensor_scalar(
-                            op_clamp_min_scalar(
-                                op_add_tensor(
-                                    op_sub_scalar_tensor(
-                                        margin,
-                                        op_gather(self, -1, op_unsqueeze(classes_of_rows(self, target, p), -1), False),
-                                    ),
-                                    self,
-                                ),
-                                0,
-                            ),
-                            p,
-                        ),
-                        -1,
-                        op_unsqueeze(classes_of_rows(self, target, p), -1),
-                        False,
-                    ),
-                    (-1,),
-                ),
-            ),
-            item_of(shape_of(self), -1),
-        ) if weight is None else op_div_tensor_scalar(
-            op_mul_tensor(
-                op_sub_tensor_tensor(
-                    op_sum_dim(
-                        op_pow_tensor_scalar(
-                            op_clamp_min_scalar(
-                                op_add_tensor(
-                                    op_sub_scalar_tensor(
-                                        margin,
-                                        op_gather(self, -1, op_unsqueeze(classes_of_rows(self, target, p), -1), False),
-                                    ),
-                                    self,
-                                ),
-                                0,
-                            ),
-                            p,
-                        ),
-                        (-1,),
-                        False,
-                        None,
-                    ),
-                    op_squeeze_dim(
-                        op_gather(
+        op_reshape(
+            (
+                op_div_tensor_scalar(
+                    op_sub_tensor_tensor(
+                        op_sum_dim(
                             op_pow_tensor_scalar(
                                 op_clamp_min_scalar(
                                     op_add_tensor(
@@ -315,19 +250,103 @@ cdef TensorBase op_multi_margin_loss(
                                 ),
                                 p,
                             ),
-                            -1,
-                            op_unsqueeze(classes_of_rows(self, target, p), -1),
+                            (-1,),
                             False,
+                            None,
                         ),
-                        (-1,),
+                        op_squeeze_dim(
+                            op_gather(
+                                op_pow_tensor_scalar(
+                                    op_clamp_min_scalar(
+                                        op_add_tensor(
+                                            op_sub_scalar_tensor(
+                                                margin,
+                                                op_gather(
+                                                    self, -1, op_unsqueeze(classes_of_rows(self, target, p), -1), False
+                                                ),
+                                            ),
+                                            self,
+                                        ),
+                                        0,
+                                    ),
+                                    p,
+                                ),
+                                -1,
+                                op_unsqueeze(classes_of_rows(self, target, p), -1),
+                                False,
+                            ),
+                            (-1,),
+                        ),
                     ),
+                    item_of(shape_of(self), -1),
+                ) if weight is None else op_div_tensor_scalar(
+                    op_mul_tensor(
+                        op_sub_tensor_tensor(
+                            op_sum_dim(
+                                op_pow_tensor_scalar(
+                                    op_clamp_min_scalar(
+                                        op_add_tensor(
+                                            op_sub_scalar_tensor(
+                                                margin,
+                                                op_gather(
+                                                    self, -1, op_unsqueeze(classes_of_rows(self, target, p), -1), False
+                                                ),
+                                            ),
+                                            self,
+                                        ),
+                                        0,
+                                    ),
+                                    p,
+                                ),
+                                (-1,),
+                                False,
+                                None,
+                            ),
+                            op_squeeze_dim(
+                                op_gather(
+                                    op_pow_tensor_scalar(
+                                        op_clamp_min_scalar(
+                                            op_add_tensor(
+                                                op_sub_scalar_tensor(
+                                                    margin,
+                                                    op_gather(
+                                                        self,
+                                                        -1,
+                                                        op_unsqueeze(classes_of_rows(self, target, p), -1),
+                                                        False,
+                                                    ),
+                                                ),
+                                                self,
+                                            ),
+                                            0,
+                                        ),
+                                        p,
+                                    ),
+                                    -1,
+                                    op_unsqueeze(classes_of_rows(self, target, p), -1),
+                                    False,
+                                ),
+                                (-1,),
+                            ),
+                        ),
+                        op_reshape(
+                            op_index_select(weight, 0, op_reshape(classes_of_rows(self, target, p), (-1,))),
+                            shape_of(classes_of_rows(self, target, p)),
+                        ),
+                    ),
+                    item_of(shape_of(self), -1),
+                )
+            ) if ndim_of(self) > 0 else op_masked_fill_scalar(
+                op_reshape(self, (1,)),
+                op_eq_scalar(
+                    op_gather(
+                        zeros_like(op_reshape(self, (1,))), 0, op_reshape(classes_of_rows(self, target, p), (1,)), False
+                    ),
+                    0,
                 ),
-                op_reshape(
-                    op_index_select(weight, 0, op_reshape(classes_of_rows(self, target, p), (-1,))),
-                    shape_of(classes_of_rows(self, target, p)),
-                ),
+                0,
             ),
-            item_of(shape_of(self), -1),
+            shape_of(target),
         ),
         reduction,
     )
@@ -368,22 +387,56 @@ def multi_margin_loss(input, target, p=1, margin=1.0, weight=None, reduction="me
 
 cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, object reduction):
     cdef int depth = begin_op("multilabel_margin_loss", (self, target, reduction), NULL) if watching else 0
-    classes_of_sets_of_self_target = classes_of_sets(self, target)
-    greater_part = op_gt_scalar(op_cumprod(op_ge_scalar(target, 0), -1, None), 0)
     cdef TensorBase result = reduced_loss(
-        op_div_tensor_scalar(
+        op_reshape(
+            op_masked_fill_scalar(
+                op_reshape(self, (1,)),
+                op_eq_scalar(
+                    op_gather(
+                        zeros_like(op_reshape(self, (1,))), 0, op_reshape(classes_of_sets(self, target), (1,)), False
+                    ),
+                    0,
+                ),
+                0,
+            ),
+            (),
+        ) if ndim_of(self) == 0 else op_div_tensor_scalar(
             op_sum_dim(
                 op_where_tensor_scalar(
                     op_logical_and_tensor(
-                        op_unsqueeze(greater_part, -1),
+                        op_unsqueeze(
+                            op_gt_scalar(
+                                op_cumprod(
+                                    op_ge_scalar(op_reshape(target, shape_of(classes_of_sets(self, target))), 0),
+                                    -1,
+                                    None,
+                                ),
+                                0,
+                            ),
+                            -1,
+                        ),
                         op_unsqueeze(
                             op_logical_not(
                                 op_gt_scalar(
                                     op_scatter_add(
-                                        zeros_like(classes_of_sets_of_self_target),
+                                        zeros_like(classes_of_sets(self, target)),
                                         -1,
-                                        classes_of_sets_of_self_target,
-                                        op_to_other(greater_part, classes_of_sets_of_self_target, False, False),
+                                        classes_of_sets(self, target),
+                                        op_to_other(
+                                            op_gt_scalar(
+                                                op_cumprod(
+                                                    op_ge_scalar(
+                                                        op_reshape(target, shape_of(classes_of_sets(self, target))), 0
+                                                    ),
+                                                    -1,
+                                                    None,
+                                                ),
+                                                0,
+                                            ),
+                                            classes_of_sets(self, target),
+                                            False,
+                                            False,
+                                        ),
                                     ),
                                     0,
                                 ),
@@ -394,7 +447,7 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
                     op_clamp_min_scalar(
                         op_add_tensor(
                             op_sub_scalar_tensor(
-                                1, op_unsqueeze(op_gather(self, -1, classes_of_sets_of_self_target, False), -1)
+                                1, op_unsqueeze(op_gather(self, -1, classes_of_sets(self, target), False), -1)
                             ),
                             op_unsqueeze(self, -2),
                         ),

@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_promoted, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
     carry_transposed, check_real, collect_edge, connect_3, elementwise, end_op, ended, fused_forward, FusedKernel,
-    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of, Node, plus, prepare_floating,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
-    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of, Node, plus,
+    prepare_floating, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -81,7 +81,32 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
 
 cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, TensorBase weight, object eps):
     cdef int depth = begin_op("divided_by_rms", (self, normalized_shape, weight, eps), NULL) if watching else 0
-    cdef TensorBase result = item_of(
+    cdef TensorBase result = (
+        op_mul_tensor(
+            self,
+            op_rsqrt(
+                op_add_scalar(
+                    op_mean_dim(
+                        op_square(self), dims_of_shape("rms_norm", self, normalized_shape, weight, None), True, None
+                    ),
+                    eps,
+                ),
+            ),
+        ) if weight is None else op_mul_tensor(
+            op_mul_tensor(
+                self,
+                op_rsqrt(
+                    op_add_scalar(
+                        op_mean_dim(
+                            op_square(self), dims_of_shape("rms_norm", self, normalized_shape, weight, None), True, None
+                        ),
+                        eps,
+                    ),
+                ),
+            ),
+            weight,
+        )
+    ) if is_complex(self) else item_of(
         op_standardized(
             self, weight, None, dims_of_shape("rms_norm", self, normalized_shape, weight, None), eps, False
         ),
@@ -94,7 +119,6 @@ def call_divided_by_rms(self, normalized_shape, weight, eps):
     normalized_shape = as_int_tuple(normalized_shape, "divided_by_rms", "normalized_shape", 2)
     weight = as_tensor_operand_or_none(weight, "divided_by_rms", "weight", 3, self)
     eps = as_float(eps, "divided_by_rms", "eps", 4)
-    check_real(self, "divided_by_rms")
     self = prepare_floating("divided_by_rms", self)
     return op_divided_by_rms(<TensorBase>self, normalized_shape, <TensorBase>weight, eps)
 

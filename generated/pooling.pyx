@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_tuple_or_none,
-    BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, end_op, ended,
-    gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, Node, of_cores, replayed_result,
-    replayed_tensor, replays, requires_grad_1, save_input, save_object, save_output, saved_object, saved_tensor,
-    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
-    unpack, unpack_object, value_of, watching, wrap, write_out_docstrings,
+    BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, dtype_of,
+    end_op, ended, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, Node, of_cores,
+    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_object, save_output, saved_object,
+    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names,
+    TensorBase, unpack, unpack_object, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.networks.pools cimport adaptive_divisors, adaptive_spans, pool_divisors, pool_spans
@@ -532,6 +532,10 @@ def avg_pool3d(
 # ---- adaptive_avg_pool1d(Tensor self, int[1] output_size) -> Tensor
 
 cdef TensorBase op_adaptive_avg_pool1d(TensorBase self, object output_size):
+    if not dtype_of(self) != np.dtype("int64"):
+        raise RuntimeError(
+            "adaptive_avg_pool1d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+        )
     cdef int depth = begin_op("adaptive_avg_pool1d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
         op_window_means(
@@ -608,6 +612,10 @@ adaptive_max_pool1d_with_indices = adaptive_max_pool1d
 # ---- adaptive_avg_pool2d(Tensor self, object output_size) -> Tensor
 
 cdef TensorBase op_adaptive_avg_pool2d(TensorBase self, object output_size):
+    if not dtype_of(self) != np.dtype("int64"):
+        raise RuntimeError(
+            "adaptive_avg_pool2d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+        )
     cdef int depth = begin_op("adaptive_avg_pool2d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
         op_window_means(
@@ -680,6 +688,10 @@ def adaptive_max_pool2d_with_indices(input, output_size):
 # ---- adaptive_avg_pool3d(Tensor self, object output_size) -> Tensor
 
 cdef TensorBase op_adaptive_avg_pool3d(TensorBase self, object output_size):
+    if not dtype_of(self) != np.dtype("int64"):
+        raise RuntimeError(
+            "adaptive_avg_pool3d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+        )
     cdef int depth = begin_op("adaptive_avg_pool3d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
         op_window_means(

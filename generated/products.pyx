@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, as_tensor_operand, BatchRule,
-    begin_op, begin_replaceable_op, carry_transposed, check_inplace, collect_edge_list, connect_2, copy_into, ended,
-    give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, Node, of_cores,
-    original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input, save_list,
-    saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of, spread,
-    take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
+    begin_op, begin_replaceable_op, carry_transposed, check_inplace, collect_edge_list, connect_2, copy_into, dtype_of,
+    ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, Node,
+    of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input,
+    save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of,
+    spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
@@ -18,7 +18,7 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
-    as_matrices, contracted_dims, first_of_three, kron_factor_shape, kron_shape,
+    as_matrices, contracted_dims, dims_beside_ones, first_of_three, kron_factor_shape, kron_shape,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -99,7 +99,24 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
         op_matmul(
             op_reshape(
                 op_movedim(
-                    self,
+                    op_sum_dim(
+                        self,
+                        dims_beside_ones(
+                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                            shape_of(self),
+                            shape_of(other),
+                        ),
+                        True,
+                        dtype_of(self),
+                    ) if len(
+                        dims_beside_ones(
+                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                            shape_of(self),
+                            shape_of(other),
+                        ),
+                    ) > 0 else self,
                     contracted_dims(dims, shape_of(self), shape_of(other), 0),
                     tuple(
                         [
@@ -113,18 +130,57 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
                     prod_number(
                         tuple(
                             [
-                                n for d, n in enumerate(shape_of(self)) if d not in contracted_dims(
-                                    dims, shape_of(self), shape_of(other), 0
-                                )
+                                n for d, n in enumerate(
+                                    shape_of(
+                                        op_sum_dim(
+                                            self,
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                shape_of(self),
+                                                shape_of(other),
+                                            ),
+                                            True,
+                                            dtype_of(self),
+                                        ) if len(
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                shape_of(self),
+                                                shape_of(other),
+                                            ),
+                                        ) > 0 else self,
+                                    ),
+                                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 0)
                             ],
                         ),
                     ),
                     prod_number(
                         tuple(
                             [
-                                item_of(shape_of(self), d) for d in contracted_dims(
-                                    dims, shape_of(self), shape_of(other), 0
-                                )
+                                item_of(
+                                    shape_of(
+                                        op_sum_dim(
+                                            self,
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                shape_of(self),
+                                                shape_of(other),
+                                            ),
+                                            True,
+                                            dtype_of(self),
+                                        ) if len(
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                shape_of(self),
+                                                shape_of(other),
+                                            ),
+                                        ) > 0 else self,
+                                    ),
+                                    d,
+                                ) for d in contracted_dims(dims, shape_of(self), shape_of(other), 0)
                             ],
                         ),
                     ),
@@ -132,7 +188,24 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
             ),
             op_reshape(
                 op_movedim(
-                    other,
+                    op_sum_dim(
+                        other,
+                        dims_beside_ones(
+                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                            shape_of(other),
+                            shape_of(self),
+                        ),
+                        True,
+                        dtype_of(other),
+                    ) if len(
+                        dims_beside_ones(
+                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                            shape_of(other),
+                            shape_of(self),
+                        ),
+                    ) > 0 else other,
                     contracted_dims(dims, shape_of(self), shape_of(other), 1),
                     tuple([d for d in range(len(contracted_dims(dims, shape_of(self), shape_of(other), 1)))]),
                 ),
@@ -140,18 +213,57 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
                     prod_number(
                         tuple(
                             [
-                                item_of(shape_of(other), d) for d in contracted_dims(
-                                    dims, shape_of(self), shape_of(other), 1
-                                )
+                                item_of(
+                                    shape_of(
+                                        op_sum_dim(
+                                            other,
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                shape_of(other),
+                                                shape_of(self),
+                                            ),
+                                            True,
+                                            dtype_of(other),
+                                        ) if len(
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                shape_of(other),
+                                                shape_of(self),
+                                            ),
+                                        ) > 0 else other,
+                                    ),
+                                    d,
+                                ) for d in contracted_dims(dims, shape_of(self), shape_of(other), 1)
                             ],
                         ),
                     ),
                     prod_number(
                         tuple(
                             [
-                                n for d, n in enumerate(shape_of(other)) if d not in contracted_dims(
-                                    dims, shape_of(self), shape_of(other), 1
-                                )
+                                n for d, n in enumerate(
+                                    shape_of(
+                                        op_sum_dim(
+                                            other,
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                shape_of(other),
+                                                shape_of(self),
+                                            ),
+                                            True,
+                                            dtype_of(other),
+                                        ) if len(
+                                            dims_beside_ones(
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                                shape_of(other),
+                                                shape_of(self),
+                                            ),
+                                        ) > 0 else other,
+                                    ),
+                                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 1)
                             ],
                         ),
                     ),
@@ -160,15 +272,53 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
         ),
         tuple(
             [
-                n for d, n in enumerate(shape_of(self)) if d not in contracted_dims(
-                    dims, shape_of(self), shape_of(other), 0
-                )
+                n for d, n in enumerate(
+                    shape_of(
+                        op_sum_dim(
+                            self,
+                            dims_beside_ones(
+                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                shape_of(self),
+                                shape_of(other),
+                            ),
+                            True,
+                            dtype_of(self),
+                        ) if len(
+                            dims_beside_ones(
+                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                shape_of(self),
+                                shape_of(other),
+                            ),
+                        ) > 0 else self,
+                    ),
+                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 0)
             ],
         ) + tuple(
             [
-                n for d, n in enumerate(shape_of(other)) if d not in contracted_dims(
-                    dims, shape_of(self), shape_of(other), 1
-                )
+                n for d, n in enumerate(
+                    shape_of(
+                        op_sum_dim(
+                            other,
+                            dims_beside_ones(
+                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                shape_of(other),
+                                shape_of(self),
+                            ),
+                            True,
+                            dtype_of(other),
+                        ) if len(
+                            dims_beside_ones(
+                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                                shape_of(other),
+                                shape_of(self),
+                            ),
+                        ) > 0 else other,
+                    ),
+                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 1)
             ],
         ),
     )
@@ -182,7 +332,8 @@ def call_tensordot(self, other, dims):
     )
 
 def tensordot(input, other, dims=2, *, out=None):
-    """Sums of products over several dimensions of each operand, as many or those named.
+    """Sums of products over several dimensions of each operand, as many or those named; where one has size 1, it
+    broadcasts.
 
     ``tensordot(Tensor self, Tensor other, object dims=2) -> Tensor``
 

@@ -500,8 +500,10 @@ cdef class LogcumsumexpBackward0(Node):
             grad_inputs,
             0,
             op_mul_tensor(
-                op_exp(op_sub_tensor_tensor(self_, result)),
-                op_recurrence_reversed(grad, op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim),
+                op_conj(op_exp(op_sub_tensor_tensor(self_, result))),
+                op_recurrence_reversed(
+                    grad, op_conj(op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result))), dim
+                ),
             ),
         )
 
@@ -514,8 +516,8 @@ cdef tuple tangents_logcumsumexp(list gradients, tuple tangents, tuple given):  
     grad, = gradients
     return (
         op_mul_tensor(
-            op_exp(op_sub_tensor_tensor(self, result)),
-            op_recurrence_reversed(grad, op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result)), dim),
+            op_conj(op_exp(op_sub_tensor_tensor(self, result))),
+            op_recurrence_reversed(grad, op_conj(op_exp(op_sub_tensor_tensor(moved_up(result, dim, 0), result))), dim),
         ),
     )
 
@@ -541,10 +543,7 @@ cdef BatchRule batched_logcumsumexp
 batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL)
 
 def call_logcumsumexp(self, dim):
-    self = as_input(self, "logcumsumexp")
-    dim = as_dim(dim, "logcumsumexp", "dim", 2, self)
-    check_real(self, "logcumsumexp")
-    return op_logcumsumexp(<TensorBase>self, dim)
+    return op_logcumsumexp(as_input(self, "logcumsumexp"), as_dim(dim, "logcumsumexp", "dim", 2, self))
 
 def logcumsumexp(input, dim, *, out=None):
     """Logarithm of the running sum of exponentials along a dimension, without overflow.
@@ -558,7 +557,7 @@ def logcumsumexp(input, dim, *, out=None):
     out : Tensor, optional
 
     Gradients:
-        input: exp(self - result) * recurrence_reversed(grad, exp(moved_up(result, dim, 0) - result), dim)
+        input: conj(exp(self - result)) * recurrence_reversed(grad, conj(exp(moved_up(result, dim, 0) - result)), dim)
         result: transposed
     """
     return give_out("logcumsumexp", out, call_logcumsumexp(input, dim))

@@ -138,7 +138,7 @@ def rms_norm(
     Parameters
     ----------
     input : Tensor
-        Of shape (*, *normalized_shape) and of a floating dtype.
+        Of shape (*, *normalized_shape) and of a floating or complex dtype; squares of complex numbers are complex.
     normalized_shape : sequence of int
         The sizes of the last dimensions.
     weight : Tensor, optional
@@ -168,7 +168,7 @@ def rms_norm(
     tensor([0.2000, 1.4000])
     """
     if eps is None:
-        eps = float(np.finfo(input.dtype).eps) if input.is_floating_point() else 0.0
+        eps = float(np.finfo(input.dtype).eps) if input.dtype.kind in "fc" else 0.0
     return divided_by_rms(input, normalized_shape, weight, eps)
 
 

@@ -53,12 +53,18 @@ cpdef object contracted_dims(object dims, object left, object right, object side
     else:
         pair = dims
     of_left, of_right = _listed(pair[0], left), _listed(pair[1], right)
-    if [left[dim] for dim in of_left] != [right[dim] for dim in of_right]:
+    sizes = [(left[one], right[other]) for one, other in zip(of_left, of_right)]
+    if len(of_left) != len(of_right) or not all([n == m or 1 in (n, m) for n, m in sizes]):
         raise RuntimeError(
             f"tensordot(): contracted dimensions need to match, but those of sizes {[left[dim] for dim in of_left]} "
             f"meet {[right[dim] for dim in of_right]}"
         )
     return of_right if side else of_left
+
+
+cpdef object dims_beside_ones(object dims, object others, object shape, object other):
+    """Of the dimensions that a tensordot sums over those that are longer than 1, which the other operand's are."""
+    return [dim for dim, beside in zip(dims, others) if other[beside] == 1 != shape[dim]]
 
 
 def _listed(object part, object shape):

@@ -38,16 +38,18 @@ cpdef object paired_target(object target, object one, object other):
 # ---- classes
 
 cpdef object classes_of_rows(object self, object target, object p):
-    """One class for each row of scores, for multi_margin_loss."""
+    """One class for each row of scores, or one for a vector or a number, for multi_margin_loss."""
     if p not in (1, 2):
         raise ValueError(f"multi_margin_loss(): only p == 1 and p == 2 supported, but got p = {p}")
-    if self.ndim not in (1, 2) or self.shape[self.ndim - 1] == 0:
+    if self.ndim > 2 or self.ndim and self.shape[self.ndim - 1] == 0:
         raise RuntimeError(f"multi_margin_loss(): expected non-empty vector or matrix, but got size {list(self.shape)}")
-    if self.ndim == 1 and tuple(target.shape) == (1,):
+    if self.ndim < 2 and tuple(target.shape) == (1,):
         return target.reshape(())
-    if tuple(target.shape) != tuple(self.shape[:self.ndim - 1]):
+    if self.ndim == 2 and self.shape[0] == 1 and target.ndim == 0:
+        return target.reshape((1,))
+    if tuple(target.shape) != tuple(self.shape[:self.ndim - 1] if self.ndim else ()):
         raise RuntimeError(
-            f"multi_margin_loss(): inconsistent target size, expected {list(self.shape[:self.ndim - 1])} but got "
+            f"multi_margin_loss(): inconsistent target size, expected {list(self.shape[:max(self.ndim - 1, 0)])} but got "
             f"{list(target.shape)}"
         )
     return target
@@ -55,16 +57,18 @@ cpdef object classes_of_rows(object self, object target, object p):
 
 cpdef object classes_of_sets(object self, object target):
     """The classes before the first -1 of each row, and class 0 for what does not count."""
-    if self.ndim not in (1, 2) or self.shape[self.ndim - 1] == 0:
+    if self.ndim > 2 or self.ndim and self.shape[self.ndim - 1] == 0:
         raise RuntimeError(
             f"multilabel_margin_loss(): expected non-empty vector or matrix, but got size {list(self.shape)}"
         )
-    if tuple(target.shape) != tuple(self.shape):
+    if tuple(target.shape) != tuple(self.shape) and not (
+        max(self.ndim, target.ndim) < 2 and self.numel() == target.numel() == 1
+    ):
         raise RuntimeError(
             f"multilabel_margin_loss(): inconsistent target size {list(target.shape)} for input of size "
             f"{list(self.shape)}"
         )
-    return target.clamp_min(0)
+    return target.reshape(tuple(self.shape) or (1,)).clamp_min(0)
 
 
 cpdef object reduced_class_losses(object losses, object target, object weight, object ignore, object reduction):

@@ -80,12 +80,12 @@ RULES = {
         isnan isinf isfinite isreal isclose eq ne logical_and logical_or logical_xor logical_not""",
     ("bool", "bool", "bool", "-"): "lt le gt ge signbit isposinf isneginf",
     ("int64", "int64", "=", "="): "sum sum.dim prod prod.dim cumsum",
-    ("-", "-", "=", "="): "mean mean.dim nanmean renorm",
+    ("-", "-", "=", "="): "mean mean.dim nanmean renorm logcumsumexp",
     ("-", "-", "=", "real"): """
         var var.all var.dim std std.all std.dim linalg_matrix_norm linalg_norm linalg_vector_norm norm dist l1_loss""",
     ("", "int64", "int64", "-"): "argmax argmin",
     ("-", "-", "=", "-"): """
-        softmax log_softmax softmin mse_loss round.decimals logcumsumexp cdist pdist""",
+        softmax log_softmax softmin mse_loss round.decimals cdist pdist""",
     ("=", "=", "-", "-"): "bitwise_and bitwise_or bitwise_xor bitwise_not",
     ("-", "=", "-", "-"): "bitwise_left_shift bitwise_right_shift",
     ("=", "=", "=", "real"): "real",

@@ -18,6 +18,30 @@ def test_tensordot(dims):
     np.testing.assert_allclose(gs.tensordot(gs.tensor(a), gs.tensor(b), dims).numpy(), np.tensordot(a, b, dims))
 
 
+@pytest.mark.parametrize(
+    "left, right, dims, letters",
+    [
+        ((3, 4), (1, 5), ([0], [0]), "ij,kl->jl"),
+        ((1, 4), (3, 5), ([0], [0]), "ij,kl->jl"),
+        ((2, 3, 4), (1, 4, 5), ([0, 2], [0, 1]), "ijk,lkm->jm"),
+        ((2, 1), (1, 3), 2, "ij,kl->"),
+        ((3, 1), (1, 2), 1, "ij,jk->ik"),
+    ],
+)
+def test_contracted_dimensions_of_one_broadcast(left, right, dims, letters):
+    a, b = real(*left), real(*right)
+    np.testing.assert_allclose(
+        gs.tensordot(gs.tensor(a), gs.tensor(b), dims).numpy(), np.einsum(letters, a, b), rtol=1e-12
+    )
+
+
+def test_what_broadcasts_keeps_its_dtype_and_has_gradients():
+    a, b = gs.ones(3, 2, dtype=gs.int32), gs.ones(1, 4, dtype=gs.int32)
+    assert gs.tensordot(a, b, ([0], [0])).dtype == gs.int32
+    x, y = (gs.tensor(real(*shape), requires_grad=True) for shape in ((3, 2), (1, 4)))
+    assert gs.autograd.gradgradcheck(lambda x, y: gs.tensordot(x, y, ([0], [0])), (x, y))
+
+
 def test_contracted_dimensions_have_to_match():
     with pytest.raises(RuntimeError, match="contracted dimensions need to match"):
         gs.tensordot(gs.ones(2, 3), gs.ones(2, 3), 1)

@@ -62,6 +62,42 @@ def test_sums_over_windows(seed, dtype):
     np.testing.assert_allclose(found.numpy(), expected, rtol=tolerance, atol=tolerance * 10)
 
 
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("dtype", ["int64", "int32", "int16", "int8", "uint8"])
+def test_sums_of_integers_wrap(seed, dtype):
+    x, w, *settings = drawn_case(seed)
+    x, w = ((50 * part).astype(np.int64).astype(dtype) for part in (x, w))
+    bias = np.arange(len(w)).astype(dtype)
+    exact = convolved(x.astype(float), w.astype(float), *settings) + np.arange(len(w)).reshape(-1, *[1] * (w.ndim - 2))
+    found = CONV[w.ndim - 2](gs.tensor(x), gs.tensor(w), gs.tensor(bias), *settings)
+    assert found.numpy().dtype == dtype
+    np.testing.assert_array_equal(found.numpy(), exact.astype(np.int64).astype(dtype))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_transposed_sums_of_integers(seed):
+    """Those of the same numbers as floating ones, which are exact. Nothing rounds integers that no float64 holds."""
+    x, w, stride, _, dilation, groups = drawn_case(seed)
+    x, w = ((9 * part).astype(np.int64) for part in (x, w))
+    w = w.reshape(groups * w.shape[1], len(w) // groups, *w.shape[2:])
+    settings = (None, stride, 0, 0, groups, dilation)
+    transposed = TRANSPOSED[w.ndim - 2]
+    found = transposed(gs.tensor(x), gs.tensor(w), *settings)
+    assert found.dtype == gs.int64
+    np.testing.assert_array_equal(found.numpy(), transposed(*(gs.tensor(a * 1.0) for a in (x, w)), *settings).numpy())
+    large = gs.tensor([[2**60 + 1, 3]])
+    assert F.conv1d(large, gs.ones(1, 1, 1, dtype=gs.int64)).tolist() == large.tolist()
+    assert F.conv_transpose1d(large, gs.ones(1, 1, 1, dtype=gs.int64)).tolist() == large.tolist()
+
+
+def test_integers_of_no_elements_and_of_batches():
+    x, w = gs.ones(0, 2, 4, dtype=gs.int64), gs.ones(3, 2, 2, dtype=gs.int64)
+    assert F.conv1d(x, w).shape == (0, 3, 3) and F.conv1d(x.to("meta"), w.to("meta")).dtype == gs.int64
+    x = gs.tensor(RNG.integers(-9, 9, (5, 1, 2, 4)))
+    one_by_one = [F.conv1d(part, w).tolist() for part in x]
+    assert gs.vmap(lambda part: F.conv1d(part, w))(x).tolist() == one_by_one
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_gradients_are_transposes(seed):
     """<g, conv(x, w)> is linear in x and in w, and its gradients are what multiplies them."""
@@ -317,7 +353,8 @@ ERRORS = {
     ),
     "bias": (lambda: F.conv2d(X, W, gs.zeros(5), groups=2), "expected bias to be 1-dimensional with 6 elements"),
     "dtype": (lambda: F.conv2d(X.double(), W, groups=2), "of a convolution have one dtype"),
-    "integers": (lambda: F.conv2d(X.long(), W.long(), groups=2), "not implemented for int64"),
+    "bool": (lambda: F.conv2d(X.bool(), W.bool(), groups=2), "not implemented for bool"),
+    "dtype of integers": (lambda: F.conv2d(X.long(), W.int(), groups=2), "of a convolution have one dtype"),
     "transposed channels": (lambda: F.conv_transpose2d(X, W), "Given transposed=True"),
     "output padding": (
         lambda: F.conv_transpose2d(X, gs.zeros(4, 2, 3, 3), output_padding=1), "output padding must be smaller than"

@@ -140,6 +140,44 @@ def test_class_weights_of_multi_margin_loss():
     np.testing.assert_allclose(found.numpy(), weight[CLASSES] * multi_margin(X, CLASSES, 1, 1.0), rtol=1e-12)
 
 
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize("target", [0, [0]])
+def test_margins_of_one_class(target, reduction):
+    """There is no other class to be compared with. The size of each loss is PyTorch's."""
+    for x in (gs.tensor(0.3, requires_grad=True), gs.tensor([0.3], requires_grad=True)):
+        classes = gs.tensor(target)
+        loss = F.multi_margin_loss(x, classes, weight=gs.tensor([2.0]), reduction=reduction)
+        assert loss.shape == (classes.shape if reduction == "none" else ()) and loss.sum().item() == 0
+        sets = F.multilabel_margin_loss(x, classes, reduction=reduction)
+        assert sets.shape == () and sets.item() == 0
+        assert not grad(loss.sum() + sets, x)[0].any()
+
+
+def test_targets_of_numbers_and_of_single_rows():
+    x = gs.tensor([[0.3, 0.4, 0.1]])
+    expected = (1 - 0.4 + 0.3 + 1 - 0.4 + 0.1) / 3
+    assert F.multi_margin_loss(x, gs.tensor(1), reduction="none").item() == pytest.approx(expected)
+    found = F.multi_margin_loss(x[0], gs.tensor([1]), reduction="none")
+    assert found.shape == (1,) and found.item() == pytest.approx(expected)
+    for loss in (F.multi_margin_loss, F.multilabel_margin_loss):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            loss(gs.tensor(0.3), gs.tensor(1))
+        with pytest.raises(RuntimeError, match="inconsistent target size"):
+            loss(gs.ones(2, 2), gs.tensor(1))
+    assert F.multilabel_margin_loss(gs.tensor(0.3), gs.tensor(-1)).item() == 0
+    with pytest.raises(RuntimeError, match="inconsistent target size"):
+        F.multilabel_margin_loss(gs.ones(2), gs.tensor(1))
+
+
+@pytest.mark.parametrize("p, swap", [(2.0, False), (1.0, True), (3.0, True)])
+def test_triplets_of_complex_numbers(p, swap):
+    a, b, c = (RNG.standard_normal((3, 5, 4)) + 1j * RNG.standard_normal((3, 5, 4)))[:, :, :3]
+    farthest = np.minimum(distance(a, c, p), distance(b, c, p)) if swap else distance(a, c, p)
+    found = F.triplet_margin_loss(*map(gs.tensor, (a, b, c)), p=p, swap=swap, reduction="none")
+    assert found.dtype == gs.float64
+    np.testing.assert_allclose(found.numpy(), np.maximum(1 + distance(a, b, p) - farthest, 0), rtol=1e-12)
+
+
 def test_losses_of_each_slice():
     x, target = gs.tensor(X), gs.tensor(CLASSES)
     found = gs.vmap(F.multi_margin_loss)(x, target)

@@ -146,3 +146,16 @@ def test_running_statistics_go_on_as_documented():
 def test_what_does_not_go_together_is_refused(call, error, text):
     with pytest.raises(error, match=text):
         call(gs.ones(3, 4))
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_root_mean_squares_of_complex_numbers_are_complex(dtype, weighted):
+    """PyTorch's: squares, not magnitudes."""
+    rng = np.random.default_rng(5)
+    x, w = (rng.normal(size=(2, *shape)) * 1.0 for shape in ((3, 4), (4,)))
+    x, w = ((part[0] + 1j * part[1]).astype(dtype) for part in (x, w))
+    expected = x / np.sqrt((x * x).mean(-1, keepdims=True) + np.finfo(dtype).eps) * (w if weighted else 1)
+    found = F.rms_norm(gs.tensor(x), (4,), gs.tensor(w) if weighted else None)
+    assert found.numpy().dtype == dtype
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5 if dtype == "complex64" else 1e-12)

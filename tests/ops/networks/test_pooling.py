@@ -65,6 +65,30 @@ def test_greatest_elements_of_windows(dims):
 
 @pytest.mark.parametrize("dims", [1, 2, 3])
 @pytest.mark.parametrize("with_padding", [True, False])
+def test_means_of_integers_are_cut_off(dims, with_padding):
+    """Towards zero, as C divides them; PyTorch knows those of int64 alone."""
+    x = RNG.integers(-20, 20, SHAPES[dims])
+    for kernel, stride, padding, _, ceil_mode in SETTINGS:
+
+        def mean(found, seen, padding=padding):
+            counted = [w[w < n + padding] if with_padding else w[(w >= 0) & (w < n)] for w, n in zip(seen, x.shape[2:])]
+            return np.trunc(found.sum(-1) / math.prod(map(len, counted)))
+
+        expected = pooled(x, mean, kernel, stride, padding, 1, ceil_mode)
+        found = getattr(F, f"avg_pool{dims}d")(gs.tensor(x), kernel, stride, padding, ceil_mode, with_padding)
+        assert found.dtype == gs.int64
+        np.testing.assert_array_equal(found.numpy(), expected)
+
+
+def test_means_of_large_integers_and_of_other_divisors():
+    x = gs.tensor([[2**60 + 1, 2**60 + 3, -7, 2]])
+    assert F.avg_pool1d(x, 2).tolist() == [[2**60 + 2, -2]]
+    found = F.avg_pool2d(gs.tensor([[[-1, -2, 3], [4, -8, -7], [1, 1, 1]]]), 2, divisor_override=-2)
+    assert found.tolist() == [[[3]]]
+
+
+@pytest.mark.parametrize("dims", [1, 2, 3])
+@pytest.mark.parametrize("with_padding", [True, False])
 def test_means_of_windows(dims, with_padding):
     x = RNG.standard_normal(SHAPES[dims])
     for kernel, stride, padding, _, ceil_mode in SETTINGS:
@@ -168,7 +192,8 @@ def test_what_is_refused():
         (lambda: F.max_pool2d(x, 2, dilation=0), "dilation should be 2 numbers greater than zero"),
         (lambda: F.max_pool1d(gs.zeros(1, 1), 2, 1, 2, 3, True), "sees nothing of a dimension of size 1"),
         (lambda: F.avg_pool2d(x, 2, divisor_override=0), "divisor must be not zero"),
-        (lambda: F.avg_pool2d(x.long(), 2), "not implemented for int64"),
+        (lambda: F.avg_pool2d(x.int(), 2), "not implemented for int32"),
+        (lambda: F.adaptive_avg_pool2d(x.long(), 2), "not implemented for int64"),
         (lambda: F.max_pool2d(x.bool(), 2), "not implemented for bool"),
         (lambda: F.adaptive_avg_pool2d(x, -1), "greater than or equal to 0"),
         (lambda: F.adaptive_avg_pool2d(x, (1, 2, 3)), "expected output_size to be an int or 2 of them"),

@@ -85,3 +85,28 @@ def test_gradients_at_infinity_are_those_of_the_sign():
     x.abs().sum().backward()
     assert math.isnan(x.grad[0].item().real)
     assert same(x.grad[1].item(), 0.6 + 0.8j)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("dim", [0, 1])
+def test_running_logarithms_of_sums(dtype, dim):
+    rng = np.random.default_rng(3)
+    x = (rng.normal(size=(4, 5)) + 1j * rng.normal(size=(4, 5))).astype(dtype)
+    found = gs.logcumsumexp(gs.tensor(x), dim).numpy()
+    assert found.dtype == dtype
+    np.testing.assert_allclose(np.exp(found), np.cumsum(np.exp(x), dim), rtol=2e-6 if dtype == "complex64" else 1e-13)
+    large = gs.logcumsumexp(gs.tensor(x + np.asarray(1000, dtype)), dim).numpy()
+    np.testing.assert_allclose(large - 1000, found, atol=2e-3 if dtype == "complex64" else 1e-12)
+
+
+def test_running_logarithms_of_sums_of_special_numbers():
+    """Branches are PyTorch's: each logarithm follows the one before."""
+    inf = np.inf
+    x = np.array([-inf + 0j, 1 + 2j, inf, 3])
+    assert gs.logcumsumexp(gs.tensor(x), 0).tolist() == [-inf, 1 + 2j, inf, inf]
+    found = gs.logcumsumexp(gs.tensor(np.array([1, np.nan, 1 + 2j])), 0).numpy()
+    assert found[0] == 1 and np.isnan(found[1:].real).all() and np.isnan(found[1:].imag).all()
+    found = gs.logcumsumexp(gs.tensor(np.array([2 + 5j, 2 + 6j])), 0).numpy()
+    assert found[1] == pytest.approx(2 + 5.5j + np.log(2 * np.cos(0.5)), abs=1e-14)     # not 2 pi less
+    assert gs.logcumsumexp(gs.tensor(1 + 2j), 0).item() == 1 + 2j
+    assert gs.logcumsumexp(gs.zeros(3, 0, dtype=gs.complex64), 1).shape == (3, 0)

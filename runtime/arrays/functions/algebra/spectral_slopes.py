@@ -19,7 +19,7 @@ def eigen_inner_of(turned: Array, values: Array, slopes: Array) -> Array:
         return array_without_data((*batch, *turned.shape[-2:]), turned.dtype)
     doubled = values + values
     gaps = doubled[..., None, :] - doubled[..., None]
-    diagonal_of(gaps)[...] = 1
+    diagonals_in(gaps)[...] = 1
     with np.errstate(all="ignore"):
         inner = np.asarray(less_adjoint(turned) / gaps)
     return with_diagonal(inner, slopes, batch)
@@ -34,10 +34,10 @@ def singular_inner_of(left: Array, right: Array, values: Array, slopes: Array) -
     turn_u, turn_v = less_adjoint(left), less_adjoint(right)
     with np.errstate(all="ignore"):
         if left.dtype.kind == "c":
-            slopes = slopes + (diagonal_of(turn_u) - diagonal_of(turn_v)) / (4 * values)
+            slopes = slopes + (diagonals_in(turn_u) - diagonals_in(turn_v)) / (4 * values)
         squares = values * values
         gaps = squares[..., None, :] - squares[..., None]
-        diagonal_of(gaps)[...] = 1
+        diagonals_in(gaps)[...] = 1
         inner = turn_u * values[..., None, :] + turn_v * values[..., None]
         inner = np.asarray(inner / gaps)
     return with_diagonal(inner, slopes, batch)
@@ -47,7 +47,7 @@ def less_adjoint(a: Array) -> Array:
     return np.asarray(a - a.conj().mT)
 
 
-def diagonal_of(a: Array) -> Array:
+def diagonals_in(a: Array) -> Array:
     return np.asarray(np.einsum("...ii->...i", a))
 
 
@@ -55,5 +55,5 @@ def with_diagonal(a: Array, diagonal: Array, batch: tuple[int, ...]) -> Array:
     """In place, unless the diagonals are more."""
     if a.shape[:-2] != batch:
         a = np.broadcast_to(a, (*batch, *a.shape[-2:])).copy()
-    diagonal_of(a)[...] = diagonal
+    diagonals_in(a)[...] = diagonal
     return a

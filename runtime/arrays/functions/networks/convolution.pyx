@@ -160,7 +160,7 @@ cdef object run(str op, Convolution *c, object one, object other, object bias, t
     """One call for each place of the dimensions before the operands' own."""
     if one.dtype != other.dtype:
         raise RuntimeError(f"operands of a convolution have one dtype, but got {one.dtype} and {other.dtype}")
-    if one.dtype.kind not in "fc":
+    if one.dtype.kind not in "fciu" or op == "conv_weight" and one.dtype.kind in "iu":
         raise RuntimeError(f"a convolution is not implemented for {one.dtype}; convert it to a floating dtype")
     loops = np.broadcast_shapes(one.shape[:one.ndim - OWN], other.shape[:other.ndim - OWN])
     if is_meta(<PyObject *>one) or is_meta(<PyObject *>other):
@@ -168,6 +168,8 @@ cdef object run(str op, Convolution *c, object one, object other, object bias, t
         return fresh_beside(model, cnp.PyArray_TYPE(one), (*loops, *shape))
     if one.dtype.kind == "c":
         return of_parts(op, c, one, other, shape, kernel)
+    if one.dtype.kind in "iu":
+        return of_integers(op, c, one, other, loops, shape)
     if cnp.PyArray_TYPE(one) not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
         bias = None if bias is None else bias.astype(np.float32)
         return run(op, c, one.astype(np.float32), other.astype(np.float32), bias, shape, kernel).astype(one.dtype)
@@ -209,4 +211,22 @@ cdef object of_parts(str op, Convolution *c, object one, object other, tuple sha
     result = np.empty(real.shape, one.dtype)
     result.real = real
     result.imag = run(op, c, a, y, None, shape, kernel) + run(op, c, b, x, None, shape, kernel)
+    return result
+
+
+cdef object of_integers(str op, Convolution *c, object one, object other, tuple loops, tuple shape):
+    """No kernel: networks that compute with integers do without this."""
+    from gradsmith.runtime.arrays.functions.networks.integer_windows import integer_image, integer_output
+
+    function = integer_output if op == "conv_output" else integer_image
+    steps = [[c.stride[i] for i in range(3)], [c.padding[i] for i in range(3)], [c.dilation[i] for i in range(3)]]
+    result = np.zeros((*loops, *shape), one.dtype)
+    if one.size == 0 or other.size == 0 or result.size == 0:
+        return result
+    dtype, one, other = one.dtype, one.astype(np.int64), other.astype(np.int64)
+    one = np.broadcast_to(one, (*loops, *one.shape[one.ndim - OWN:]))
+    other = np.broadcast_to(other, (*loops, *other.shape[other.ndim - OWN:]))
+    for place in np.ndindex(*loops):
+        found = function(one[place], other[place], *steps, c.groups, shape[2:])
+        result[place] = found.astype(dtype)
     return result

@@ -56,7 +56,7 @@ cpdef object spread_means_of(object a, object spans, object divisors, object siz
 
 cdef object pooled(object a, object size, object spans, object divisors, bint spreads):
     cdef Windows w
-    if a.dtype.kind not in "fc":
+    if a.dtype.kind not in "fc" and (spreads or a.dtype != np.int64):
         raise RuntimeError(f"avg_pool: not implemented for {a.dtype.name}; convert it to a floating dtype")
     arrays = read_windows(&w, size, spans, divisors, (1, 1, 1))
     loops = a.shape[:a.ndim - OWN]
@@ -71,6 +71,10 @@ cdef object pooled(object a, object size, object spans, object divisors, bint sp
         result.real = pooled(a.real, size, spans, divisors, spreads)
         result.imag = pooled(a.imag, size, spans, divisors, spreads)
         return result
+    if a.dtype == np.int64:
+        from gradsmith.runtime.arrays.functions.networks.integer_windows import integer_means
+
+        return integer_means(a, spans, divisors) if 0 not in shape else np.empty(shape, np.int64)
     dtype = a.dtype
     a = in_kernel_dtype(a)
     a = take(contiguous(<PyObject *>a))

@@ -2,6 +2,7 @@
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
+from libc.math cimport NAN, atan2, cos, exp, hypot, isinf, isnan, log, log1p, sin
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
@@ -203,12 +204,52 @@ cdef tuple running_extreme(object a, int axis, object extreme):
 
 cpdef object logcumsumexp_of(object a, Py_ssize_t dim):
     cdef int axis = wrap_dim(dim, cnp.PyArray_NDIM(a))
-    if a.dtype.kind != "f":
+    if a.dtype.kind not in "fc":
         raise NotImplementedError(f"logcumsumexp(): not defined for {a.dtype}; give a floating dtype")
     if is_meta(<PyObject *>a) or cnp.PyArray_NDIM(a) == 0:
         return fresh_beside(a, cnp.PyArray_TYPE(a), a.shape) if is_meta(<PyObject *>a) else a.copy()
     with np.errstate(all="ignore"):
-        return np.logaddexp.accumulate(a, axis=axis)
+        return np.logaddexp.accumulate(a, axis=axis) if a.dtype.kind == "f" else complex_logcumsumexp(a, axis)
+
+
+cdef object complex_logcumsumexp(object a, int axis):
+    """Step by step, since each logarithm follows the branch of the one before, as PyTorch's does."""
+    found = np.array(np.moveaxis(a, axis, -1), np.complex128, order="C")
+    cdef cnp.ndarray parts = found.view(np.float64)
+    cdef double *row = <double *>cnp.PyArray_DATA(parts)
+    cdef Py_ssize_t n = np.shape(found)[np.ndim(found) - 1], i, j
+    for i in range(found.size // n if n else 0):
+        for j in range(1, n):
+            add_exponential(row + 2 * j - 2, row + 2 * j)
+        row += 2 * n
+    return np.ascontiguousarray(np.moveaxis(found, -1, axis), a.dtype)
+
+
+cdef int add_exponential(double *sum, double *x) except -1:
+    """x = log(exp(sum) + exp(x)) of complex numbers, relative to the greater one."""
+    cdef double *less = sum if sum[0] < x[0] else x
+    cdef double *more = x if sum[0] < x[0] else sum
+    cdef double scale, turn, real, imaginary, square
+    if isnan(sum[0]) or isnan(sum[1]) or isnan(x[0]) or isnan(x[1]):
+        x[0] = x[1] = NAN
+    elif less[0] == more[0] and isinf(less[0]):
+        x[0], x[1] = sum_of_infinite(less[0], less[1], more[1])
+    else:
+        scale, turn = exp(less[0] - more[0]), less[1] - more[1]
+        real, imaginary = scale * cos(turn), scale * sin(turn)
+        turn = atan2(imaginary, 1 + real)
+        square = real * (2 + real) + imaginary * imaginary      # of the magnitude of 1 + both, less 1
+        real = 0.5 * log1p(square) if scale < 0.5 else log(hypot(1 + real, imaginary))
+        x[0], x[1] = more[0] + real, more[1] + turn
+    return 0
+
+
+cdef tuple sum_of_infinite(double real, double one, double other):
+    """Of -inf the angle cannot be told, and does not matter."""
+    if real < 0:
+        return real, one
+    found = np.log(np.exp(complex(real, one)) + np.exp(complex(real, other)))
+    return found.real, found.imag
 
 
 # ---- norms
