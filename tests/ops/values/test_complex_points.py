@@ -107,6 +107,6 @@ def test_running_logarithms_of_sums_of_special_numbers():
     found = gs.logcumsumexp(gs.tensor(np.array([1, np.nan, 1 + 2j])), 0).numpy()
     assert found[0] == 1 and np.isnan(found[1:].real).all() and np.isnan(found[1:].imag).all()
     found = gs.logcumsumexp(gs.tensor(np.array([2 + 5j, 2 + 6j])), 0).numpy()
-    assert found[1] == pytest.approx(2 + 5.5j + np.log(2 * np.cos(0.5)), abs=1e-14)     # not 2 pi less
+    assert found[1] == pytest.approx(2 + 5.5j + np.log(2 * np.cos(0.5)), abs=1e-14)  # not 2 pi less
     assert gs.logcumsumexp(gs.tensor(1 + 2j), 0).item() == 1 + 2j
     assert gs.logcumsumexp(gs.zeros(3, 0, dtype=gs.complex64), 1).shape == (3, 0)

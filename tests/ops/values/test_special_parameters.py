@@ -179,10 +179,10 @@ def test_whole_orders_of_the_second_kind_are_scipys(order):
 
 
 def test_other_orders_of_the_second_kind():
-    """SciPy's `yn` truncates them. Y of order 1/2 is -sqrt(2 / (pi x)) cos x; orders that are too many steps are yv's."""
+    """SciPy's `yn` truncates them. Y of order 1/2 is -sqrt(2 / (pi x)) cos x; of many steps yv is quicker."""
     x = gs.tensor([0.5, 2.0], dtype=gs.float64)
     for order in (0.5, gs.tensor([0.5, 0.5], dtype=gs.float64)):
-        expected = -(2 / (np.pi * x.numpy())) ** 0.5 * np.cos(x.numpy())
+        expected = -((2 / (np.pi * x.numpy())) ** 0.5) * np.cos(x.numpy())
         np.testing.assert_allclose(gs.special.yn(order, x).numpy(), expected, rtol=1e-13)
     assert gs.special.yn(10**10, x).tolist() == gs.special.yv(10**10, x).tolist()
     v = gs.tensor([2.0, 3.0], dtype=gs.float64, requires_grad=True)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
-    batch_element,
     check_matrix,
     check_same_dtype,
     converged,

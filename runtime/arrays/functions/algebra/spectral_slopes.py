@@ -1,4 +1,4 @@
-"""What stands between the vectors in the gradients of eigenvectors and singular vectors: few passes over large matrices."""
+"""What stands between the vectors in gradients of eigenvectors and of singular vectors, in few passes."""
 
 from __future__ import annotations
 

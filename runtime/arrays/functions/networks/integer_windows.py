@@ -22,7 +22,7 @@ def integer_output(
     found = np.zeros((len(image), groups, factors.shape[1], *size), np.int64)
     for place in np.ndindex(*window):
         part = whole[windows(place, size, stride, dilation)].reshape(len(image), groups, inner, *size)
-        found += np.einsum("ngixyz,goi->ngoxyz", part, factors[(..., *place)])
+        found += np.einsum("ngixyz,goi->ngoxyz", part, at(factors, place))
     return found.reshape(len(image), len(weight), *size)
 
 
@@ -37,9 +37,15 @@ def integer_image(
     channels = groups * weight.shape[1]
     whole = np.zeros((len(a), channels, *reached), np.int64)
     for place in np.ndindex(*window):
-        part = np.einsum("ngoxyz,goi->ngixyz", given, factors[(..., *place)])
+        part = np.einsum("ngoxyz,goi->ngixyz", given, at(factors, place))
         whole[windows(place, places, stride, dilation)] += part.reshape(len(a), channels, *places)
     return padded(whole, size, [-before for before in padding])
+
+
+def at(weight: Array, place: Sizes) -> Array:
+    """The weights of one place of the window."""
+    index = (..., *place)
+    return np.asarray(weight[index])
 
 
 def reach(size: Sizes, window: Sizes, stride: Sizes, dilation: Sizes) -> list[int]:

@@ -134,7 +134,9 @@ def are_few_whole_steps(v: Operand) -> bool:
     if isinstance(v, np.ndarray) and has_no_data(v):
         return False
     orders = np.asarray(v)
-    return bool((np.abs(orders) <= _MOST_STEPS).all() and (orders.dtype.kind in "biu" or (orders == np.rint(orders)).all()))
+    return bool(
+        (np.abs(orders) <= _MOST_STEPS).all() and (orders.dtype.kind in "biu" or (orders == np.rint(orders)).all())
+    )
 
 
 def stored(result: Array, out: Array | None) -> Array:
