@@ -44,7 +44,7 @@ def integer_image(
 
 def at(weight: Array, place: Sizes) -> Array:
     """The weights of one place of the window."""
-    index = (..., *place)
+    index: Any = (..., *place)
     return np.asarray(weight[index])
 
 
