@@ -1,6 +1,11 @@
 /* The text of triangular.c for one type. */
 
-#define MOST_VECTORS 4 /* in a strip of columns: as many sums as hide how long a multiplication takes */
+/* In a strip of columns: as many sums as hide how long a multiplication takes, and for complex numbers a reciprocal. */
+#if LANES > 1
+#define MOST_VECTORS 4
+#else
+#define MOST_VECTORS 16
+#endif
 
 GS_INLINE NUMBER
 NAME(element)(gs_block a, npy_intp i, npy_intp j)
