@@ -38,6 +38,7 @@ FLOORS = (
     "runtime.switches",
     "runtime.arrays",
     "runtime.arrays.functions",
+    "runtime.arrays.functions.algebra.factors",
     "runtime.arrays.functions.algebra.small_matrices",
     "runtime.arrays.functions.algebra",
     "runtime.graph",

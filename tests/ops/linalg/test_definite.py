@@ -5,7 +5,7 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.runtime.arrays import array
-from gradsmith.runtime.arrays.functions.algebra import definite
+from gradsmith.runtime.arrays.functions.algebra.factors import definite
 
 rng = np.random.default_rng(8)
 

@@ -5,7 +5,8 @@ import pytest
 
 import gradsmith as gs
 from gradsmith.runtime.arrays import array
-from gradsmith.runtime.arrays.functions.algebra import elimination, factored, substitution
+from gradsmith.runtime.arrays.functions.algebra import factored
+from gradsmith.runtime.arrays.functions.algebra.factors import elimination, substitution
 
 rng = np.random.default_rng(3)
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.definite import factor_definite, slopes_of_factors
+from gradsmith.runtime.arrays.functions.algebra.factors.definite import factor_definite, slopes_of_factors
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.elimination import (
+from gradsmith.runtime.arrays.functions.algebra.factors.elimination import (
     eliminate,
     invert_by_factors,
     parity,

@@ -19,7 +19,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_same_dtype,
     check_square,
 )
-from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
+from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 Function: TypeAlias = Callable[..., Any]

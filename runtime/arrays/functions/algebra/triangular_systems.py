@@ -18,7 +18,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     readable,
     with_batch,
 )
-from gradsmith.runtime.arrays.functions.algebra.substitution import substitute
+from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 

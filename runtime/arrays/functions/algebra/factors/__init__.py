@@ -1,0 +1,1 @@
+"""Eliminations, factors and substitutions on arrays of matrices, by the kernels of factors/."""
