@@ -15,7 +15,10 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_square,
     joint_batch,
 )
-from gradsmith.runtime.arrays.functions.algebra.factors.symmetric_elimination import eliminate_symmetric, substitute_symmetric
+from gradsmith.runtime.arrays.functions.algebra.factors.symmetric_elimination import (
+    eliminate_symmetric,
+    substitute_symmetric,
+)
 
 Array: TypeAlias = NDArray[Any]
 
