@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
-from gradsmith.runtime.arrays.functions.algebra.factors.elimination import eliminate, exchange_rows
 from gradsmith.runtime.arrays.functions.algebra.factored import first_zero
+from gradsmith.runtime.arrays.functions.algebra.factors.elimination import eliminate, exchange_rows
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
@@ -19,7 +20,6 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_same_dtype,
     check_square,
 )
-from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 Function: TypeAlias = Callable[..., Any]

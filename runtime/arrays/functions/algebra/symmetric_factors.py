@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.factors.symmetric_elimination import (
+    eliminate_symmetric,
+    substitute_symmetric,
+)
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
     check_matrix,
     check_square,
     joint_batch,
-)
-from gradsmith.runtime.arrays.functions.algebra.factors.symmetric_elimination import (
-    eliminate_symmetric,
-    substitute_symmetric,
 )
 
 Array: TypeAlias = NDArray[Any]

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 from gradsmith.runtime.arrays.functions.algebra.matrices import (
     LinAlgError,
     batch_element,
@@ -18,7 +19,6 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     readable,
     with_batch,
 )
-from gradsmith.runtime.arrays.functions.algebra.factors.substitution import substitute
 
 Array: TypeAlias = NDArray[Any]
 
