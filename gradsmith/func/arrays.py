@@ -26,10 +26,10 @@ from gradsmith.utils import pytree
 _NUMBERS = (float, complex, np.floating, np.complexfloating)
 
 
-def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Function]:
+def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Any]:
     """Decorator of the transformed `func`: for arrays, `transform` is applied to it once more, with tensors."""
 
-    def decorate(of_tensors: Function) -> Function:
+    def decorate(of_tensors: Function) -> Any:
         @transformed(transform, func)
         def of_either(*args: Any, **kwargs: Any) -> Any:
             try:

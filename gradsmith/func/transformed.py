@@ -21,6 +21,7 @@ class Transformed(functools.partial[Any]):
 
     made_by: Callable[[Function], Any]
     __wrapped__: Function
+    __qualname__: str
 
     def __reduce__(self) -> Any:
         return self.__qualname__ if is_found_by_name(self) else (self.made_by, (self.__wrapped__,))

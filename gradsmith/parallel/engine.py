@@ -92,7 +92,7 @@ class Engine:
         outcomes = self.outcomes()
         try:
             for outcome in outcomes:
-                waiting[outcome.index] = outcome
+                waiting[outcome.number] = outcome
                 while self.wanted in waiting:
                     self.wanted += 1
                     yield waiting.pop(self.wanted - 1)
@@ -106,7 +106,7 @@ class Engine:
             chunk = self._next_chunk()
             if not chunk:
                 return
-            self.running.update(task.index for task in chunk)
+            self.running.update(task.number for task in chunk)
             self.crew.start(chunk)
 
     def _next_chunk(self) -> list[Task]:
@@ -120,19 +120,19 @@ class Engine:
     # -- what has come
 
     def _count(self, outcome: Outcome) -> None:
-        self.running.discard(outcome.index)
+        self.running.discard(outcome.number)
         self.done += 1
         self.progress()
 
     def _take_back(self, event: Lost) -> None:
         """The task that the worker was at is tried again, alone: it may end the next one too."""
         first, rest = event.tasks[0], list(event.tasks[1:])
-        self.lost[first.index] += 1
-        tries = self.lost[first.index]
+        self.lost[first.number] += 1
+        tries = self.lost[first.number]
         if not event.may_be_tried_again or tries > self.options.retries:
             times = "" if tries == 1 else f", {tries} times"
-            raise TaskLost(f"task {first.index} was lost{times}: {event.reason}", first.index)
-        self.running.difference_update(task.index for task in event.tasks)
+            raise TaskLost(f"task {first.number} was lost{times}: {event.reason}", first.number)
+        self.running.difference_update(task.number for task in event.tasks)
         self.again.extend(filter(None, ([first], rest)))
 
     # -- the end before the end

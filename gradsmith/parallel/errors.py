@@ -58,7 +58,7 @@ class Failure(NamedTuple):
         error = self.error
         if self.text:
             error.__cause__ = RemoteTraceback(f"In task {index}, in another process:\n{self.text}")
-        _note(error, f"This happened in task {index} of gradsmith.parallel.")
+        _note(error, f"This happened in task {index} of gradsmith.parallel, for the argument of that index.")
         return error
 
 

@@ -7,6 +7,7 @@ Large arrays are not copied into what is pickled: they are sent from where they 
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import io
 import pickle
@@ -45,9 +46,8 @@ def has_cloudpickle() -> bool:
 def _pickler_class() -> type[pickle.Pickler]:
     if not has_cloudpickle():
         return _OfStandardLibrary
-    import cloudpickle
-
-    return cloudpickle.Pickler  # type: ignore[no-any-return]
+    pickler: type[pickle.Pickler] = importlib.import_module("cloudpickle").Pickler
+    return pickler
 
 
 def dumped(value: Any, describe: Callable[[], str], in_one_piece: bool = False) -> Payload:
@@ -58,7 +58,7 @@ def dumped(value: Any, describe: Callable[[], str], in_one_piece: bool = False) 
     pickle.PicklingError
         With the reason.
     """
-    file, buffers = io.BytesIO(), []  # type: ignore[var-annotated]
+    file, buffers = io.BytesIO(), list[memoryview]()
 
     def keep(buffer: pickle.PickleBuffer) -> bool:
         """True for what becomes a part of the pickle."""

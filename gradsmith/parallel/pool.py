@@ -64,8 +64,8 @@ class Pool:
         try:
             for outcome in outcomes:
                 if outcome.failure is not None:
-                    raise outcome.failure.raised(outcome.index)
-                found[outcome.index] = outcome.value
+                    raise outcome.failure.raised(outcome.number)
+                found[outcome.number] = outcome.value
         finally:
             outcomes.close()  # type: ignore[attr-defined]
             self._busy = False
@@ -94,7 +94,7 @@ class Pool:
         try:
             for outcome in outcomes:
                 if outcome.failure is not None:
-                    raise outcome.failure.raised(outcome.index)
+                    raise outcome.failure.raised(outcome.number)
                 yield outcome.value
         finally:
             outcomes.close()  # type: ignore[attr-defined]
@@ -135,9 +135,7 @@ class Pool:
         self._open_crew()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self.close()
 
     def __reduce__(self) -> Any:

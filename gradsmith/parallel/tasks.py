@@ -15,7 +15,7 @@ Function = Callable[..., Any]
 class Task(NamedTuple):
     """One call of the function."""
 
-    index: int
+    number: int
     args: tuple[Any, ...]
     seed: int
 
@@ -23,7 +23,7 @@ class Task(NamedTuple):
 class Outcome(NamedTuple):
     """What a task has given: a value unless there is a failure."""
 
-    index: int
+    number: int
     value: Any = None
     failure: Failure | None = None
 
@@ -38,8 +38,8 @@ class Lost(NamedTuple):
 
 def tasks_of(columns: Sequence[Any], base: int) -> Iterator[Task]:
     """A task for each element, until the shortest of the iterables ends."""
-    for index, args in enumerate(zip(*columns)):
-        yield Task(index, args, seed_of(base, index))
+    for number, args in enumerate(zip(*columns)):
+        yield Task(number, args, seed_of(base, number))
 
 
 def new_base() -> int:
@@ -56,8 +56,8 @@ def run_task(function: Function, task: Task) -> Outcome:
     """Call the function in this thread, which draws from a generator of the task's."""
     put_own_generator(seeded_lazily(task.seed))
     try:
-        return Outcome(task.index, function(*task.args))
+        return Outcome(task.number, function(*task.args))
     except BaseException as error:
-        return Outcome(task.index, failure=Failure(error))
+        return Outcome(task.number, failure=Failure(error))
     finally:
         put_own_generator(None)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gradsmith.parallel.engine import Crew
 
 _CREWS = {
-    "dask": ("others", "dask_crew"),
+    "dask": ("dask", "dask_crew"),
     "processes": ("processes", "Processes"),
     "ray": ("ray", "Ray"),
     "serial": ("serial", "Serial"),

@@ -19,7 +19,6 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Iterable, Sequence
-from multiprocessing.connection import Connection
 
 from gradsmith.parallel.crews.messages import FAILURE, FUNCTION, READY, TASK, Message, receive, send
 from gradsmith.parallel.limits import share_of
@@ -69,7 +68,7 @@ class Processes:
 
     def start(self, tasks: Sequence[Task]) -> None:
         messages = [
-            Message(TASK, task.index, dumped((task.args, task.seed), lambda: f"an argument of task {task.index}"))  # noqa: B023
+            Message(TASK, task.number, dumped((task.args, task.seed), lambda: f"an argument of task {task.number}"))  # noqa: B023
             for task in tasks
         ]
         worker = next((worker for worker in self.workers if not worker.tasks), None)

@@ -61,7 +61,7 @@ class Threads:
         assert shift is not None
         self.n_busy += 1
         left = [len(tasks)]
-        self.chunk_of.update((task.index, left) for task in tasks)
+        self.chunk_of.update((task.number, left) for task in tasks)
         if len(self.threads) < self.n_busy:
             name = f"gradsmith-parallel-{len(self.threads)}"
             thread = threading.Thread(target=shift.work, name=name, daemon=True)
@@ -75,7 +75,7 @@ class Threads:
             outcome = self.shift.outbox.get(timeout=seconds)
         except queue.Empty:
             return []
-        left = self.chunk_of.pop(outcome.index)
+        left = self.chunk_of.pop(outcome.number)
         left[0] -= 1
         self.n_busy -= not left[0]
         return [outcome]

@@ -10,12 +10,11 @@ import signal
 import sys
 import threading
 from multiprocessing.connection import Connection
-from typing import Any
 
 import numpy as np
 
+from gradsmith.parallel.chunks import sendable_failure
 from gradsmith.parallel.crews.messages import FAILURE, FUNCTION, READY, VALUE, Message, receive, send
-from gradsmith.parallel.errors import Failure, RemoteError
 from gradsmith.parallel.payloads import Payload, dumped, loaded
 from gradsmith.parallel.settings import Settings
 from gradsmith.parallel.tasks import Function, Task, run_task
@@ -38,7 +37,7 @@ class _Worker:
         self.connection = connection
         self.inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self.is_busy = False
-        self.call = _Call()
+        self.call = _Call(Payload(b""))
 
     def listen(self) -> None:
         """In a thread of its own, so that the end of the other process ends this one in the middle of a task."""
@@ -65,7 +64,7 @@ class _Worker:
 class _Call:
     """The function and the settings of the map that runs, loaded by the first task: an error is that task's."""
 
-    def __init__(self, payload: Payload = Payload(b"")) -> None:
+    def __init__(self, payload: Payload) -> None:
         self.payload = payload
         self.found: tuple[Function, Settings] | None = None
 
@@ -75,7 +74,7 @@ class _Call:
         return self.found
 
 
-def answer_of(call: Any, index: int, payload: Payload) -> Message:
+def answer_of(call: _Call, index: int, payload: Payload) -> Message:
     """What has come of a task."""
     try:
         function, settings = call.loaded()
@@ -97,11 +96,4 @@ def _seed_others(seed: int) -> None:
 
 
 def _failed(index: int, error: BaseException) -> Message:
-    failure = Failure.remote(error)
-    try:
-        payload = dumped(failure, lambda: "the exception")
-        loaded(payload)  # classes that want other arguments than they keep fail here
-    except BaseException:
-        stand_in = RemoteError(f"{type(error).__name__}: {error}, which cannot be pickled:\n{failure.text}")
-        payload = dumped(Failure(stand_in, failure.text), lambda: "the exception")
-    return Message(FAILURE, index, payload)
+    return Message(FAILURE, index, dumped(sendable_failure(error), lambda: "the exception"))
