@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from typing import Any
 
 from gradsmith.parallel.crews.executors import Executor
@@ -14,7 +15,8 @@ __all__ = ["client_crew", "dask_crew"]
 
 def dask_crew(workers: int | None) -> Executor:
     """The client that the program has, or one with processes of this machine, which end with the map."""
-    distributed = required("dask", "backend='dask'", "distributed")
+    required("dask", "backend='dask'", "distributed.client")  # a folder may have the name of the package
+    distributed = importlib.import_module("distributed")
     try:
         return client_crew(distributed.get_client(), workers)
     except ValueError:  # there is none

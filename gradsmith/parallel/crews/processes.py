@@ -21,6 +21,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 
 from gradsmith.parallel.crews.messages import FAILURE, FUNCTION, READY, TASK, Message, receive, send
+from gradsmith.parallel.errors import Failure
 from gradsmith.parallel.limits import share_of
 from gradsmith.parallel.payloads import Payload, dumped, loaded
 from gradsmith.parallel.settings import Settings
@@ -98,9 +99,7 @@ class Processes:
         if message.kind == READY:
             return None
         worker.tasks.popleft()
-        if message.kind == FAILURE:
-            return Outcome(message.number, failure=loaded(message.payload))
-        return Outcome(message.number, loaded(message.payload))
+        return _outcome_of(message)
 
     def _lost(self, worker: _Worker) -> Lost:
         self._remove(worker)
@@ -119,6 +118,14 @@ class Processes:
 
     def close(self) -> None:
         self.finalizer()
+
+
+def _outcome_of(message: Message) -> Outcome:
+    try:
+        found = loaded(message.payload)
+    except Exception as error:  # the worker can import something that this process cannot
+        return Outcome(message.number, failure=Failure(error))
+    return Outcome(message.number, failure=found) if message.kind == FAILURE else Outcome(message.number, found)
 
 
 class _Worker:

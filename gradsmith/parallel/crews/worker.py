@@ -44,7 +44,7 @@ class _Worker:
         with contextlib.suppress(EOFError, OSError):
             while True:
                 self.inbox.put(receive(self.connection))
-        if self.is_busy:
+        if self.is_busy or not self.inbox.empty():
             os._exit(1)
         self.inbox.put(None)
 
