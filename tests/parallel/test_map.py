@@ -99,7 +99,8 @@ def test_workers_take_over_what_is_switched(pool, block, switched):
         found = pool.map(work.state, range(3))
         begun = pool.imap(work.state, range(1))
     assert found == [expected] * 3 and expected.items() >= switched.items()
-    begun_with = list(begun)[0] | {"anomaly": expected["anomaly"]}  # which is the same for all threads at any time
+    (begun_with,) = begun
+    begun_with["anomaly"] = expected["anomaly"]  # which is the same for all threads at any time
     assert begun_with == expected, "the state is that of the call"
     assert pool.map(work.state, range(3)) == [usual] * 3 and work.state(0) == usual
 
@@ -259,12 +260,12 @@ def test_progress_is_counted(pool):
 
 
 def test_progress_bars_are_updated():
-    class Bar:
-        made = []
+    made = []
 
+    class Bar:
         def __init__(self, total):
             self.total, self.done, self.is_closed = total, 0, False
-            self.made.append(self)
+            made.append(self)
 
         def update(self, n):
             self.done += n
@@ -273,7 +274,7 @@ def test_progress_bars_are_updated():
             self.is_closed = True
 
     gs.parallel.map(work.identity, range(3), progress=Bar)
-    assert (Bar.made[0].total, Bar.made[0].done, Bar.made[0].is_closed) == (3, 3, True)
+    assert (made[0].total, made[0].done, made[0].is_closed) == (3, 3, True)
     own = Bar(5)
     gs.parallel.map(work.identity, range(3), progress=own)
     assert own.done == 3 and not own.is_closed

@@ -80,12 +80,11 @@ def test_dask():
     pytest.importorskip("distributed.client")  # a folder of tests has the name of the package
     import distributed
 
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            client.run(import_work, os.path.dirname(__file__))
-            check(client)
-            check("dask")
-            check(client.get_executor())
+    with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
+        client.run(import_work, os.path.dirname(__file__))
+        check(client)
+        check("dask")
+        check(client.get_executor())
 
 
 def test_ray():
