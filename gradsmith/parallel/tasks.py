@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from gradsmith.parallel.errors import Failure
-from gradsmith.runtime.tensors.factories.random import generator_behind, put_own_generator, seeded_lazily
+from gradsmith.runtime.tensors.factories.random import generator_behind, own_generator, put_own_generator, seeded_lazily
 
 Function = Callable[..., Any]
 
@@ -54,10 +54,11 @@ def seed_of(base: int, index: int) -> int:
 
 def run_task(function: Function, task: Task) -> Outcome:
     """Call the function in this thread, which draws from a generator of the task's."""
+    before = own_generator()
     put_own_generator(seeded_lazily(task.seed))
     try:
         return Outcome(task.number, function(*task.args))
     except BaseException as error:
         return Outcome(task.number, failure=Failure(error))
     finally:
-        put_own_generator(None)
+        put_own_generator(before)

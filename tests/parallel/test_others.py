@@ -2,6 +2,10 @@
 
 import concurrent.futures
 import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import work
@@ -63,13 +67,36 @@ def test_any_executor_will_do():
     check(Immediate(), workers=2)
 
 
+MPI = """
+import gradsmith as gs
+import test_others
+from mpi4py.futures import MPIPoolExecutor
+
+if __name__ == "__main__":
+    with MPIPoolExecutor() as executor:
+        test_others.check(executor)
+    print("checked")
+"""
+
+
+def test_ranks_of_mpi(tmp_path):
+    pytest.importorskip("mpi4py")
+    launcher = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+    if launcher is None:
+        pytest.skip("mpiexec is not installed")
+    (tmp_path / "program.py").write_text(MPI)
+    command = [launcher, "-n", "3", sys.executable, "-m", "mpi4py.futures", str(tmp_path / "program.py")]
+    here = Path(__file__).resolve().parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (here, here.parents[1])))}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "checked", done.stderr[-4000:]
+
+
 # ---- packages that need not be installed
 
 
 @pytest.mark.parametrize(("backend", "package"), [("dask", "distributed"), ("ray", "ray")])
 def test_a_missing_package_names_its_extra(backend, package, monkeypatch):
-    import sys
-
     monkeypatch.setitem(sys.modules, package, None)
     text = rf"backend='{backend}' needs {package}, which is not installed: pip install gradsmith\[{backend}\]"
     with pytest.raises(ModuleNotFoundError, match=text):

@@ -110,6 +110,11 @@ def run(program, tmp_path, *, check=True, **options):
     return done
 
 
+def with_work():
+    """An environment in which scripts find what tasks do."""
+    return {**os.environ, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT)))}
+
+
 @NEEDS_CLOUDPICKLE
 def test_a_script_needs_no_guard(tmp_path):
     program = """
@@ -181,9 +186,8 @@ def test_ctrl_c_ends_everything(tmp_path):
     """
     path = tmp_path / "script.py"
     path.write_text(textwrap.dedent(program), encoding="utf-8")
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT)))}
     process = subprocess.Popen(
-        [sys.executable, str(path)], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [sys.executable, str(path)], env=with_work(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         start_new_session=True,
     )  # fmt: skip
     pids = [int(word) for word in process.stdout.readline().split()]
@@ -192,6 +196,20 @@ def test_ctrl_c_ends_everything(tmp_path):
     _, errors = process.communicate(timeout=20)
     assert "KeyboardInterrupt" in errors.splitlines()[-1]
     assert pids and not any(map(is_running, pids))
+
+
+def test_ctrl_c_does_not_wait_for_threads(tmp_path):
+    program = """
+        import os, signal, threading
+        import gradsmith as gs
+        import work
+
+        threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+        gs.parallel.map(work.sleep, [60, 60], workers=2)
+    """
+    start = time.monotonic()
+    done = run(program, tmp_path, check=False, env=with_work())
+    assert "KeyboardInterrupt" in done.stderr.splitlines()[-1] and time.monotonic() - start < 20
 
 
 def test_workers_end_when_their_process_is_killed(tmp_path):
@@ -207,8 +225,7 @@ def test_workers_end_when_their_process_is_killed(tmp_path):
         threading.Timer(0.2, lambda: os.kill(os.getpid(), 9)).start()
         next(results)
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT)))}
-    done = run(program, tmp_path, check=False, env=environment)
+    done = run(program, tmp_path, check=False, env=with_work())
     assert done.returncode == -signal.SIGKILL
     pids = [int(word) for word in done.stdout.split()]
     assert pids
@@ -229,9 +246,8 @@ def test_a_program_ends_whatever_it_leaves_open(tmp_path):
         third = gs.parallel.imap(work.sleep, [0, 60], backend="processes", workers=1)
         print(next(third))
     """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT)))}
     start = time.monotonic()
-    done = run(program, tmp_path, env=environment)
+    done = run(program, tmp_path, env=with_work())
     assert done.stdout.split() == ["0", "0", "0"] and time.monotonic() - start < 30
 
 
@@ -334,8 +350,7 @@ def test_random_numbers_of_python_and_numpy_are_seeded(processes):
 
 def test_what_tasks_print_is_seen(tmp_path):
     program = "import gradsmith as gs, work\ngs.parallel.map(work.say, [1, 2], backend='processes', workers=1)\n"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join((str(Path(__file__).parent), str(ROOT)))}
-    assert run(program, tmp_path, env=environment).stdout == "said 1\nsaid 2\n"
+    assert run(program, tmp_path, env=with_work()).stdout == "said 1\nsaid 2\n"
 
 
 def test_processes_within_processes(processes):
