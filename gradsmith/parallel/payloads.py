@@ -7,6 +7,7 @@ Large arrays are not copied into what is pickled: they are sent from where they 
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
 import io
@@ -39,10 +40,12 @@ class _OfStandardLibrary(pickle.Pickler):
         return NotImplemented
 
 
+@functools.cache
 def has_cloudpickle() -> bool:
     return importlib.util.find_spec("cloudpickle") is not None
 
 
+@functools.cache
 def _pickler_class() -> type[pickle.Pickler]:
     if not has_cloudpickle():
         return _OfStandardLibrary

@@ -140,7 +140,7 @@ def test_a_script_needs_no_guard(tmp_path):
         print(found[1][0], gs.parallel.map(slope, [gs.ones(1)], backend="processes"))
     """
     done = run(program, tmp_path)
-    assert done.stdout.splitlines().count("begin") == 1 and done.stdout.splitlines().count("task") == 2
+    assert done.stdout.count("begin") == 1 and done.stdout.count("task") == 2
     assert "tensor([-2., -2.]) [tensor([1.])]" in done.stdout and not done.stderr
 
 
