@@ -1,10 +1,12 @@
 """What can be pickled for other processes: transforms, ops, decorated functions; and what says that it cannot."""
 
 import copy
+import importlib
 import pickle
 import subprocess
 import sys
 import textwrap
+import types
 
 import numpy as np
 import pytest
@@ -115,6 +117,37 @@ def test_modes():
 @pytest.mark.parametrize("op", [gs.sin, gs.sum, gs.nn.functional.relu, gs.einsum, gs.linalg.solve, gs.Tensor.sum])
 def test_ops(op):
     assert again(op) is op
+
+
+@pytest.mark.parametrize(
+    "namespace",
+    [
+        "gradsmith", "gradsmith.autograd", "gradsmith.distributions", "gradsmith.fft", "gradsmith.func",
+        "gradsmith.linalg", "gradsmith.nn", "gradsmith.nn.functional", "gradsmith.nn.init", "gradsmith.numpy",
+        "gradsmith.numpy.linalg", "gradsmith.optim", "gradsmith.random", "gradsmith.signal", "gradsmith.special",
+        "gradsmith.stats",
+    ],
+)  # fmt: skip
+def test_everything_public_is_found_by_its_name(namespace):
+    """Functions, classes and distributions: what a function of a script may refer to."""
+    module = importlib.import_module(namespace)
+    public = [getattr(module, name) for name in module.__all__]
+    things = [one for one in public if callable(one) and not isinstance(one, types.ModuleType)]
+    unlike = [one for one in things if again(one) is not one and type(again(one)) is not type(one)]
+    assert things and not unlike
+
+
+def test_functions_of_values_alone():
+    pytest.importorskip("scipy")
+    import gradsmith.scipy.linalg
+
+    assert again(gradsmith.scipy.linalg.bandwidth) is gradsmith.scipy.linalg.bandwidth
+
+
+def test_modules_of_distributions_under_second_names():
+    cloudpickle = pytest.importorskip("cloudpickle")
+    for value in (sys.modules["gradsmith.distributions.normal"], gs.distributions.biject_to):
+        assert pickle.loads(cloudpickle.dumps(value)) is value
 
 
 def test_transforms_within_a_module():
