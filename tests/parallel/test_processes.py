@@ -88,6 +88,13 @@ def test_cancelling_ends_the_workers():
     assert pid is None or not is_running(pid)
 
 
+def test_a_worker_that_cannot_start(monkeypatch, capfd):
+    monkeypatch.setattr("gradsmith.parallel.crews.processes._path", lambda: [])
+    with pytest.raises(gs.parallel.TaskLost, match="ended with exit code 1 while it was starting; what it has written"):
+        gs.parallel.map(work.identity, [0], backend="processes", workers=1, retries=0)
+    assert "No module named" in capfd.readouterr().err
+
+
 def test_an_exit_is_an_exception_like_others(processes):
     with pytest.raises(SystemExit) as raised:
         processes.map(work.leave, [0])

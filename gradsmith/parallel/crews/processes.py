@@ -97,13 +97,17 @@ class Processes:
         except (EOFError, OSError):
             return self._lost(worker)
         if message.kind == READY:
+            worker.has_started = True
             return None
         worker.tasks.popleft()
         return _outcome_of(message)
 
     def _lost(self, worker: _Worker) -> Lost:
         self._remove(worker)
-        return Lost(list(worker.tasks), f"its process {worker.process.pid} {worker.how_it_ended()}")
+        reason = f"its process {worker.process.pid} {worker.how_it_ended()}"
+        if not worker.has_started:
+            reason += " while it was starting; what it has written to standard error may tell why"
+        return Lost(list(worker.tasks), reason)
 
     def _remove(self, worker: _Worker) -> None:
         self.workers.remove(worker)
@@ -135,6 +139,7 @@ class _Worker:
         self.connection, other_end = multiprocessing.connection.Pipe()
         self.tasks: deque[Task] = deque()  # that it has been given and has not answered; it is at the first
         self.has_function = 0
+        self.has_started = False
         with other_end:
             self.process = subprocess.Popen(
                 [sys.executable, *_flags(), "-c", _PROGRAM, json.dumps(_path()), str(other_end.fileno())],
