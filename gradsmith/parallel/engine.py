@@ -72,6 +72,7 @@ class Engine:
     def outcomes(self) -> Iterator[Outcome]:
         """In the order in which they come. Whoever stops early ends the map."""
         try:
+            self._check()
             self._fill()
             while self.running:
                 for event in self.crew.wait(self._patience()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Any
@@ -41,7 +42,7 @@ class Pool:
         if workers is not None:
             workers = _count("workers", workers, least=1)
         self._crew: Crew | None = crew_of(backend, workers)
-        self._busy = False
+        self._is_busy = threading.Lock()  # held by the map that runs
 
     def map(
         self,
@@ -68,7 +69,7 @@ class Pool:
                 found[outcome.number] = outcome.value
         finally:
             outcomes.close()  # type: ignore[attr-defined]
-            self._busy = False
+            self._is_busy.release()
         return [found[index] for index in sorted(found)]
 
     def imap(
@@ -98,7 +99,7 @@ class Pool:
                 yield outcome.value
         finally:
             outcomes.close()  # type: ignore[attr-defined]
-            self._busy = False
+            self._is_busy.release()
 
     def _prepared(self, f: Function) -> Any:
         if not callable(f):
@@ -107,16 +108,18 @@ class Pool:
 
     def _engine(self, prepared: Any, columns: list[Any], options: Options, base: int, ahead: int | None) -> Engine:
         crew = self._open_crew()
-        if self._busy:
+        total = min(map(len, columns)) if all(hasattr(one, "__len__") for one in columns) else None
+        if not self._is_busy.acquire(blocking=False):
             raise RuntimeError(
                 "this pool is busy with another map, or with an iterator of imap() that has not ended: end that first, "
                 "or use another pool"
             )
-        total = min(map(len, columns)) if all(hasattr(one, "__len__") for one in columns) else None
-        tasks = tasks_of(columns, base)
-        crew.begin(prepared, total)
-        self._busy = True
-        return Engine(crew, tasks, total, options, ahead)
+        try:
+            crew.begin(prepared, total)
+            return Engine(crew, tasks_of(columns, base), total, options, ahead)
+        except BaseException:
+            self._is_busy.release()
+            raise
 
     # -- its end
 

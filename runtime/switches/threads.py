@@ -103,7 +103,7 @@ class StateOfThread:
 
     def __init__(self, is_shared: bool = False) -> None:
         self.is_shared = is_shared
-        self.switches = [(put, get()) for get, put in self._taken_over()]
+        self.switches = [(put, self._value(get())) for get, put in self._taken_over()]
         self.context = contextvars.copy_context()
 
     def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -111,11 +111,14 @@ class StateOfThread:
         own = [(put, get()) for get, put in self._taken_over()]
         try:
             for put, value in self.switches:
-                put(value if self.is_shared or type(value) is not list else list(value))
+                put(self._value(value))
             return self.context.copy().run(function, *arguments)
         finally:
             for put, value in own:
                 put(value)
+
+    def _value(self, found: Any) -> Any:
+        return list(found) if type(found) is list and not self.is_shared else found
 
     def _taken_over(self) -> list[_Switch]:
         return _switches + _switches_while_waiting if self.is_shared else _switches

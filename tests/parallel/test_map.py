@@ -240,6 +240,14 @@ def test_an_event_cancels(pool):
     assert pool.map(work.identity, range(3)) == [0, 1, 2]
 
 
+def test_a_map_that_is_cancelled_before_it_begins_does_nothing(pool):
+    event, done = threading.Event(), []
+    event.set()
+    with pytest.raises(gs.parallel.Cancelled, match="0 of 2"):
+        pool.map(work.identity, [1, 2], cancel=event, progress=lambda *numbers: done.append(1))
+    assert not done and pool.map(work.identity, [1]) == [1]
+
+
 def test_cancelling_does_not_wait_for_threads():
     event, release = threading.Event(), threading.Event()
     threading.Timer(0.1, event.set).start()

@@ -89,7 +89,7 @@ def test_cancelling_ends_the_workers():
 
 
 def test_a_worker_that_cannot_start(monkeypatch, capfd):
-    monkeypatch.setattr("gradsmith.parallel.crews.processes._path", lambda: [])
+    monkeypatch.setattr("gradsmith.parallel.crews.processes._path", list)
     with pytest.raises(gs.parallel.TaskLost, match="ended with exit code 1 while it was starting; what it has written"):
         gs.parallel.map(work.identity, [0], backend="processes", workers=1, retries=0)
     assert "No module named" in capfd.readouterr().err
