@@ -76,14 +76,16 @@ class Executor:
     def begin(self, prepared: Sent | _Here, total: int | None) -> None:
         self.call = prepared
         self.outbox: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.is_broken = False
 
     def has_room(self) -> bool:
-        return len(self.running) < self.size
+        return len(self.running) < self.size and not self.is_broken
 
     def start(self, tasks: Sequence[Task]) -> None:
         try:
             future = self._submitted(tasks)
         except concurrent.futures.BrokenExecutor as error:
+            self.is_broken = True
             self.outbox.put(Lost(tasks, _reason(error), may_be_tried_again=False))
             return
         self.running[future] = tasks

@@ -65,7 +65,8 @@ class Processes:
             self.workers.append(_Worker(share_of(self.size)))
 
     def has_room(self) -> bool:
-        return len(self.workers) < self.size or any(not worker.tasks for worker in self.workers)
+        is_any_free = len(self.workers) < self.size or any(not worker.tasks for worker in self.workers)
+        return is_any_free and not self.lost_at_start
 
     def start(self, tasks: Sequence[Task]) -> None:
         messages = [

@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Sequence
 
+from gradsmith.parallel.errors import Failure
 from gradsmith.parallel.limits import limited, share_of
 from gradsmith.parallel.tasks import Function, Lost, Outcome, Task, run_task
 from gradsmith.runtime.switches.threads import StateOfThread
@@ -29,7 +30,15 @@ class _Shift:
             for task in tasks:
                 if self.is_over:
                     return
-                self.outbox.put(self.state.run(run_task, self.function, task))
+                self.outbox.put(self._outcome_of(task))
+
+    def _outcome_of(self, task: Task) -> Outcome:
+        """Whatever happens, there is one: the caller waits for it."""
+        try:
+            outcome: Outcome = self.state.run(run_task, self.function, task)
+        except BaseException as error:
+            return Outcome(task.number, failure=Failure(error))
+        return outcome
 
 
 class Threads:
@@ -49,7 +58,7 @@ class Threads:
     def begin(self, prepared: _Shift, total: int | None) -> None:
         self.shift = prepared
         self.threads: list[threading.Thread] = []
-        self.chunk_of: dict[int, list[int]] = {}
+        self.left_of: dict[int, list[int]] = {}  # task -> how many of its chunk are left, the same list for all of them
         self.n_busy = 0
         self.limit.enter_context(limited(share_of(self.size)))
 
@@ -61,7 +70,7 @@ class Threads:
         assert shift is not None
         self.n_busy += 1
         left = [len(tasks)]
-        self.chunk_of.update((task.number, left) for task in tasks)
+        self.left_of.update((task.number, left) for task in tasks)
         if len(self.threads) < self.n_busy:
             name = f"gradsmith-parallel-{len(self.threads)}"
             thread = threading.Thread(target=shift.work, name=name, daemon=True)
@@ -75,7 +84,7 @@ class Threads:
             outcome = self.shift.outbox.get(timeout=seconds)
         except queue.Empty:
             return []
-        left = self.chunk_of.pop(outcome.number)
+        left = self.left_of.pop(outcome.number)
         left[0] -= 1
         self.n_busy -= not left[0]
         return [outcome]
