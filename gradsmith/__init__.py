@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from gradsmith import numpy as numpy
     from gradsmith import optim as optim
     from gradsmith import optimize as optimize
+    from gradsmith import parallel as parallel
     from gradsmith import profiler as profiler
     from gradsmith import random as random
     from gradsmith import scipy as scipy
@@ -337,8 +338,8 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 # Modules that are imported when they are first used.
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
-    "fft", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "profiler",
-    "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
+    "fft", "func", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "parallel",
+    "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

@@ -41,6 +41,9 @@ EXTRAS = (
     Extra("jinja2", "operators of your own", "pip install 'gradsmith[build]'"),
     Extra("pyyaml", "operators of your own", "pip install 'gradsmith[build]'"),
     Extra("setuptools", "operators of your own", "pip install 'gradsmith[build]'"),
+    Extra("cloudpickle", "functions of scripts in other processes", "pip install 'gradsmith[parallel]'"),
+    Extra("dask", "gradsmith.parallel on a cluster of Dask", "pip install 'gradsmith[dask]'"),
+    Extra("ray", "gradsmith.parallel on a cluster of Ray", "pip install 'gradsmith[ray]'"),
     Extra("dot", "drawings of graphs as SVG", "install Graphviz", program=True),
 )
 

@@ -92,6 +92,7 @@ FLOORS = (
     "gradsmith.jit",
     "gradsmith.compiler",
     "gradsmith.multiprocessing",
+    "gradsmith.parallel",
     "gradsmith.testing",
     "gradsmith.scipy",
     "gradsmith",

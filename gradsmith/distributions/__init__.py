@@ -170,6 +170,9 @@ class _OtherName(ModuleType):
     def __getattr__(self, name: str) -> Any:
         return getattr(importlib.import_module(self._module), name)
 
+    def __reduce__(self) -> Any:
+        return importlib.import_module, (self.__name__,)
+
     def __dir__(self) -> list[str]:
         return dir(importlib.import_module(self._module))
 

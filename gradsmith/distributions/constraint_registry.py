@@ -63,6 +63,11 @@ class ConstraintRegistry:
             raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
         return factory(constraint)
 
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        """Those of this module are pickled by their names."""
+        names = (name for name in ("biject_to", "transform_to") if globals()[name] is self)
+        return next(names, None) or super().__reduce_ex__(protocol)
+
 
 biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()

@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from . import sharing
+from .pickling import Source, picklable
 
 if TYPE_CHECKING:
     from gradsmith.codegen.extension import Package
@@ -75,10 +76,10 @@ def load_ops(
     from . import cache
 
     path = Path(table)
-    content = path.read_bytes()
+    source = Source.read(path, functions, methods)
     owner = str(path.resolve()) if methods else ""
-    texts: list[str | bytes] = [path.name, content, owner]
-    texts += [Path(functions).read_bytes()] if functions is not None else []
+    texts: list[str | bytes] = [*source.table, owner]
+    texts += [source.functions[1]] if source.functions is not None else []
     name = f"{_module_name(path)}_{cache.key_of(*texts)}"
     with _loading:
         if name in sys.modules:
@@ -86,7 +87,22 @@ def load_ops(
         folder = cache.cache_folder() / name
         if not _is_complete(folder):
             _build(table, name, folder, functions, owner, verbose)
-        return _import(name, folder)
+        return picklable(_import(name, folder), source)
+
+
+def load_again(name: str, source: Source) -> ModuleType:
+    """The package `name` for another process: the one that is kept, or one built from the texts it was made from."""
+    from . import cache
+
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        folder = cache.cache_folder() / name
+        if _is_complete(folder):
+            return picklable(_import(name, folder), source)
+    with tempfile.TemporaryDirectory(prefix="gradsmith-table-") as place:
+        table, functions = source.written(Path(place))
+        return load_ops(table, functions=functions, methods=source.methods)
 
 
 def _module_name(path: Path) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.func.arguments import ArraysGiven, Function
+from gradsmith.func.transformed import refuse_to_pickle, transformed
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.captured import was_made_in_ended_call
 from gradsmith.runtime.calls.forward_ad import all_tangents
@@ -25,19 +26,19 @@ from gradsmith.utils import pytree
 _NUMBERS = (float, complex, np.floating, np.complexfloating)
 
 
-def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Function]:
+def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Any]:
     """Decorator of the transformed `func`: for arrays, `transform` is applied to it once more, with tensors."""
 
-    def decorate(of_tensors: Function) -> Function:
-        @functools.wraps(func)
-        def transformed(*args: Any, **kwargs: Any) -> Any:
+    def decorate(of_tensors: Function) -> Any:
+        @transformed(transform, func)
+        def of_either(*args: Any, **kwargs: Any) -> Any:
             try:
                 return of_tensors(*args, **kwargs)
             except ArraysGiven as raised:
                 given = raised
             return of_arrays(transform, func, args, given, kwargs)
 
-        return transformed
+        return of_either
 
     return decorate
 
@@ -118,6 +119,9 @@ class ArrayFunction:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return as_given(self.function(*map(with_tensors, args), **kwargs), self.given)
+
+    def __reduce__(self) -> Any:
+        raise refuse_to_pickle(self.function.call.transform)  # type: ignore[attr-defined]
 
 
 def as_given(found: Any, given: ArraysGiven) -> Any:

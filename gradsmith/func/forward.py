@@ -20,6 +20,7 @@ from gradsmith.func.arguments import (
     without_history_of,
 )
 from gradsmith.func.arrays import ArrayFunction, as_given, giving_tensors, with_tensors
+from gradsmith.func.transformed import refuse_to_pickle
 from gradsmith.runtime.calls.captured import leave_call
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
 from gradsmith.runtime.tensors.entry_points import run_grad
@@ -190,6 +191,9 @@ class Linearization:
             return [None] * len(self.tensors)
         roots, vectors = (list(column) for column in zip(*pairs))
         return run_grad(roots, vectors, True, True, self.tensors)
+
+    def __reduce__(self) -> Any:
+        raise refuse_to_pickle(self.call.transform)
 
     def __call__(self, *tangents: Any) -> Any:
         """The tangent of the output for tangents of the primals."""

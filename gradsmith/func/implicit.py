@@ -19,6 +19,7 @@ from gradsmith.func.arrays import as_given, giving_tensors, tensor_of, with_arra
 from gradsmith.func.forward import jvp
 from gradsmith.func.linear_solve import solver_of
 from gradsmith.func.reverse import vjp
+from gradsmith.func.transformed import transformed
 from gradsmith.generated import cat
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
@@ -86,15 +87,16 @@ def custom_root(
     >>> func.grad(square_root, argnums=1)(start, a)
     tensor(0.2500)
     """
+    again = functools.partial(custom_root, solve=solve, linear_solve=linear_solve, tol=tol, maxiter=maxiter)
     if func is None:
-        return functools.partial(custom_root, solve=solve, linear_solve=linear_solve, tol=tol, maxiter=maxiter)
+        return again
     call = Call("custom_root", func)
     linear = solver_of("custom_root", linear_solve)
 
     def newton(residual: Callable[[Tensors], Tensors], start: Tensors) -> Tensors:
         return _newton(call, residual, start, linear, tol, maxiter)
 
-    return _solution(call, func, solve, newton, linear)
+    return transformed(again, func)(_solution(call, func, solve, newton, linear))
 
 
 def fixed_point(
@@ -142,8 +144,9 @@ def fixed_point(
     >>> func.grad(cosine, argnums=1)(start, a)
     tensor(-0.2975)
     """
+    again = functools.partial(fixed_point, solve=solve, linear_solve=linear_solve, tol=tol, maxiter=maxiter)
     if func is None:
-        return functools.partial(fixed_point, solve=solve, linear_solve=linear_solve, tol=tol, maxiter=maxiter)
+        return again
     call = Call("fixed_point", func)
 
     def difference(x: Any, *args: Any) -> Any:
@@ -157,7 +160,8 @@ def fixed_point(
         return solve(lambda x: pytree.tree_map(lambda before, less: before - less, x, residual(x)), start)
 
     linear = solver_of("fixed_point", linear_solve)
-    return _solution(call, difference, None if solve is None else solve_for_root, iterated, linear)
+    solution = _solution(call, difference, None if solve is None else solve_for_root, iterated, linear)
+    return transformed(again, func)(solution)
 
 
 def _solution(call: Call, func: Function, solve: Function | None, default: Solver, linear: Any) -> Function:
@@ -168,7 +172,6 @@ def _solution(call: Call, func: Function, solve: Function | None, default: Solve
             Equation(call, problem.residual, solver, linear).solved(problem.start, problem.args)
         )
 
-    @functools.wraps(call.func)
     def solution(start: Any, *args: Any) -> Any:
         try:
             return solved(func, start, args)

@@ -71,12 +71,13 @@ def jacrev(
     tensor([[2., 0.],
             [0., 4.]])
     """
+    again = functools.partial(jacrev, argnums=argnums, has_aux=has_aux, chunk_size=chunk_size)
     if func is None:
-        return functools.partial(jacrev, argnums=argnums, has_aux=has_aux, chunk_size=chunk_size)
+        return again
     require_chunk_size("jacrev", chunk_size)
     call = Call("jacrev", func)
 
-    @taking_arrays(lambda func: jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size), func)
+    @taking_arrays(again, func)
     def jacobian(*args: Any) -> Any:
         positions = checked_argnums(call, argnums, len(args))
         pullback = Pullback(call, args, positions, has_aux, of_real=True)
@@ -165,12 +166,13 @@ def jacfwd(
     >>> func.jacfwd(func.jacfwd(lambda x: x**3))(gs.tensor(2.0))
     tensor(12.)
     """
+    again = functools.partial(jacfwd, argnums=argnums, has_aux=has_aux, randomness=randomness)
     if func is None:
-        return functools.partial(jacfwd, argnums=argnums, has_aux=has_aux, randomness=randomness)
+        return again
     require_randomness("jacfwd", randomness)
     call = Call("jacfwd", func)
 
-    @taking_arrays(lambda func: jacfwd(func, argnums, has_aux, randomness=randomness), func)
+    @taking_arrays(again, func)
     def jacobian(*args: Any) -> Any:
         positions = checked_argnums(call, argnums, len(args))
         leaves, primals_spec = differentiable_leaves(call, [args[n] for n in positions], positions)

@@ -10,6 +10,7 @@ import numpy as np
 
 from gradsmith.func.arguments import Call, Function, described, path_of_output
 from gradsmith.func.arrays import with_arrays, with_tensors
+from gradsmith.func.transformed import transformed
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, physical
 from gradsmith.runtime.batching.levels import open_level
 from gradsmith.runtime.calls.forward_ad import alias
@@ -74,15 +75,16 @@ def vmap(
     tensor([[2., 4.],
             [4., 8.]])
     """
+    again = functools.partial(vmap, in_dims=in_dims, out_dims=out_dims, randomness=randomness, chunk_size=chunk_size)
     if func is None:
-        return functools.partial(vmap, in_dims=in_dims, out_dims=out_dims, randomness=randomness, chunk_size=chunk_size)
+        return again
     call = Call("vmap", func)
     if randomness not in RANDOMNESS:
         raise call.error(f"randomness is one of 'error', 'different' and 'same', got {randomness!r}")
     if chunk_size is not None and not (isinstance(chunk_size, int) and chunk_size > 0):
         raise call.error(f"chunk_size is None or an int greater than 0, got {chunk_size!r}", ValueError)
 
-    @functools.wraps(func)
+    @transformed(again, func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
         inputs = Inputs(call, args, kwargs, in_dims)
         if chunk_size is None or inputs.size <= chunk_size:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradsmith.func.arguments import Call, Function
+from gradsmith.func.transformed import transformed
 from gradsmith.runtime.batching.batch import is_batched_tensor, physical
 from gradsmith.runtime.switches.grad_mode import enable_grad
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -58,7 +59,7 @@ def functionalize(func: Function, *, remove: str = "mutations") -> Any:
             "'mutations' and 'mutations_and_views'."
         )
 
-    @functools.wraps(func)
+    @transformed(functools.partial(functionalize, remove=remove), func)
     def pure(*args: Any, **kwargs: Any) -> Any:
         leaves, spec = pytree.flatten((args, kwargs))
         copied_args, copied_kwargs = spec.unflatten(_copies(leaves))

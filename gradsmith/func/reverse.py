@@ -36,6 +36,7 @@ from gradsmith.func.arrays import (
     tensor_of,
     with_tensors,
 )
+from gradsmith.func.transformed import refuse_to_pickle, transformed
 from gradsmith.runtime.batching.levels import has_recorded_data
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
@@ -90,8 +91,9 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     >>> product(gs.tensor(2.0), gs.tensor(3.0))
     (tensor(3.), tensor(2.))
     """
+    again = functools.partial(grad, argnums=argnums, has_aux=has_aux)
     if func is None:
-        return functools.partial(grad, argnums=argnums, has_aux=has_aux)
+        return again
     call = Call("grad", func)
     of_arrays_call = Call("grad", giving_tensors(func))
     position = argnums if type(argnums) is int and not has_aux else None
@@ -99,7 +101,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     def finish(result: Any, tensor: Any, recording: bool) -> Any:
         return _finished(call, result, False, [tensor], recording)[0][0]
 
-    @functools.wraps(func)
+    @transformed(again, func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         if position is not None:
             place = position if position >= 0 else position + len(args)
@@ -114,7 +116,7 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
             given = raised
         else:
             return (found, aux) if has_aux else found
-        return of_arrays(lambda func: grad(func, argnums, has_aux), func, args, given, kwargs)
+        return of_arrays(again, func, args, given, kwargs)
 
     return gradient
 
@@ -155,7 +157,8 @@ def grad_and_value(func: Function | None = None, argnums: Argnums = 0, has_aux: 
     >>> func.grad_and_value(lambda x: x * x)(gs.tensor(3.0))
     (tensor(6.), tensor(9.))
     """
-    return _with_value("grad_and_value", func, argnums, has_aux, value_first=False)
+    again = functools.partial(grad_and_value, argnums=argnums, has_aux=has_aux)
+    return again if func is None else _with_value(again, func, argnums, has_aux, value_first=False)
 
 
 def value_and_grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
@@ -183,15 +186,16 @@ def value_and_grad(func: Function | None = None, argnums: Argnums = 0, has_aux: 
     >>> func.value_and_grad(lambda x: x * x)(gs.tensor(3.0))
     (tensor(9.), tensor(6.))
     """
-    return _with_value("value_and_grad", func, argnums, has_aux, value_first=True)
+    again = functools.partial(value_and_grad, argnums=argnums, has_aux=has_aux)
+    return again if func is None else _with_value(again, func, argnums, has_aux, value_first=True)
 
 
-def _with_value(transform: str, func: Function | None, argnums: Argnums, has_aux: bool, value_first: bool) -> Any:
-    if func is None:
-        return lambda func: _with_value(transform, func, argnums, has_aux, value_first)
-    call = Call(transform, func)
+def _with_value(
+    again: functools.partial[Any], func: Function, argnums: Argnums, has_aux: bool, value_first: bool
+) -> Any:
+    call = Call(again.func.__name__, func)
 
-    @taking_arrays(lambda func: _with_value(transform, func, argnums, has_aux, value_first), func)
+    @taking_arrays(again, func)
     def both(*args: Any, **kwargs: Any) -> Any:
         found, value, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
         given = (value, aux) if has_aux else value
@@ -314,6 +318,9 @@ class Pullback:
         self.results = without_history_of(self.tensors, self.outputs, recording)
         self.aux = aux_without_history(self.tensors, aux, recording) if has_aux else None
         self.has_history = bool(with_history(self.results))
+
+    def __reduce__(self) -> Any:
+        raise refuse_to_pickle(self.call.transform)
 
     @property
     def output(self) -> Any:

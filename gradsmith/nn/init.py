@@ -424,7 +424,7 @@ def _old_name(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
         )
         return function(*args, **kwargs)
 
-    renamed.__name__ = new[:-1]
+    renamed.__name__ = renamed.__qualname__ = new[:-1]
     renamed.__doc__ = f"The old name of `{new}`."
     return renamed
 

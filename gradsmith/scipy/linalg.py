@@ -530,6 +530,6 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     own = getattr(scipy_module("linalg", f"linalg.{name}()"), name)
     value = globals()[name] = plain(f"linalg.{name}", own)
-    value.__name__ = value.__qualname__ = name
+    value.__module__, value.__name__, value.__qualname__ = __name__, name, name
     value.__doc__ = f"SciPy's `{name}` of the values of tensors. It has no derivative.\n"
     return value

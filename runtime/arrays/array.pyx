@@ -14,6 +14,12 @@ cdef extern from "Python.h":
 cdef extern from "runtime/arrays/kernels/products/blas.h":
     void gs_limit_blas_threads(int n) noexcept
     void gs_limit_threads_of_scipy() noexcept
+    ctypedef struct gs_blas_threads:
+        int limit
+        int numpy
+        int scipy
+    gs_blas_threads gs_get_blas_threads() noexcept
+    void gs_put_blas_threads(gs_blas_threads before) noexcept
 
 cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_import_numpy() except -1
@@ -650,6 +656,20 @@ def limit_threads_of_scipy():
 def get_num_threads():
     """The number of threads that kernels may use; at first the number of cores this process may run on."""
     return gs_get_num_threads()
+
+
+def thread_limits():
+    """The numbers of threads of kernels and of BLAS, for `put_thread_limits`."""
+    cdef gs_blas_threads blas = gs_get_blas_threads()
+    return gs_get_num_threads(), blas.limit, blas.numpy, blas.scipy
+
+
+def put_thread_limits(limits):
+    """Give back the threads that there were before `set_num_threads`, of BLAS too."""
+    cdef gs_blas_threads blas
+    kernels, blas.limit, blas.numpy, blas.scipy = limits
+    gs_set_num_threads(kernels)
+    gs_put_blas_threads(blas)
 
 
 def call_each(function, count):

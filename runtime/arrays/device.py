@@ -177,7 +177,7 @@ def _get_default() -> tuple[device | None, list[device | None]]:
 
 
 def _put_default(found: tuple[device | None, list[device | None]]) -> None:
-    _default.device, _default.outer = found
+    _default.device, _default.outer = found[0], list(found[1])
 
 
 register_switch(_get_default, _put_default)

@@ -13,7 +13,8 @@ from libc.string cimport strlen, strncmp
 from cpython.ref cimport Py_INCREF, Py_XDECREF, PyObject
 
 import importlib
-from types import BuiltinFunctionType
+import sys
+from types import BuiltinFunctionType, ModuleType
 
 cdef extern from "Python.h":
     ctypedef PyObject *(*fast_call "_PyCFunctionFastWithKeywords")(
@@ -53,8 +54,12 @@ cdef class Parameters:
     cdef Py_ssize_t required
 
     def __reduce__(self):
-        # A function of C is pickled as an attribute of its `__self__`.
-        return importlib.import_module, (self.function.__module__,)
+        # A function of C is pickled as an attribute of its `__self__`. Modules of loaded tables, which no process can
+        # import by their names, know better how they are found.
+        module = sys.modules.get(self.function.__module__)
+        if module is None or type(module) is ModuleType:
+            return importlib.import_module, (self.function.__module__,)
+        return module.__reduce__()
 
 
 cdef int take_second_names(dict module) except -1:

@@ -254,7 +254,7 @@ def put_innermost_frame(size_t address):
     leave_frame(<void *>address)
 
 
-register_switch(innermost_frame, put_innermost_frame)
+register_switch(innermost_frame, put_innermost_frame, only_while_waiting=True)
 
 
 # ---- backward

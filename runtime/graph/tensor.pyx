@@ -374,6 +374,11 @@ cdef class TensorBase:
         return api.copy(self)
 
     def __reduce_ex__(self, protocol):
+        if has_tangent_1(self):
+            raise RuntimeError(
+                "a tensor with a tangent of forward mode cannot be pickled: the tangent belongs to a level of this "
+                "thread. Take the primal of unpack_dual(), or differentiate where the tensor is unpickled"
+            )
         return api.reduce(self)
 
     # -- the history

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Generator
 from typing import Any
@@ -13,6 +14,19 @@ _Function = Callable[..., Any]
 _GENERATOR = 0x20
 _COROUTINE = 0x80
 _ASYNC_GENERATOR = 0x200
+
+
+def is_found_by_name(decorated: Any) -> bool:
+    """Does the name of a decorated function lead to what the decorator has made of it? Then that is pickled by name.
+
+    Cloudpickle is for functions whose module other processes do not have, and takes those of a script along.
+    """
+    found: Any = sys.modules.get(decorated.__module__)
+    if decorated.__module__ == "__main__" and not {"cloudpickle", "ray.cloudpickle"}.isdisjoint(sys.modules):
+        return False
+    for name in decorated.__qualname__.split("."):
+        found = getattr(found, name, None)
+    return found is decorated
 
 
 def decorate(make_context: Callable[[], Any], function: _Function) -> _Function:

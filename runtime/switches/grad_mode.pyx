@@ -8,7 +8,7 @@ user asks for inside; what was asked for is kept beside what is done.
 import functools
 import types
 
-from gradsmith.runtime.switches.decorators import decorate
+from gradsmith.runtime.switches.decorators import decorate, is_found_by_name
 from gradsmith.runtime.switches.threads import register_switch
 
 cdef extern from *:
@@ -122,6 +122,11 @@ cdef class GradMode:
         (function,) = args
         return decorate(self.clone, function)
 
+    def __reduce__(self):
+        if self.decorated is None:
+            return type(self), ()
+        return self.__qualname__ if is_found_by_name(self) else (type(self), (self.__wrapped__,))
+
     def __get__(self, instance, owner):
         # Written over a method without parentheses, the mode stands where the method was.
         return self if instance is None or self.decorated is None else types.MethodType(self, instance)
@@ -173,9 +178,19 @@ cdef class set_grad_enabled(GradMode):
     def clone(self):
         return set_grad_enabled(self.enabled)
 
+    def __reduce__(self):
+        return _remade, (self.enabled,)
+
     def __call__(self, function):
         swap_grad_mode(self.before)
         return decorate(self.clone, function)
+
+
+def _remade(mode):
+    """A `set_grad_enabled` that is unpickled, which does not switch."""
+    cdef set_grad_enabled made = set_grad_enabled.__new__(set_grad_enabled)
+    made.enabled, made.before = mode, gs_asked_grad_mode
+    return made
 
 
 cdef class inference_mode(GradMode):
@@ -213,3 +228,6 @@ cdef class inference_mode(GradMode):
 
     def clone(self):
         return inference_mode(self.enabled)
+
+    def __reduce__(self):
+        return (inference_mode, (self.enabled,)) if self.decorated is None else super().__reduce__()

@@ -15,12 +15,17 @@ from typing import Any
 
 from gradsmith.runtime.switches.decorators import decorate
 
-_switches: list[tuple[Callable[[], Any], Callable[[Any], Any]]] = []
+_Switch = tuple[Callable[[], Any], Callable[[Any], Any]]
+_switches: list[_Switch] = []
+_switches_while_waiting: list[_Switch] = []
 
 
-def register_switch(get: Callable[[], Any], put: Callable[[Any], Any]) -> None:
-    """Let helper threads take over what `get` returns in the thread they work for, by ``put(value)``."""
-    _switches.append((get, put))
+def register_switch(get: Callable[[], Any], put: Callable[[Any], Any], *, only_while_waiting: bool = False) -> None:
+    """Let other threads take over what `get` returns in the thread they work for, by ``put(value)``.
+
+    With `only_while_waiting` that is valid no longer than this thread waits for the other one.
+    """
+    (_switches_while_waiting if only_while_waiting else _switches).append((get, put))
 
 
 class _MultiThreading(threading.local):
@@ -85,28 +90,56 @@ class set_multithreading_enabled(ThreadSwitch):
     _put = staticmethod(_put_multithreading)
 
 
+class StateOfThread:
+    """Everything that is switched on or off in the thread that makes it, and its context variables, for other threads.
+
+    Parameters
+    ----------
+    is_shared : bool
+        This thread waits for the other one, for which a list that a switch keeps is the same: it may change it.
+        Otherwise any number of threads may have the state at once, each with lists of its own, and longer than this
+        thread waits.
+    """
+
+    def __init__(self, is_shared: bool = False) -> None:
+        self.is_shared = is_shared
+        self.switches = [(put, self._value(get())) for get, put in self._taken_over()]
+        self.context = contextvars.copy_context()
+
+    def run(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call ``function(*arguments)`` in this thread as if it were the other one."""
+        own = [(put, get()) for get, put in self._taken_over()]
+        try:
+            for put, value in self.switches:
+                put(self._value(value))
+            return self.context.copy().run(function, *arguments)
+        finally:
+            for put, value in own:
+                put(value)
+
+    def _value(self, found: Any) -> Any:
+        return list(found) if type(found) is list and not self.is_shared else found
+
+    def _taken_over(self) -> list[_Switch]:
+        return _switches + _switches_while_waiting if self.is_shared else _switches
+
+
 class _Job:
     """A call for a helper, and what came of it."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.function = function
         self.arguments = arguments
-        self.switches = [(put, get()) for get, put in _switches]
-        self.context = contextvars.copy_context()
+        self.state = StateOfThread(is_shared=True)
         self.error: BaseException | None = None
         self.done = threading.Event()
 
     def run(self) -> None:
-        own = [(put, get()) for get, put in _switches]
         try:
-            for put, value in self.switches:
-                put(value)
-            self.context.run(self.function, *self.arguments)
+            self.state.run(self.function, *self.arguments)
         except BaseException as error:
             self.error = error
         finally:
-            for put, value in own:
-                put(value)
             self.done.set()
 
 

@@ -16,22 +16,25 @@ import gradsmith as gs
 EXAMPLES = ROOT / "examples"
 # Program -> arguments that make it short, and a part of its last line.
 PROGRAMS = {
+    "dask_arrays": (["--rows", "20000", "--chunk", "3000"], r"The weights are found to 0\.0\d+"),
     "gaussian_process": ([], r"Error of the mean 0\.0\d\d, of one measurement 0\.15; \d+% of the truth"),
     "heat_conductivity": (["--steps", "1000", "--rounds", "4"], r"Conductivity found: at most [0-4]\.\d% apart"),
     "hmc": (["--count", "150"], r"They differ by 0\.0\d\d at most"),
     "kalman_filter": (["--length", "200"], r"The truth is [0-2]\.\d standard errors away"),
     "least_squares": ([], r"Strength by descent (1\.3\d+), by search 1\.3"),
+    "multistart": (["--starts", "12", "--backend", "processes"], r"The best has 3\.0\d and 7\.[45]\d, the truth"),
     "ode_fit": ([], r"Fitted \[1\.\S+ 0\.\S+ +0\.\S+ 0\.\S+\], true .*: at most [0-2]\.\d% apart"),
     "pinn": (["--rounds", "8"], r"The network is within \d\.\de-0[3-9] of the solution"),
     "scipy_optimize": ([], r"Film of soap: waist 0\.848\d, of the catenary 0\.8483"),
     "vae": (["--epochs", "12"], r"Bound on images left out -2\d\.\d\d nats"),
 }
 NEED_SCIPY = ("gaussian_process", "kalman_filter", "scipy_optimize")
+NEEDED = {**dict.fromkeys(NEED_SCIPY, "scipy"), "dask_arrays": "dask.array", "multistart": "cloudpickle"}
 
 
 def load(name):
-    if name in NEED_SCIPY:
-        pytest.importorskip("scipy")
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -40,8 +43,8 @@ def load(name):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_it_succeeds(name, tmp_path):
-    if name in NEED_SCIPY:
-        pytest.importorskip("scipy")
+    if name in NEEDED:
+        pytest.importorskip(NEEDED[name])
     arguments, last = PROGRAMS[name]
     environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUTF8": "1"}
     command = [sys.executable, str(EXAMPLES / f"{name}.py"), *arguments]
@@ -69,6 +72,7 @@ def test_every_program_is_in_the_list():
     [
         ("pinn", ["--rounds", "0"]),
         ("vae", ["--epochs", "0"]),
+        ("multistart", ["--starts", "1"]),
         ("ode_fit", ["--rounds", "1"]),
         ("heat_conductivity", ["--steps", "1000", "--rounds", "1"]),
     ],
@@ -163,3 +167,16 @@ def test_ridge_weights_solve_their_equations():
     for solution in (program.solved, program.implicit):
         weights = np.asarray(solution(strength, inputs, outputs))
         np.testing.assert_allclose(program.equations(weights, strength, inputs, outputs), 0, atol=1e-10)
+
+
+def test_a_sum_over_chunks_is_that_of_the_whole():
+    program = load("dask_arrays")
+    inputs, labels = program.data(1000, 300, np.linspace(-1, 1, program.FEATURES))
+    weights = np.full(program.FEATURES, 0.2)
+    value, gradient = program.value_and_grad_of_sum(program.surprise, weights, inputs, labels)
+    x, y = inputs.compute(), labels.compute()
+    chances = 1 / (1 + np.exp(-x @ weights))
+    assert value == pytest.approx(-np.sum(y * np.log(chances) + (1 - y) * np.log(1 - chances)))
+    np.testing.assert_allclose(gradient, x.T @ (chances - y), atol=1e-10)
+    curvature = program.curvature_of_sum(program.surprise, weights, inputs, labels)
+    np.testing.assert_allclose(curvature, (x.T * (chances * (1 - chances))) @ x, atol=1e-10)

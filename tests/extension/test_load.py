@@ -1,6 +1,7 @@
 """`gradsmith.load_ops`: what is built when, what is kept, and what is said when it cannot be."""
 
 import importlib.util
+import pickle
 import shutil
 import subprocess
 import sys
@@ -323,3 +324,24 @@ def test_a_table_in_another_encoding(small):
     small.write_bytes(SMALL.replace("Waves that grow", "Größer").encode("latin1"))
     with pytest.raises(SpecErrors, match=r"small\.yaml:11:10: is not UTF-8"):
         gs.load_ops(small)
+
+
+# ---- in other processes
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_ops_can_be_pickled(small, cache, run_python, tmp_path, is_kept, monkeypatch):
+    """Where the package is not kept, as on another machine, it is built from what was pickled."""
+    ops = gs.load_ops(small)
+    data = pickle.dumps((ops, ops.ripple, gs.grad(ops.ripple)))
+    assert pickle.loads(data)[:2] == (ops, ops.ripple)
+    (tmp_path / "data").write_bytes(data)
+    if not is_kept:
+        monkeypatch.setenv("GRADSMITH_CACHE_DIR", str(tmp_path / "other"))
+    code = (
+        "import pickle, sys, gradsmith as gs; ops, ripple, gradient = pickle.load(open(sys.argv[1], 'rb')); "
+        "print(ripple is ops.ripple, f'{gradient(gs.tensor(2.0)).item():.4f}')"
+    )
+    small.unlink()
+    done = run_python("-c", code, str(tmp_path / "data"))
+    assert done.stdout.split() == ["True", "0.0770"], done.stderr

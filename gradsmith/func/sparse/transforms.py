@@ -97,20 +97,17 @@ def sparse_jacobian(
     [[-1.  8.  0.]
      [ 0. -1. 12.]]
     """
+    again = functools.partial(
+        sparse_jacobian, argnums=argnums, pattern=pattern, mode=mode, has_aux=has_aux, check=check
+    )
     if func is None:
-        return functools.partial(
-            sparse_jacobian, argnums=argnums, pattern=pattern, mode=mode, has_aux=has_aux, check=check
-        )
+        return again
     call = Call("sparse_jacobian", func)
     if mode not in MODES:
         raise ValueError(f"sparse_jacobian: mode must be one of {', '.join(map(repr, MODES))}, got {mode!r}")
     known = None if pattern is None else pattern_of(pattern, symmetric=False)
 
-    def transform(func: Function) -> Any:
-        return sparse_jacobian(func, argnums, pattern=known, mode=mode, has_aux=has_aux, check=check)
-
-    @taking_arrays(transform, func)
-    @functools.wraps(func)
+    @taking_arrays(functools.partial(again, pattern=known), func)
     def jacobian(*args: Any) -> Any:
         with no_grad():
             pullback = real_pullback(call, args, checked_argnums(call, argnums, len(args)), has_aux)
@@ -203,12 +200,12 @@ def jacobian_pattern(func: Function | None = None, argnums: Argnums = 0, *, has_
      [0 1 1 0]
      [0 0 1 1]]
     """
+    again = functools.partial(jacobian_pattern, argnums=argnums, has_aux=has_aux)
     if func is None:
-        return functools.partial(jacobian_pattern, argnums=argnums, has_aux=has_aux)
+        return again
     call = Call("jacobian_pattern", func)
 
-    @taking_arrays(lambda func: jacobian_pattern(func, argnums, has_aux=has_aux), func)
-    @functools.wraps(func)
+    @taking_arrays(again, func)
     def pattern(*args: Any) -> SparsityPattern:
         with no_grad():
             pullback = real_pullback(call, args, checked_argnums(call, argnums, len(args)), has_aux)
@@ -262,13 +259,13 @@ def sparse_hessian(
      [ -2.  52.  -2.]
      [  0.  -2. 110.]]
     """
+    again = functools.partial(sparse_hessian, argnums=argnums, pattern=pattern, has_aux=has_aux, check=check)
     if func is None:
-        return functools.partial(sparse_hessian, argnums=argnums, pattern=pattern, has_aux=has_aux, check=check)
+        return again
     call = Call("sparse_hessian", func)
     known = None if pattern is None else pattern_of(pattern, symmetric=True)
 
-    @taking_arrays(lambda func: sparse_hessian(func, argnums, pattern=known, has_aux=has_aux, check=check), func)
-    @functools.wraps(func)
+    @taking_arrays(functools.partial(again, pattern=known), func)
     def hessian(*args: Any) -> Any:
         with no_grad():
             pullback = gradient_pullback(call, args, argnums, has_aux)
@@ -310,12 +307,12 @@ def hessian_pattern(func: Function | None = None, argnums: Argnums = 0, *, has_a
     >>> func.hessian_pattern(lambda x: (x[0] * x[1:]).sum())(gs.ones(1000))
     SparsityPattern(shape=(1000, 1000), nnz=1998, n_colors=2, symmetric=True)
     """
+    again = functools.partial(hessian_pattern, argnums=argnums, has_aux=has_aux)
     if func is None:
-        return functools.partial(hessian_pattern, argnums=argnums, has_aux=has_aux)
+        return again
     call = Call("hessian_pattern", func)
 
-    @taking_arrays(lambda func: hessian_pattern(func, argnums, has_aux=has_aux), func)
-    @functools.wraps(func)
+    @taking_arrays(again, func)
     def pattern(*args: Any) -> SparsityPattern:
         with no_grad():
             return found_pattern(call, gradient_pullback(call, args, argnums, has_aux), symmetric=True)

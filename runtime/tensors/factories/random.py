@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from struct import Struct
@@ -31,6 +32,7 @@ from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.threads import register_switch
 from gradsmith.runtime.tensors.factories.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
 
 if TYPE_CHECKING:
@@ -140,32 +142,59 @@ default_generator = Generator()
 default_generator._seed = int.from_bytes(os.urandom(8), "little")
 
 
+class _OfThread(threading.local):
+    generator: Generator | None = None
+
+
+_of_thread = _OfThread()
+
+
+def own_generator() -> Generator | None:
+    """What this thread has in place of the default generator."""
+    return _of_thread.generator
+
+
+def put_own_generator(generator: Generator | None) -> None:
+    """Let this thread draw from a generator of its own wherever it is not told from which; None ends that."""
+    _of_thread.generator = generator
+
+
+register_switch(own_generator, put_own_generator)
+
+
+def seeded_lazily(seed: int) -> Generator:
+    """A generator that imports ``numpy.random`` only when it is drawn from."""
+    generator = Generator()
+    generator._seed = seed
+    return generator
+
+
 # ---- the default generator
 
 
 def manual_seed(seed: int) -> Generator:
     """Restart the default generator from `seed`, and return it."""
-    return default_generator.manual_seed(seed)
+    return generator_behind(None).manual_seed(seed)
 
 
 def seed() -> int:
     """Restart the default generator from a seed of the operating system, and return that seed."""
-    return default_generator.seed()
+    return generator_behind(None).seed()
 
 
 def initial_seed() -> int:
     """The seed that the default generator started from."""
-    return default_generator.initial_seed()
+    return generator_behind(None).initial_seed()
 
 
 def get_rng_state() -> Tensor:
     """The state of the default generator, a uint8 tensor."""
-    return default_generator.get_state()
+    return generator_behind(None).get_state()
 
 
 def set_rng_state(new_state: Tensor) -> None:
     """Let the default generator go on from a state that `get_rng_state` gave."""
-    default_generator.set_state(new_state)
+    generator_behind(None).set_state(new_state)
 
 
 # ---- tensors of random numbers
@@ -597,7 +626,7 @@ def numpy_generator(generator: Generator | None) -> np.random.Generator:
 
 def generator_behind(generator: Generator | None) -> Generator:
     """The generator that an op was given, or the default one."""
-    return default_generator if generator is None else generator
+    return generator or _of_thread.generator or default_generator
 
 
 upcalls.fill(generator_behind=generator_behind, generator_type=Generator)

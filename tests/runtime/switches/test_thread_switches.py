@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+from run_threads import run_threads
 
 import gradsmith as gs
 from gradsmith.autograd import detect_anomaly, enforce_grad_layout_policy, forward_ad, graph
@@ -10,6 +11,7 @@ from gradsmith.autograd.profiler import profile
 from gradsmith.runtime.calls.forward_ad import is_forward_enabled
 from gradsmith.runtime.graph.saved_variable import saves_are_guarded
 from gradsmith.runtime.history.accumulate_grad import is_grad_layout_enforced
+from gradsmith.runtime.switches.threads import StateOfThread
 
 
 def elsewhere(function):
@@ -98,3 +100,21 @@ def test_anomaly_mode_and_default_dtype_are_of_all_threads():
         assert elsewhere(lambda: gs.tensor(1.0).dtype) == gs.float64
     finally:
         gs.set_default_dtype(before)
+
+
+def test_threads_that_work_side_by_side_have_a_state_each():
+    """Lists that switches keep are changed by the thread that has them alone, whoever handed them over."""
+
+    def derivative(found):
+        with forward_ad.dual_level():
+            x = forward_ad.make_dual(gs.tensor(3.0), gs.tensor(1.0))
+            found.append(forward_ad.unpack_dual(x * x).tangent.item())
+
+    with gs.no_grad():
+        state = StateOfThread()
+    found = []
+    run_threads([lambda: [state.run(derivative, found) for _ in range(20)] for _ in range(4)])
+    assert found == [6.0] * 80
+    seen = []
+    run_threads([lambda: seen.append((state.run(gs.is_grad_enabled), gs.is_grad_enabled()))])
+    assert seen == [(False, True)]

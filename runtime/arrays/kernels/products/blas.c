@@ -23,12 +23,18 @@ static const char *const setters[] = {
     NULL,
 };
 static const char *const blis_setters[] = {"bli_thread_set_num_threads", NULL}; /* takes a long */
+static const char *const getters[] = {
+    "scipy_openblas_get_num_threads64_", "scipy_openblas_get_num_threads", "openblas_get_num_threads64_",
+    "openblas_get_num_threads64",        "openblas_get_num_threads",       "MKL_Get_Max_Threads",
+    NULL,
+};
 static const char *const core_names[] = {
     "scipy_openblas_get_corename64_", "scipy_openblas_get_corename", "openblas_get_corename64_",
     "openblas_get_corename64",        "openblas_get_corename",       NULL,
 };
 
 typedef void (*int_setter)(int);
+typedef int (*int_getter)(void);
 typedef void (*long_setter)(int64_t);
 typedef char *(*name_getter)(void);
 
@@ -150,6 +156,33 @@ gs_limit_threads_of_scipy(void)
 {
     if (limit > 0) {
         limit_threads_of(library_of_scipy(), limit);
+    }
+}
+
+static int
+threads_of(library found)
+{
+    void *get = find_function(found, getters);
+    return get != NULL ? ((int_getter)get)() : 0;
+}
+
+gs_blas_threads
+gs_get_blas_threads(void)
+{
+    return (gs_blas_threads){limit, threads_of(library_of_numpy()), threads_of(library_of_scipy())};
+}
+
+void
+gs_put_blas_threads(gs_blas_threads before)
+{
+    /* A SciPy that was not there yet gets what NumPy had: its BLAS reads the same environment. */
+    int scipy = before.scipy > 0 ? before.scipy : before.numpy;
+    limit = before.limit;
+    if (before.numpy > 0) {
+        limit_threads_of(library_of_numpy(), before.numpy);
+    }
+    if (scipy > 0) {
+        limit_threads_of(library_of_scipy(), scipy);
     }
 }
 
