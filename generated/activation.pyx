@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_str, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1,
     connect_2, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out,
-    gradient, has_tangent_1, has_tangent_2, IS_VIEW, Node, original_of, plus, prepare_floating, prepare_history,
-    prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, write_inplace, write_out_docstrings, written_batched,
+    gradient, has_tangent_1, has_tangent_2, IS_VIEW, loop_of_kernel, Node, original_of, plus, prepare_floating,
+    prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -114,9 +114,11 @@ cdef object packed_inplace_sigmoid(tuple operands):
     return inplace_sigmoid(<TensorBase>operands[0])
 
 cdef BatchRule batched_sigmoid
-batched_sigmoid = BatchRule(b"sigmoid", elementwise, b"e", packed_sigmoid, NULL)
+batched_sigmoid = BatchRule(b"sigmoid", elementwise, b"e", packed_sigmoid, NULL, loop_of_kernel(&SIGMOID_FORWARD))
 cdef BatchRule batched_inplace_sigmoid
-batched_inplace_sigmoid = BatchRule(b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL)
+batched_inplace_sigmoid = BatchRule(
+    b"sigmoid_", elementwise, b"w", packed_inplace_sigmoid, NULL, loop_of_kernel(&SIGMOID_FORWARD)
+)
 
 def call_sigmoid(self):
     return op_sigmoid(as_input(self, "sigmoid"))
@@ -210,9 +212,9 @@ cdef object packed_inplace_relu(tuple operands):
     return inplace_relu(<TensorBase>operands[0])
 
 cdef BatchRule batched_relu
-batched_relu = BatchRule(b"relu", elementwise, b"e", packed_relu, NULL)
+batched_relu = BatchRule(b"relu", elementwise, b"e", packed_relu, NULL, loop_of_kernel(&RELU_FORWARD))
 cdef BatchRule batched_inplace_relu
-batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL)
+batched_inplace_relu = BatchRule(b"relu_", elementwise, b"w", packed_inplace_relu, NULL, loop_of_kernel(&RELU_FORWARD))
 
 def call_relu(self):
     self = as_input(self, "relu")
@@ -305,7 +307,14 @@ cdef object packed_threshold_backward(tuple operands):
     return op_threshold_backward(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_threshold_backward
-batched_threshold_backward = BatchRule(b"threshold_backward", elementwise, b"ee", packed_threshold_backward, NULL)
+batched_threshold_backward = BatchRule(
+    b"threshold_backward",
+    elementwise,
+    b"ee",
+    packed_threshold_backward,
+    NULL,
+    loop_of_kernel(&THRESHOLD_BACKWARD_FORWARD),
+)
 
 def call_threshold_backward(self, output):
     self = as_tensor_operand(self, "threshold_backward", "input", 1, output)
@@ -403,7 +412,7 @@ cdef object packed_softplus(tuple operands):
     return op_softplus(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_softplus
-batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
+batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL, loop_of_kernel(&SOFTPLUS_FORWARD))
 
 def call_softplus(self, beta, threshold):
     self = as_input(self, "softplus")
@@ -528,7 +537,7 @@ cdef object packed_gelu_erf(tuple operands):
     return op_gelu_erf(<TensorBase>operands[0])
 
 cdef BatchRule batched_gelu_erf
-batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL)
+batched_gelu_erf = BatchRule(b"gelu_erf", elementwise, b"e", packed_gelu_erf, NULL, loop_of_kernel(&GELU_ERF_FORWARD))
 
 def call_gelu_erf(self):
     self = as_input(self, "gelu_erf")
@@ -667,7 +676,9 @@ cdef object packed_gelu_tanh(tuple operands):
     return op_gelu_tanh(<TensorBase>operands[0])
 
 cdef BatchRule batched_gelu_tanh
-batched_gelu_tanh = BatchRule(b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL)
+batched_gelu_tanh = BatchRule(
+    b"gelu_tanh", elementwise, b"e", packed_gelu_tanh, NULL, loop_of_kernel(&GELU_TANH_FORWARD)
+)
 
 def call_gelu_tanh(self):
     self = as_input(self, "gelu_tanh")
@@ -778,9 +789,9 @@ cdef object packed_inplace_silu(tuple operands):
     return inplace_silu(<TensorBase>operands[0])
 
 cdef BatchRule batched_silu
-batched_silu = BatchRule(b"silu", elementwise, b"e", packed_silu, NULL)
+batched_silu = BatchRule(b"silu", elementwise, b"e", packed_silu, NULL, loop_of_kernel(&SILU_FORWARD))
 cdef BatchRule batched_inplace_silu
-batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL)
+batched_inplace_silu = BatchRule(b"silu_", elementwise, b"w", packed_inplace_silu, NULL, loop_of_kernel(&SILU_FORWARD))
 
 def call_silu(self):
     self = as_input(self, "silu")

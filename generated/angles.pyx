@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary, binary_into,
     by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into, elementwise, ended,
-    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, Node,
-    original_of, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, wants,
-    watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
+    loop_of_kernel, loop_of_ufunc, Node, original_of, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary,
+    unary_into, unpack, wants, watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ARCCOS, ARCCOSH, ARCSIN, ARCSINH, ARCTAN, ARCTAN2, ARCTANH
 
@@ -99,9 +99,9 @@ cdef object packed_inplace_asin(tuple operands):
     return inplace_asin(<TensorBase>operands[0])
 
 cdef BatchRule batched_asin
-batched_asin = BatchRule(b"asin", elementwise, b"e", packed_asin, NULL)
+batched_asin = BatchRule(b"asin", elementwise, b"e", packed_asin, NULL, loop_of_ufunc(ARCSIN))
 cdef BatchRule batched_inplace_asin
-batched_inplace_asin = BatchRule(b"asin_", elementwise, b"w", packed_inplace_asin, NULL)
+batched_inplace_asin = BatchRule(b"asin_", elementwise, b"w", packed_inplace_asin, NULL, loop_of_ufunc(ARCSIN))
 
 def call_asin(self):
     return op_asin(as_input(self, "asin"))
@@ -187,9 +187,9 @@ cdef object packed_inplace_acos(tuple operands):
     return inplace_acos(<TensorBase>operands[0])
 
 cdef BatchRule batched_acos
-batched_acos = BatchRule(b"acos", elementwise, b"e", packed_acos, NULL)
+batched_acos = BatchRule(b"acos", elementwise, b"e", packed_acos, NULL, loop_of_ufunc(ARCCOS))
 cdef BatchRule batched_inplace_acos
-batched_inplace_acos = BatchRule(b"acos_", elementwise, b"w", packed_inplace_acos, NULL)
+batched_inplace_acos = BatchRule(b"acos_", elementwise, b"w", packed_inplace_acos, NULL, loop_of_ufunc(ARCCOS))
 
 def call_acos(self):
     return op_acos(as_input(self, "acos"))
@@ -273,9 +273,9 @@ cdef object packed_inplace_atan(tuple operands):
     return inplace_atan(<TensorBase>operands[0])
 
 cdef BatchRule batched_atan
-batched_atan = BatchRule(b"atan", elementwise, b"e", packed_atan, NULL)
+batched_atan = BatchRule(b"atan", elementwise, b"e", packed_atan, NULL, loop_of_ufunc(ARCTAN))
 cdef BatchRule batched_inplace_atan
-batched_inplace_atan = BatchRule(b"atan_", elementwise, b"w", packed_inplace_atan, NULL)
+batched_inplace_atan = BatchRule(b"atan_", elementwise, b"w", packed_inplace_atan, NULL, loop_of_ufunc(ARCTAN))
 
 def call_atan(self):
     return op_atan(as_input(self, "atan"))
@@ -359,9 +359,9 @@ cdef object packed_inplace_asinh(tuple operands):
     return inplace_asinh(<TensorBase>operands[0])
 
 cdef BatchRule batched_asinh
-batched_asinh = BatchRule(b"asinh", elementwise, b"e", packed_asinh, NULL)
+batched_asinh = BatchRule(b"asinh", elementwise, b"e", packed_asinh, NULL, loop_of_ufunc(ARCSINH))
 cdef BatchRule batched_inplace_asinh
-batched_inplace_asinh = BatchRule(b"asinh_", elementwise, b"w", packed_inplace_asinh, NULL)
+batched_inplace_asinh = BatchRule(b"asinh_", elementwise, b"w", packed_inplace_asinh, NULL, loop_of_ufunc(ARCSINH))
 
 def call_asinh(self):
     return op_asinh(as_input(self, "asinh"))
@@ -451,9 +451,9 @@ cdef object packed_inplace_acosh(tuple operands):
     return inplace_acosh(<TensorBase>operands[0])
 
 cdef BatchRule batched_acosh
-batched_acosh = BatchRule(b"acosh", elementwise, b"e", packed_acosh, NULL)
+batched_acosh = BatchRule(b"acosh", elementwise, b"e", packed_acosh, NULL, loop_of_ufunc(ARCCOSH))
 cdef BatchRule batched_inplace_acosh
-batched_inplace_acosh = BatchRule(b"acosh_", elementwise, b"w", packed_inplace_acosh, NULL)
+batched_inplace_acosh = BatchRule(b"acosh_", elementwise, b"w", packed_inplace_acosh, NULL, loop_of_ufunc(ARCCOSH))
 
 def call_acosh(self):
     return op_acosh(as_input(self, "acosh"))
@@ -537,9 +537,9 @@ cdef object packed_inplace_atanh(tuple operands):
     return inplace_atanh(<TensorBase>operands[0])
 
 cdef BatchRule batched_atanh
-batched_atanh = BatchRule(b"atanh", elementwise, b"e", packed_atanh, NULL)
+batched_atanh = BatchRule(b"atanh", elementwise, b"e", packed_atanh, NULL, loop_of_ufunc(ARCTANH))
 cdef BatchRule batched_inplace_atanh
-batched_inplace_atanh = BatchRule(b"atanh_", elementwise, b"w", packed_inplace_atanh, NULL)
+batched_inplace_atanh = BatchRule(b"atanh_", elementwise, b"w", packed_inplace_atanh, NULL, loop_of_ufunc(ARCTANH))
 
 def call_atanh(self):
     return op_atanh(as_input(self, "atanh"))
@@ -671,9 +671,9 @@ cdef object packed_inplace_atan2(tuple operands):
     return inplace_atan2(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_atan2
-batched_atan2 = BatchRule(b"atan2", elementwise, b"ee", packed_atan2, NULL)
+batched_atan2 = BatchRule(b"atan2", elementwise, b"ee", packed_atan2, NULL, loop_of_ufunc(ARCTAN2))
 cdef BatchRule batched_inplace_atan2
-batched_inplace_atan2 = BatchRule(b"atan2_", elementwise, b"we", packed_inplace_atan2, NULL)
+batched_inplace_atan2 = BatchRule(b"atan2_", elementwise, b"we", packed_inplace_atan2, NULL, loop_of_ufunc(ARCTAN2))
 
 def call_atan2(self, other):
     self = as_tensor_operand(self, "atan2", "input", 1, other)
@@ -771,9 +771,11 @@ cdef object packed_inplace_deg2rad(tuple operands):
     return inplace_deg2rad(<TensorBase>operands[0])
 
 cdef BatchRule batched_deg2rad
-batched_deg2rad = BatchRule(b"deg2rad", elementwise, b"e", packed_deg2rad, NULL)
+batched_deg2rad = BatchRule(b"deg2rad", elementwise, b"e", packed_deg2rad, NULL, loop_of_kernel(&DEG2RAD_FORWARD))
 cdef BatchRule batched_inplace_deg2rad
-batched_inplace_deg2rad = BatchRule(b"deg2rad_", elementwise, b"w", packed_inplace_deg2rad, NULL)
+batched_inplace_deg2rad = BatchRule(
+    b"deg2rad_", elementwise, b"w", packed_inplace_deg2rad, NULL, loop_of_kernel(&DEG2RAD_FORWARD)
+)
 
 def call_deg2rad(self):
     self = as_input(self, "deg2rad")
@@ -862,9 +864,11 @@ cdef object packed_inplace_rad2deg(tuple operands):
     return inplace_rad2deg(<TensorBase>operands[0])
 
 cdef BatchRule batched_rad2deg
-batched_rad2deg = BatchRule(b"rad2deg", elementwise, b"e", packed_rad2deg, NULL)
+batched_rad2deg = BatchRule(b"rad2deg", elementwise, b"e", packed_rad2deg, NULL, loop_of_kernel(&RAD2DEG_FORWARD))
 cdef BatchRule batched_inplace_rad2deg
-batched_inplace_rad2deg = BatchRule(b"rad2deg_", elementwise, b"w", packed_inplace_rad2deg, NULL)
+batched_inplace_rad2deg = BatchRule(
+    b"rad2deg_", elementwise, b"w", packed_inplace_rad2deg, NULL, loop_of_kernel(&RAD2DEG_FORWARD)
+)
 
 def call_rad2deg(self):
     self = as_input(self, "rad2deg")

@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
     connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, original_of, plus,
-    prepare_addend, prepare_factor, prepare_history, prepare_subtrahend, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, loop_of_ufunc, Node,
+    number_as_tensor, original_of, plus, prepare_addend, prepare_factor, prepare_history, prepare_subtrahend,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
+    watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, SUBTRACT
 
@@ -92,9 +92,9 @@ cdef object packed_inplace_add_tensor(tuple operands):
     return inplace_add_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_add_tensor
-batched_add_tensor = BatchRule(b"add", elementwise, b"ee", packed_add_tensor, NULL)
+batched_add_tensor = BatchRule(b"add", elementwise, b"ee", packed_add_tensor, NULL, loop_of_ufunc(ADD))
 cdef BatchRule batched_inplace_add_tensor
-batched_inplace_add_tensor = BatchRule(b"add_", elementwise, b"we", packed_inplace_add_tensor, NULL)
+batched_inplace_add_tensor = BatchRule(b"add_", elementwise, b"we", packed_inplace_add_tensor, NULL, loop_of_ufunc(ADD))
 
 cdef class AddScalarBackward0(Node):
     """Backward of ``add(Tensor self, Scalar other) -> Tensor``."""
@@ -146,9 +146,9 @@ cdef object packed_inplace_add_scalar(tuple operands):
     return inplace_add_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_add_scalar
-batched_add_scalar = BatchRule(b"add", elementwise, b"e.", packed_add_scalar, NULL)
+batched_add_scalar = BatchRule(b"add", elementwise, b"e.", packed_add_scalar, NULL, loop_of_ufunc(ADD))
 cdef BatchRule batched_inplace_add_scalar
-batched_inplace_add_scalar = BatchRule(b"add_", elementwise, b"w.", packed_inplace_add_scalar, NULL)
+batched_inplace_add_scalar = BatchRule(b"add_", elementwise, b"w.", packed_inplace_add_scalar, NULL, loop_of_ufunc(ADD))
 
 
 # ---- add.alpha(Tensor self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -234,9 +234,13 @@ cdef object packed_inplace_add_alpha_tensor(tuple operands):
     return inplace_add_alpha_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_add_alpha_tensor
-batched_add_alpha_tensor = BatchRule(b"add", elementwise, b"ee.", packed_add_alpha_tensor, NULL)
+batched_add_alpha_tensor = BatchRule(
+    b"add", elementwise, b"ee.", packed_add_alpha_tensor, NULL, loop_of_kernel(&ADD_ALPHA_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_add_alpha_tensor
-batched_inplace_add_alpha_tensor = BatchRule(b"add_", elementwise, b"we.", packed_inplace_add_alpha_tensor, NULL)
+batched_inplace_add_alpha_tensor = BatchRule(
+    b"add_", elementwise, b"we.", packed_inplace_add_alpha_tensor, NULL, loop_of_kernel(&ADD_ALPHA_TENSOR_FORWARD)
+)
 
 cdef class AddScalarBackward1(Node):
     """Backward of ``add.alpha(Tensor self, Scalar other, *, Scalar alpha) -> Tensor``."""
@@ -300,9 +304,13 @@ cdef object packed_inplace_add_alpha_scalar(tuple operands):
     return inplace_add_alpha_scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_add_alpha_scalar
-batched_add_alpha_scalar = BatchRule(b"add", elementwise, b"e..", packed_add_alpha_scalar, NULL)
+batched_add_alpha_scalar = BatchRule(
+    b"add", elementwise, b"e..", packed_add_alpha_scalar, NULL, loop_of_kernel(&ADD_ALPHA_SCALAR_FORWARD)
+)
 cdef BatchRule batched_inplace_add_alpha_scalar
-batched_inplace_add_alpha_scalar = BatchRule(b"add_", elementwise, b"w..", packed_inplace_add_alpha_scalar, NULL)
+batched_inplace_add_alpha_scalar = BatchRule(
+    b"add_", elementwise, b"w..", packed_inplace_add_alpha_scalar, NULL, loop_of_kernel(&ADD_ALPHA_SCALAR_FORWARD)
+)
 
 cdef object call_add(self, other):
     self = as_first_operand(self, "add", "input", 1, other)
@@ -427,9 +435,13 @@ cdef object packed_inplace_sub_tensor_tensor(tuple operands):
     return inplace_sub_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_sub_tensor_tensor
-batched_sub_tensor_tensor = BatchRule(b"sub", elementwise, b"ee", packed_sub_tensor_tensor, NULL)
+batched_sub_tensor_tensor = BatchRule(
+    b"sub", elementwise, b"ee", packed_sub_tensor_tensor, NULL, loop_of_ufunc(SUBTRACT)
+)
 cdef BatchRule batched_inplace_sub_tensor_tensor
-batched_inplace_sub_tensor_tensor = BatchRule(b"sub_", elementwise, b"we", packed_inplace_sub_tensor_tensor, NULL)
+batched_inplace_sub_tensor_tensor = BatchRule(
+    b"sub_", elementwise, b"we", packed_inplace_sub_tensor_tensor, NULL, loop_of_ufunc(SUBTRACT)
+)
 
 cdef class SubTensorScalarBackward0(Node):
     """Backward of ``sub(Tensor self, Scalar other) -> Tensor``."""
@@ -481,9 +493,13 @@ cdef object packed_inplace_sub_tensor_scalar(tuple operands):
     return inplace_sub_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_sub_tensor_scalar
-batched_sub_tensor_scalar = BatchRule(b"sub", elementwise, b"e.", packed_sub_tensor_scalar, NULL)
+batched_sub_tensor_scalar = BatchRule(
+    b"sub", elementwise, b"e.", packed_sub_tensor_scalar, NULL, loop_of_ufunc(SUBTRACT)
+)
 cdef BatchRule batched_inplace_sub_tensor_scalar
-batched_inplace_sub_tensor_scalar = BatchRule(b"sub_", elementwise, b"w.", packed_inplace_sub_tensor_scalar, NULL)
+batched_inplace_sub_tensor_scalar = BatchRule(
+    b"sub_", elementwise, b"w.", packed_inplace_sub_tensor_scalar, NULL, loop_of_ufunc(SUBTRACT)
+)
 
 cdef class SubScalarTensorBackward0(Node):
     """Backward of ``sub(Scalar self, Tensor other) -> Tensor``."""
@@ -519,7 +535,9 @@ cdef object packed_sub_scalar_tensor(tuple operands):
     return op_sub_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_sub_scalar_tensor
-batched_sub_scalar_tensor = BatchRule(b"sub", elementwise, b".e", packed_sub_scalar_tensor, NULL)
+batched_sub_scalar_tensor = BatchRule(
+    b"sub", elementwise, b".e", packed_sub_scalar_tensor, NULL, loop_of_ufunc(SUBTRACT)
+)
 
 
 # ---- sub.alpha(Tensor|Scalar self, Tensor|Scalar other, *, Scalar alpha) -> Tensor
@@ -607,10 +625,17 @@ cdef object packed_inplace_sub_alpha_tensor_tensor(tuple operands):
     return inplace_sub_alpha_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_sub_alpha_tensor_tensor
-batched_sub_alpha_tensor_tensor = BatchRule(b"sub", elementwise, b"ee.", packed_sub_alpha_tensor_tensor, NULL)
+batched_sub_alpha_tensor_tensor = BatchRule(
+    b"sub", elementwise, b"ee.", packed_sub_alpha_tensor_tensor, NULL, loop_of_kernel(&SUB_ALPHA_TENSOR_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_sub_alpha_tensor_tensor
 batched_inplace_sub_alpha_tensor_tensor = BatchRule(
-    b"sub_", elementwise, b"we.", packed_inplace_sub_alpha_tensor_tensor, NULL
+    b"sub_",
+    elementwise,
+    b"we.",
+    packed_inplace_sub_alpha_tensor_tensor,
+    NULL,
+    loop_of_kernel(&SUB_ALPHA_TENSOR_TENSOR_FORWARD),
 )
 
 cdef class SubTensorScalarBackward1(Node):
@@ -677,10 +702,17 @@ cdef object packed_inplace_sub_alpha_tensor_scalar(tuple operands):
     return inplace_sub_alpha_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_sub_alpha_tensor_scalar
-batched_sub_alpha_tensor_scalar = BatchRule(b"sub", elementwise, b"e..", packed_sub_alpha_tensor_scalar, NULL)
+batched_sub_alpha_tensor_scalar = BatchRule(
+    b"sub", elementwise, b"e..", packed_sub_alpha_tensor_scalar, NULL, loop_of_kernel(&SUB_ALPHA_TENSOR_SCALAR_FORWARD)
+)
 cdef BatchRule batched_inplace_sub_alpha_tensor_scalar
 batched_inplace_sub_alpha_tensor_scalar = BatchRule(
-    b"sub_", elementwise, b"w..", packed_inplace_sub_alpha_tensor_scalar, NULL
+    b"sub_",
+    elementwise,
+    b"w..",
+    packed_inplace_sub_alpha_tensor_scalar,
+    NULL,
+    loop_of_kernel(&SUB_ALPHA_TENSOR_SCALAR_FORWARD),
 )
 
 cdef class SubScalarTensorBackward1(Node):
@@ -733,7 +765,9 @@ cdef object packed_sub_alpha_scalar_tensor(tuple operands):
     return op_sub_alpha_scalar_tensor(operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_sub_alpha_scalar_tensor
-batched_sub_alpha_scalar_tensor = BatchRule(b"sub", elementwise, b".e.", packed_sub_alpha_scalar_tensor, NULL)
+batched_sub_alpha_scalar_tensor = BatchRule(
+    b"sub", elementwise, b".e.", packed_sub_alpha_scalar_tensor, NULL, loop_of_kernel(&SUB_ALPHA_SCALAR_TENSOR_FORWARD)
+)
 
 cdef object call_sub(self, other):
     self = as_operand(self, "sub", "input", 1, other)
@@ -884,9 +918,11 @@ cdef object packed_inplace_mul_tensor(tuple operands):
     return inplace_mul_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_mul_tensor
-batched_mul_tensor = BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL)
+batched_mul_tensor = BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL, loop_of_ufunc(MULTIPLY))
 cdef BatchRule batched_inplace_mul_tensor
-batched_inplace_mul_tensor = BatchRule(b"mul_", elementwise, b"we", packed_inplace_mul_tensor, NULL)
+batched_inplace_mul_tensor = BatchRule(
+    b"mul_", elementwise, b"we", packed_inplace_mul_tensor, NULL, loop_of_ufunc(MULTIPLY)
+)
 
 cdef class MulScalarBackward0(Node):
     """Backward of ``mul(Tensor self, Scalar other) -> Tensor``."""
@@ -950,9 +986,11 @@ cdef object packed_inplace_mul_scalar(tuple operands):
     return inplace_mul_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_mul_scalar
-batched_mul_scalar = BatchRule(b"mul", elementwise, b"e.", packed_mul_scalar, NULL)
+batched_mul_scalar = BatchRule(b"mul", elementwise, b"e.", packed_mul_scalar, NULL, loop_of_ufunc(MULTIPLY))
 cdef BatchRule batched_inplace_mul_scalar
-batched_inplace_mul_scalar = BatchRule(b"mul_", elementwise, b"w.", packed_inplace_mul_scalar, NULL)
+batched_inplace_mul_scalar = BatchRule(
+    b"mul_", elementwise, b"w.", packed_inplace_mul_scalar, NULL, loop_of_ufunc(MULTIPLY)
+)
 
 cdef object call_mul(self, other):
     self = as_first_operand(self, "mul", "input", 1, other)

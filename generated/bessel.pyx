@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value,
     elementwise, end_op, ended, finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
-    is_tensor, name_within, Node, number_as_tensor, original_of, own_memory, plus, prepare_history, replayed_result,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor,
-    saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
-    unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    is_tensor, name_within, no_loop, Node, number_as_tensor, original_of, own_memory, plus, prepare_history,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
+    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase,
+    unpack, unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -94,7 +94,9 @@ cdef object packed_special_bessel_j0(tuple operands):
     return op_special_bessel_j0(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_bessel_j0
-batched_special_bessel_j0 = BatchRule(b"special.bessel_j0", elementwise, b"e", packed_special_bessel_j0, NULL)
+batched_special_bessel_j0 = BatchRule(
+    b"special.bessel_j0", elementwise, b"e", packed_special_bessel_j0, NULL, no_loop()
+)
 
 def call_special_bessel_j0(self):
     self = as_input(self, "special.bessel_j0")
@@ -179,7 +181,9 @@ cdef object packed_special_bessel_j1(tuple operands):
     return op_special_bessel_j1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_bessel_j1
-batched_special_bessel_j1 = BatchRule(b"special.bessel_j1", elementwise, b"e", packed_special_bessel_j1, NULL)
+batched_special_bessel_j1 = BatchRule(
+    b"special.bessel_j1", elementwise, b"e", packed_special_bessel_j1, NULL, no_loop()
+)
 
 def call_special_bessel_j1(self):
     self = as_input(self, "special.bessel_j1")
@@ -243,7 +247,9 @@ cdef object packed_special_bessel_y0(tuple operands):
     return op_special_bessel_y0(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_bessel_y0
-batched_special_bessel_y0 = BatchRule(b"special.bessel_y0", elementwise, b"e", packed_special_bessel_y0, NULL)
+batched_special_bessel_y0 = BatchRule(
+    b"special.bessel_y0", elementwise, b"e", packed_special_bessel_y0, NULL, no_loop()
+)
 
 def call_special_bessel_y0(self):
     self = as_input(self, "special.bessel_y0")
@@ -314,7 +320,9 @@ cdef object packed_special_bessel_y1(tuple operands):
     return op_special_bessel_y1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_bessel_y1
-batched_special_bessel_y1 = BatchRule(b"special.bessel_y1", elementwise, b"e", packed_special_bessel_y1, NULL)
+batched_special_bessel_y1 = BatchRule(
+    b"special.bessel_y1", elementwise, b"e", packed_special_bessel_y1, NULL, no_loop()
+)
 
 def call_special_bessel_y1(self):
     self = as_input(self, "special.bessel_y1")
@@ -397,9 +405,9 @@ cdef object packed_inplace_i0(tuple operands):
     return inplace_i0(<TensorBase>operands[0])
 
 cdef BatchRule batched_i0
-batched_i0 = BatchRule(b"i0", elementwise, b"e", packed_i0, NULL)
+batched_i0 = BatchRule(b"i0", elementwise, b"e", packed_i0, NULL, no_loop())
 cdef BatchRule batched_inplace_i0
-batched_inplace_i0 = BatchRule(b"i0_", elementwise, b"w", packed_inplace_i0, NULL)
+batched_inplace_i0 = BatchRule(b"i0_", elementwise, b"w", packed_inplace_i0, NULL, no_loop())
 
 def call_i0(self):
     self = as_input(self, "i0")
@@ -476,7 +484,7 @@ cdef object packed_special_i0e(tuple operands):
     return op_special_i0e(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_i0e
-batched_special_i0e = BatchRule(b"special.i0e", elementwise, b"e", packed_special_i0e, NULL)
+batched_special_i0e = BatchRule(b"special.i0e", elementwise, b"e", packed_special_i0e, NULL, no_loop())
 
 def call_special_i0e(self):
     self = as_input(self, "special.i0e")
@@ -555,7 +563,7 @@ cdef object packed_special_i1(tuple operands):
     return op_special_i1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_i1
-batched_special_i1 = BatchRule(b"special.i1", elementwise, b"e", packed_special_i1, NULL)
+batched_special_i1 = BatchRule(b"special.i1", elementwise, b"e", packed_special_i1, NULL, no_loop())
 
 def call_special_i1(self):
     self = as_input(self, "special.i1")
@@ -646,7 +654,7 @@ cdef object packed_special_i1e(tuple operands):
     return op_special_i1e(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_i1e
-batched_special_i1e = BatchRule(b"special.i1e", elementwise, b"e", packed_special_i1e, NULL)
+batched_special_i1e = BatchRule(b"special.i1e", elementwise, b"e", packed_special_i1e, NULL, no_loop())
 
 def call_special_i1e(self):
     self = as_input(self, "special.i1e")
@@ -711,7 +719,7 @@ cdef object packed_special_modified_bessel_k0(tuple operands):
 
 cdef BatchRule batched_special_modified_bessel_k0
 batched_special_modified_bessel_k0 = BatchRule(
-    b"special.modified_bessel_k0", elementwise, b"e", packed_special_modified_bessel_k0, NULL
+    b"special.modified_bessel_k0", elementwise, b"e", packed_special_modified_bessel_k0, NULL, no_loop()
 )
 
 def call_special_modified_bessel_k0(self):
@@ -790,7 +798,7 @@ cdef object packed_special_modified_bessel_k1(tuple operands):
 
 cdef BatchRule batched_special_modified_bessel_k1
 batched_special_modified_bessel_k1 = BatchRule(
-    b"special.modified_bessel_k1", elementwise, b"e", packed_special_modified_bessel_k1, NULL
+    b"special.modified_bessel_k1", elementwise, b"e", packed_special_modified_bessel_k1, NULL, no_loop()
 )
 
 def call_special_modified_bessel_k1(self):
@@ -865,7 +873,7 @@ cdef object packed_special_scaled_modified_bessel_k0(tuple operands):
 
 cdef BatchRule batched_special_scaled_modified_bessel_k0
 batched_special_scaled_modified_bessel_k0 = BatchRule(
-    b"special.scaled_modified_bessel_k0", elementwise, b"e", packed_special_scaled_modified_bessel_k0, NULL
+    b"special.scaled_modified_bessel_k0", elementwise, b"e", packed_special_scaled_modified_bessel_k0, NULL, no_loop()
 )
 
 def call_special_scaled_modified_bessel_k0(self):
@@ -951,7 +959,7 @@ cdef object packed_special_scaled_modified_bessel_k1(tuple operands):
 
 cdef BatchRule batched_special_scaled_modified_bessel_k1
 batched_special_scaled_modified_bessel_k1 = BatchRule(
-    b"special.scaled_modified_bessel_k1", elementwise, b"e", packed_special_scaled_modified_bessel_k1, NULL
+    b"special.scaled_modified_bessel_k1", elementwise, b"e", packed_special_scaled_modified_bessel_k1, NULL, no_loop()
 )
 
 def call_special_scaled_modified_bessel_k1(self):
@@ -1019,7 +1027,7 @@ cdef object packed_special_spherical_bessel_j0(tuple operands):
 
 cdef BatchRule batched_special_spherical_bessel_j0
 batched_special_spherical_bessel_j0 = BatchRule(
-    b"special.spherical_bessel_j0", elementwise, b"e", packed_special_spherical_bessel_j0, NULL
+    b"special.spherical_bessel_j0", elementwise, b"e", packed_special_spherical_bessel_j0, NULL, no_loop()
 )
 
 def call_special_spherical_bessel_j0(self):
@@ -1125,7 +1133,7 @@ cdef object packed_special_airy(tuple operands):
     return op_special_airy(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_airy
-batched_special_airy = BatchRule(b"special.airy", elementwise, b"c", packed_special_airy, NULL)
+batched_special_airy = BatchRule(b"special.airy", elementwise, b"c", packed_special_airy, NULL, no_loop())
 
 SpecialAiryResult = return_type("special_airy", "SpecialAiryResult", ("ai", "aip", "bi", "bip"), __name__)
 
@@ -1194,7 +1202,7 @@ cdef object packed_special_airy_ai(tuple operands):
     return op_special_airy_ai(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_airy_ai
-batched_special_airy_ai = BatchRule(b"special.airy_ai", elementwise, b"e", packed_special_airy_ai, NULL)
+batched_special_airy_ai = BatchRule(b"special.airy_ai", elementwise, b"e", packed_special_airy_ai, NULL, no_loop())
 
 def call_special_airy_ai(self):
     self = as_input(self, "special.airy_ai")
@@ -1256,7 +1264,7 @@ cdef object packed_airy_ai_prime(tuple operands):
     return op_airy_ai_prime(<TensorBase>operands[0])
 
 cdef BatchRule batched_airy_ai_prime
-batched_airy_ai_prime = BatchRule(b"airy_ai_prime", elementwise, b"e", packed_airy_ai_prime, NULL)
+batched_airy_ai_prime = BatchRule(b"airy_ai_prime", elementwise, b"e", packed_airy_ai_prime, NULL, no_loop())
 
 def call_airy_ai_prime(self):
     self = as_input(self, "airy_ai_prime")
@@ -1367,7 +1375,9 @@ cdef object packed_special_jv_tensor_tensor(tuple operands):
     return op_special_jv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_jv_tensor_tensor
-batched_special_jv_tensor_tensor = BatchRule(b"special.jv", elementwise, b"ee", packed_special_jv_tensor_tensor, NULL)
+batched_special_jv_tensor_tensor = BatchRule(
+    b"special.jv", elementwise, b"ee", packed_special_jv_tensor_tensor, NULL, no_loop()
+)
 
 cdef class SpecialJvTensorScalarBackward0(Node):
     """Backward of ``special_jv(Tensor v, Scalar self) -> Tensor``."""
@@ -1418,7 +1428,9 @@ cdef object packed_special_jv_tensor_scalar(tuple operands):
     return op_special_jv_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_jv_tensor_scalar
-batched_special_jv_tensor_scalar = BatchRule(b"special.jv", elementwise, b"e.", packed_special_jv_tensor_scalar, NULL)
+batched_special_jv_tensor_scalar = BatchRule(
+    b"special.jv", elementwise, b"e.", packed_special_jv_tensor_scalar, NULL, no_loop()
+)
 
 cdef class SpecialJvScalarTensorBackward0(Node):
     """Backward of ``special_jv(Scalar v, Tensor self) -> Tensor``."""
@@ -1482,7 +1494,9 @@ cdef object packed_special_jv_scalar_tensor(tuple operands):
     return op_special_jv_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_jv_scalar_tensor
-batched_special_jv_scalar_tensor = BatchRule(b"special.jv", elementwise, b".e", packed_special_jv_scalar_tensor, NULL)
+batched_special_jv_scalar_tensor = BatchRule(
+    b"special.jv", elementwise, b".e", packed_special_jv_scalar_tensor, NULL, no_loop()
+)
 
 def call_special_jv(v, self):
     v = as_operand(v, "special.jv", "v", 1, self)
@@ -1609,7 +1623,9 @@ cdef object packed_special_yv_tensor_tensor(tuple operands):
     return op_special_yv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_yv_tensor_tensor
-batched_special_yv_tensor_tensor = BatchRule(b"special.yv", elementwise, b"ee", packed_special_yv_tensor_tensor, NULL)
+batched_special_yv_tensor_tensor = BatchRule(
+    b"special.yv", elementwise, b"ee", packed_special_yv_tensor_tensor, NULL, no_loop()
+)
 
 cdef class SpecialYvTensorScalarBackward0(Node):
     """Backward of ``special_yv(Tensor v, Scalar self) -> Tensor``."""
@@ -1660,7 +1676,9 @@ cdef object packed_special_yv_tensor_scalar(tuple operands):
     return op_special_yv_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_yv_tensor_scalar
-batched_special_yv_tensor_scalar = BatchRule(b"special.yv", elementwise, b"e.", packed_special_yv_tensor_scalar, NULL)
+batched_special_yv_tensor_scalar = BatchRule(
+    b"special.yv", elementwise, b"e.", packed_special_yv_tensor_scalar, NULL, no_loop()
+)
 
 cdef class SpecialYvScalarTensorBackward0(Node):
     """Backward of ``special_yv(Scalar v, Tensor self) -> Tensor``."""
@@ -1724,7 +1742,9 @@ cdef object packed_special_yv_scalar_tensor(tuple operands):
     return op_special_yv_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_yv_scalar_tensor
-batched_special_yv_scalar_tensor = BatchRule(b"special.yv", elementwise, b".e", packed_special_yv_scalar_tensor, NULL)
+batched_special_yv_scalar_tensor = BatchRule(
+    b"special.yv", elementwise, b".e", packed_special_yv_scalar_tensor, NULL, no_loop()
+)
 
 def call_special_yv(v, self):
     v = as_operand(v, "special.yv", "v", 1, self)
@@ -1851,7 +1871,9 @@ cdef object packed_special_yn_tensor_tensor(tuple operands):
     return op_special_yn_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_yn_tensor_tensor
-batched_special_yn_tensor_tensor = BatchRule(b"special.yn", elementwise, b"ee", packed_special_yn_tensor_tensor, NULL)
+batched_special_yn_tensor_tensor = BatchRule(
+    b"special.yn", elementwise, b"ee", packed_special_yn_tensor_tensor, NULL, no_loop()
+)
 
 cdef class SpecialYnTensorScalarBackward0(Node):
     """Backward of ``special_yn(Tensor v, Scalar self) -> Tensor``."""
@@ -1902,7 +1924,9 @@ cdef object packed_special_yn_tensor_scalar(tuple operands):
     return op_special_yn_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_yn_tensor_scalar
-batched_special_yn_tensor_scalar = BatchRule(b"special.yn", elementwise, b"e.", packed_special_yn_tensor_scalar, NULL)
+batched_special_yn_tensor_scalar = BatchRule(
+    b"special.yn", elementwise, b"e.", packed_special_yn_tensor_scalar, NULL, no_loop()
+)
 
 cdef class SpecialYnScalarTensorBackward0(Node):
     """Backward of ``special_yn(Scalar v, Tensor self) -> Tensor``."""
@@ -1966,7 +1990,9 @@ cdef object packed_special_yn_scalar_tensor(tuple operands):
     return op_special_yn_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_yn_scalar_tensor
-batched_special_yn_scalar_tensor = BatchRule(b"special.yn", elementwise, b".e", packed_special_yn_scalar_tensor, NULL)
+batched_special_yn_scalar_tensor = BatchRule(
+    b"special.yn", elementwise, b".e", packed_special_yn_scalar_tensor, NULL, no_loop()
+)
 
 def call_special_yn(v, self):
     v = as_operand(v, "special.yn", "v", 1, self)
@@ -2090,7 +2116,9 @@ cdef object packed_special_iv_tensor_tensor(tuple operands):
     return op_special_iv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_iv_tensor_tensor
-batched_special_iv_tensor_tensor = BatchRule(b"special.iv", elementwise, b"ee", packed_special_iv_tensor_tensor, NULL)
+batched_special_iv_tensor_tensor = BatchRule(
+    b"special.iv", elementwise, b"ee", packed_special_iv_tensor_tensor, NULL, no_loop()
+)
 
 cdef class SpecialIvTensorScalarBackward0(Node):
     """Backward of ``special_iv(Tensor v, Scalar self) -> Tensor``."""
@@ -2141,7 +2169,9 @@ cdef object packed_special_iv_tensor_scalar(tuple operands):
     return op_special_iv_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_iv_tensor_scalar
-batched_special_iv_tensor_scalar = BatchRule(b"special.iv", elementwise, b"e.", packed_special_iv_tensor_scalar, NULL)
+batched_special_iv_tensor_scalar = BatchRule(
+    b"special.iv", elementwise, b"e.", packed_special_iv_tensor_scalar, NULL, no_loop()
+)
 
 cdef class SpecialIvScalarTensorBackward0(Node):
     """Backward of ``special_iv(Scalar v, Tensor self) -> Tensor``."""
@@ -2203,7 +2233,9 @@ cdef object packed_special_iv_scalar_tensor(tuple operands):
     return op_special_iv_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_iv_scalar_tensor
-batched_special_iv_scalar_tensor = BatchRule(b"special.iv", elementwise, b".e", packed_special_iv_scalar_tensor, NULL)
+batched_special_iv_scalar_tensor = BatchRule(
+    b"special.iv", elementwise, b".e", packed_special_iv_scalar_tensor, NULL, no_loop()
+)
 
 def call_special_iv(v, self):
     v = as_operand(v, "special.iv", "v", 1, self)
@@ -2326,7 +2358,9 @@ cdef object packed_special_kv_tensor_tensor(tuple operands):
     return op_special_kv_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_kv_tensor_tensor
-batched_special_kv_tensor_tensor = BatchRule(b"special.kv", elementwise, b"ee", packed_special_kv_tensor_tensor, NULL)
+batched_special_kv_tensor_tensor = BatchRule(
+    b"special.kv", elementwise, b"ee", packed_special_kv_tensor_tensor, NULL, no_loop()
+)
 
 cdef class SpecialKvTensorScalarBackward0(Node):
     """Backward of ``special_kv(Tensor v, Scalar self) -> Tensor``."""
@@ -2377,7 +2411,9 @@ cdef object packed_special_kv_tensor_scalar(tuple operands):
     return op_special_kv_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_kv_tensor_scalar
-batched_special_kv_tensor_scalar = BatchRule(b"special.kv", elementwise, b"e.", packed_special_kv_tensor_scalar, NULL)
+batched_special_kv_tensor_scalar = BatchRule(
+    b"special.kv", elementwise, b"e.", packed_special_kv_tensor_scalar, NULL, no_loop()
+)
 
 cdef class SpecialKvScalarTensorBackward0(Node):
     """Backward of ``special_kv(Scalar v, Tensor self) -> Tensor``."""
@@ -2439,7 +2475,9 @@ cdef object packed_special_kv_scalar_tensor(tuple operands):
     return op_special_kv_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_kv_scalar_tensor
-batched_special_kv_scalar_tensor = BatchRule(b"special.kv", elementwise, b".e", packed_special_kv_scalar_tensor, NULL)
+batched_special_kv_scalar_tensor = BatchRule(
+    b"special.kv", elementwise, b".e", packed_special_kv_scalar_tensor, NULL, no_loop()
+)
 
 def call_special_kv(v, self):
     v = as_operand(v, "special.kv", "v", 1, self)
@@ -2577,7 +2615,7 @@ cdef object packed_special_ive_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_ive_tensor_tensor
 batched_special_ive_tensor_tensor = BatchRule(
-    b"special.ive", elementwise, b"ee", packed_special_ive_tensor_tensor, NULL
+    b"special.ive", elementwise, b"ee", packed_special_ive_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialIveTensorScalarBackward0(Node):
@@ -2632,7 +2670,7 @@ cdef object packed_special_ive_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_ive_tensor_scalar
 batched_special_ive_tensor_scalar = BatchRule(
-    b"special.ive", elementwise, b"e.", packed_special_ive_tensor_scalar, NULL
+    b"special.ive", elementwise, b"e.", packed_special_ive_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialIveScalarTensorBackward0(Node):
@@ -2709,7 +2747,7 @@ cdef object packed_special_ive_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_ive_scalar_tensor
 batched_special_ive_scalar_tensor = BatchRule(
-    b"special.ive", elementwise, b".e", packed_special_ive_scalar_tensor, NULL
+    b"special.ive", elementwise, b".e", packed_special_ive_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_ive(v, self):
@@ -2846,7 +2884,7 @@ cdef object packed_special_kve_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_kve_tensor_tensor
 batched_special_kve_tensor_tensor = BatchRule(
-    b"special.kve", elementwise, b"ee", packed_special_kve_tensor_tensor, NULL
+    b"special.kve", elementwise, b"ee", packed_special_kve_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialKveTensorScalarBackward0(Node):
@@ -2901,7 +2939,7 @@ cdef object packed_special_kve_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_kve_tensor_scalar
 batched_special_kve_tensor_scalar = BatchRule(
-    b"special.kve", elementwise, b"e.", packed_special_kve_tensor_scalar, NULL
+    b"special.kve", elementwise, b"e.", packed_special_kve_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialKveScalarTensorBackward0(Node):
@@ -2978,7 +3016,7 @@ cdef object packed_special_kve_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_kve_scalar_tensor
 batched_special_kve_scalar_tensor = BatchRule(
-    b"special.kve", elementwise, b".e", packed_special_kve_scalar_tensor, NULL
+    b"special.kve", elementwise, b".e", packed_special_kve_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_kve(v, self):
@@ -3176,7 +3214,7 @@ cdef object packed_bessel_order(tuple operands):
     return op_bessel_order(operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
 
 cdef BatchRule batched_bessel_order
-batched_bessel_order = BatchRule(b"bessel_order", elementwise, b"..cc", packed_bessel_order, NULL)
+batched_bessel_order = BatchRule(b"bessel_order", elementwise, b"..cc", packed_bessel_order, NULL, no_loop())
 
 def call_bessel_order(kind, n, v, self):
     kind = as_str(kind, "bessel_order", "kind", 1)
@@ -3280,7 +3318,9 @@ cdef object packed_special_spherical_jn(tuple operands):
     return op_special_spherical_jn(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_spherical_jn
-batched_special_spherical_jn = BatchRule(b"special.spherical_jn", elementwise, b".c", packed_special_spherical_jn, NULL)
+batched_special_spherical_jn = BatchRule(
+    b"special.spherical_jn", elementwise, b".c", packed_special_spherical_jn, NULL, no_loop()
+)
 
 def call_special_spherical_jn(n, self):
     n = as_int(n, "special.spherical_jn", "n", 1)
@@ -3370,7 +3410,9 @@ cdef object packed_special_spherical_yn(tuple operands):
     return op_special_spherical_yn(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_spherical_yn
-batched_special_spherical_yn = BatchRule(b"special.spherical_yn", elementwise, b".c", packed_special_spherical_yn, NULL)
+batched_special_spherical_yn = BatchRule(
+    b"special.spherical_yn", elementwise, b".c", packed_special_spherical_yn, NULL, no_loop()
+)
 
 def call_special_spherical_yn(n, self):
     n = as_int(n, "special.spherical_yn", "n", 1)
@@ -3460,7 +3502,9 @@ cdef object packed_special_spherical_in(tuple operands):
     return op_special_spherical_in(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_spherical_in
-batched_special_spherical_in = BatchRule(b"special.spherical_in", elementwise, b".c", packed_special_spherical_in, NULL)
+batched_special_spherical_in = BatchRule(
+    b"special.spherical_in", elementwise, b".c", packed_special_spherical_in, NULL, no_loop()
+)
 
 def call_special_spherical_in(n, self):
     n = as_int(n, "special.spherical_in", "n", 1)
@@ -3554,7 +3598,9 @@ cdef object packed_special_spherical_kn(tuple operands):
     return op_special_spherical_kn(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_spherical_kn
-batched_special_spherical_kn = BatchRule(b"special.spherical_kn", elementwise, b".c", packed_special_spherical_kn, NULL)
+batched_special_spherical_kn = BatchRule(
+    b"special.spherical_kn", elementwise, b".c", packed_special_spherical_kn, NULL, no_loop()
+)
 
 def call_special_spherical_kn(n, self):
     n = as_int(n, "special.spherical_kn", "n", 1)

@@ -8,10 +8,10 @@ from gradsmith.generated.runtime cimport (
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
     check_real, connect_1, connect_2, connect_3, copy_into, drop_value, elementwise, ended, finish_inplace,
     fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
-    has_tangent_3, is_tensor, Node, original_of, Overloads, plus, prepare_clampable, prepare_history, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching, wrap_owned,
-    write_inplace, write_out_docstrings, written_batched,
+    has_tangent_3, is_tensor, loop_of_kernel, loop_of_ufunc, Node, original_of, Overloads, plus, prepare_clampable,
+    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack,
+    unpack_number, wants, watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport MAXIMUM, MINIMUM
 
@@ -123,7 +123,7 @@ cdef object packed_maximum_tensor(tuple operands):
     return op_maximum_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_maximum_tensor
-batched_maximum_tensor = BatchRule(b"maximum", elementwise, b"ee", packed_maximum_tensor, NULL)
+batched_maximum_tensor = BatchRule(b"maximum", elementwise, b"ee", packed_maximum_tensor, NULL, loop_of_ufunc(MAXIMUM))
 
 cdef class MaximumScalarBackward0(Node):
     """Backward of ``maximum(Tensor self, Scalar other) -> Tensor``."""
@@ -184,7 +184,7 @@ cdef object packed_maximum_scalar(tuple operands):
     return op_maximum_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_maximum_scalar
-batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL)
+batched_maximum_scalar = BatchRule(b"maximum", elementwise, b"e.", packed_maximum_scalar, NULL, loop_of_ufunc(MAXIMUM))
 
 def call_maximum(self, other):
     self = as_tensor_operand(self, "maximum", "input", 1, other)
@@ -292,7 +292,7 @@ cdef object packed_minimum_tensor(tuple operands):
     return op_minimum_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_minimum_tensor
-batched_minimum_tensor = BatchRule(b"minimum", elementwise, b"ee", packed_minimum_tensor, NULL)
+batched_minimum_tensor = BatchRule(b"minimum", elementwise, b"ee", packed_minimum_tensor, NULL, loop_of_ufunc(MINIMUM))
 
 cdef class MinimumScalarBackward0(Node):
     """Backward of ``minimum(Tensor self, Scalar other) -> Tensor``."""
@@ -353,7 +353,7 @@ cdef object packed_minimum_scalar(tuple operands):
     return op_minimum_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_minimum_scalar
-batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL)
+batched_minimum_scalar = BatchRule(b"minimum", elementwise, b"e.", packed_minimum_scalar, NULL, loop_of_ufunc(MINIMUM))
 
 def call_minimum(self, other):
     self = as_tensor_operand(self, "minimum", "input", 1, other)
@@ -516,10 +516,17 @@ cdef object packed_inplace_clamp_tensor_tensor(tuple operands):
     return inplace_clamp_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_clamp_tensor_tensor
-batched_clamp_tensor_tensor = BatchRule(b"clamp", elementwise, b"eee", packed_clamp_tensor_tensor, NULL)
+batched_clamp_tensor_tensor = BatchRule(
+    b"clamp", elementwise, b"eee", packed_clamp_tensor_tensor, NULL, loop_of_kernel(&CLAMP_TENSOR_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_clamp_tensor_tensor
 batched_inplace_clamp_tensor_tensor = BatchRule(
-    b"clamp_", elementwise, b"wee", packed_inplace_clamp_tensor_tensor, NULL
+    b"clamp_",
+    elementwise,
+    b"wee",
+    packed_inplace_clamp_tensor_tensor,
+    NULL,
+    loop_of_kernel(&CLAMP_TENSOR_TENSOR_FORWARD),
 )
 
 cdef class ClampTensorScalarBackward0(Node):
@@ -640,10 +647,17 @@ cdef object packed_inplace_clamp_tensor_scalar(tuple operands):
     return inplace_clamp_tensor_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_clamp_tensor_scalar
-batched_clamp_tensor_scalar = BatchRule(b"clamp", elementwise, b"ee.", packed_clamp_tensor_scalar, NULL)
+batched_clamp_tensor_scalar = BatchRule(
+    b"clamp", elementwise, b"ee.", packed_clamp_tensor_scalar, NULL, loop_of_kernel(&CLAMP_TENSOR_SCALAR_FORWARD)
+)
 cdef BatchRule batched_inplace_clamp_tensor_scalar
 batched_inplace_clamp_tensor_scalar = BatchRule(
-    b"clamp_", elementwise, b"we.", packed_inplace_clamp_tensor_scalar, NULL
+    b"clamp_",
+    elementwise,
+    b"we.",
+    packed_inplace_clamp_tensor_scalar,
+    NULL,
+    loop_of_kernel(&CLAMP_TENSOR_SCALAR_FORWARD),
 )
 
 cdef class ClampScalarTensorBackward0(Node):
@@ -762,10 +776,17 @@ cdef object packed_inplace_clamp_scalar_tensor(tuple operands):
     return inplace_clamp_scalar_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_clamp_scalar_tensor
-batched_clamp_scalar_tensor = BatchRule(b"clamp", elementwise, b"e.e", packed_clamp_scalar_tensor, NULL)
+batched_clamp_scalar_tensor = BatchRule(
+    b"clamp", elementwise, b"e.e", packed_clamp_scalar_tensor, NULL, loop_of_kernel(&CLAMP_SCALAR_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_clamp_scalar_tensor
 batched_inplace_clamp_scalar_tensor = BatchRule(
-    b"clamp_", elementwise, b"w.e", packed_inplace_clamp_scalar_tensor, NULL
+    b"clamp_",
+    elementwise,
+    b"w.e",
+    packed_inplace_clamp_scalar_tensor,
+    NULL,
+    loop_of_kernel(&CLAMP_SCALAR_TENSOR_FORWARD),
 )
 
 cdef class ClampScalarScalarBackward0(Node):
@@ -856,10 +877,17 @@ cdef object packed_inplace_clamp_scalar_scalar(tuple operands):
     return inplace_clamp_scalar_scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_clamp_scalar_scalar
-batched_clamp_scalar_scalar = BatchRule(b"clamp", elementwise, b"e..", packed_clamp_scalar_scalar, NULL)
+batched_clamp_scalar_scalar = BatchRule(
+    b"clamp", elementwise, b"e..", packed_clamp_scalar_scalar, NULL, loop_of_kernel(&CLAMP_SCALAR_SCALAR_FORWARD)
+)
 cdef BatchRule batched_inplace_clamp_scalar_scalar
 batched_inplace_clamp_scalar_scalar = BatchRule(
-    b"clamp_", elementwise, b"w..", packed_inplace_clamp_scalar_scalar, NULL
+    b"clamp_",
+    elementwise,
+    b"w..",
+    packed_inplace_clamp_scalar_scalar,
+    NULL,
+    loop_of_kernel(&CLAMP_SCALAR_SCALAR_FORWARD),
 )
 
 
@@ -1049,9 +1077,13 @@ cdef object packed_inplace_clamp_min_tensor(tuple operands):
     return inplace_clamp_min_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_clamp_min_tensor
-batched_clamp_min_tensor = BatchRule(b"clamp_min", elementwise, b"ee", packed_clamp_min_tensor, NULL)
+batched_clamp_min_tensor = BatchRule(
+    b"clamp_min", elementwise, b"ee", packed_clamp_min_tensor, NULL, loop_of_ufunc(MAXIMUM)
+)
 cdef BatchRule batched_inplace_clamp_min_tensor
-batched_inplace_clamp_min_tensor = BatchRule(b"clamp_min_", elementwise, b"we", packed_inplace_clamp_min_tensor, NULL)
+batched_inplace_clamp_min_tensor = BatchRule(
+    b"clamp_min_", elementwise, b"we", packed_inplace_clamp_min_tensor, NULL, loop_of_ufunc(MAXIMUM)
+)
 
 cdef class ClampMinScalarBackward0(Node):
     """Backward of ``clamp_min(Tensor self, Scalar min) -> Tensor``."""
@@ -1120,9 +1152,13 @@ cdef object packed_inplace_clamp_min_scalar(tuple operands):
     return inplace_clamp_min_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_clamp_min_scalar
-batched_clamp_min_scalar = BatchRule(b"clamp_min", elementwise, b"e.", packed_clamp_min_scalar, NULL)
+batched_clamp_min_scalar = BatchRule(
+    b"clamp_min", elementwise, b"e.", packed_clamp_min_scalar, NULL, loop_of_ufunc(MAXIMUM)
+)
 cdef BatchRule batched_inplace_clamp_min_scalar
-batched_inplace_clamp_min_scalar = BatchRule(b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL)
+batched_inplace_clamp_min_scalar = BatchRule(
+    b"clamp_min_", elementwise, b"w.", packed_inplace_clamp_min_scalar, NULL, loop_of_ufunc(MAXIMUM)
+)
 
 def call_clamp_min(self, min):
     self = as_tensor_operand(self, "clamp_min", "input", 1, min)
@@ -1237,9 +1273,13 @@ cdef object packed_inplace_clamp_max_tensor(tuple operands):
     return inplace_clamp_max_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_clamp_max_tensor
-batched_clamp_max_tensor = BatchRule(b"clamp_max", elementwise, b"ee", packed_clamp_max_tensor, NULL)
+batched_clamp_max_tensor = BatchRule(
+    b"clamp_max", elementwise, b"ee", packed_clamp_max_tensor, NULL, loop_of_ufunc(MINIMUM)
+)
 cdef BatchRule batched_inplace_clamp_max_tensor
-batched_inplace_clamp_max_tensor = BatchRule(b"clamp_max_", elementwise, b"we", packed_inplace_clamp_max_tensor, NULL)
+batched_inplace_clamp_max_tensor = BatchRule(
+    b"clamp_max_", elementwise, b"we", packed_inplace_clamp_max_tensor, NULL, loop_of_ufunc(MINIMUM)
+)
 
 cdef class ClampMaxScalarBackward0(Node):
     """Backward of ``clamp_max(Tensor self, Scalar max) -> Tensor``."""
@@ -1308,9 +1348,13 @@ cdef object packed_inplace_clamp_max_scalar(tuple operands):
     return inplace_clamp_max_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_clamp_max_scalar
-batched_clamp_max_scalar = BatchRule(b"clamp_max", elementwise, b"e.", packed_clamp_max_scalar, NULL)
+batched_clamp_max_scalar = BatchRule(
+    b"clamp_max", elementwise, b"e.", packed_clamp_max_scalar, NULL, loop_of_ufunc(MINIMUM)
+)
 cdef BatchRule batched_inplace_clamp_max_scalar
-batched_inplace_clamp_max_scalar = BatchRule(b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL)
+batched_inplace_clamp_max_scalar = BatchRule(
+    b"clamp_max_", elementwise, b"w.", packed_inplace_clamp_max_scalar, NULL, loop_of_ufunc(MINIMUM)
+)
 
 def call_clamp_max(self, max):
     self = as_tensor_operand(self, "clamp_max", "input", 1, max)

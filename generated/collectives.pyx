@@ -5,9 +5,9 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int, BatchRule, begin_replaceable_op, carry_tangents, connect_1, ended,
-    gradient, has_tangent_1, Node, replayed_tensor, replays, requires_grad_1, save_object, saved_object, saved_value,
-    set_grad_input, set_history, set_value, slice_by_slice, take_second_names, TensorBase, unpack_object, value_of,
-    watching, wrap, write_out_docstrings,
+    gradient, has_tangent_1, no_loop, Node, replayed_tensor, replays, requires_grad_1, save_object, saved_object,
+    saved_value, set_grad_input, set_history, set_value, slice_by_slice, take_second_names, TensorBase, unpack_object,
+    value_of, watching, wrap, write_out_docstrings,
 )
 
 
@@ -52,7 +52,7 @@ cdef object packed_all_reduce(tuple operands):
     return op_all_reduce(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_all_reduce
-batched_all_reduce = BatchRule(b"all_reduce", slice_by_slice, b"..", packed_all_reduce, NULL)
+batched_all_reduce = BatchRule(b"all_reduce", slice_by_slice, b"..", packed_all_reduce, NULL, no_loop())
 
 def call_all_reduce(self, group):
     return op_all_reduce(as_input(self, "all_reduce"), group)
@@ -114,7 +114,7 @@ cdef object packed_broadcast_from(tuple operands):
     return op_broadcast_from(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_broadcast_from
-batched_broadcast_from = BatchRule(b"broadcast_from", slice_by_slice, b"...", packed_broadcast_from, NULL)
+batched_broadcast_from = BatchRule(b"broadcast_from", slice_by_slice, b"...", packed_broadcast_from, NULL, no_loop())
 
 def call_broadcast_from(self, source, group):
     return op_broadcast_from(as_input(self, "broadcast_from"), as_int(source, "broadcast_from", "source", 2), group)
@@ -175,7 +175,7 @@ cdef object packed_reduce_to(tuple operands):
     return op_reduce_to(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_reduce_to
-batched_reduce_to = BatchRule(b"reduce_to", slice_by_slice, b"...", packed_reduce_to, NULL)
+batched_reduce_to = BatchRule(b"reduce_to", slice_by_slice, b"...", packed_reduce_to, NULL, no_loop())
 
 def call_reduce_to(self, target, group):
     return op_reduce_to(as_input(self, "reduce_to"), as_int(target, "reduce_to", "target", 2), group)
@@ -233,7 +233,7 @@ cdef object packed_all_gather(tuple operands):
     return op_all_gather(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_all_gather
-batched_all_gather = BatchRule(b"all_gather", slice_by_slice, b"..", packed_all_gather, NULL)
+batched_all_gather = BatchRule(b"all_gather", slice_by_slice, b"..", packed_all_gather, NULL, no_loop())
 
 def call_all_gather(self, group):
     return op_all_gather(as_input(self, "all_gather"), group)
@@ -290,7 +290,7 @@ cdef object packed_reduce_scatter(tuple operands):
     return op_reduce_scatter(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_reduce_scatter
-batched_reduce_scatter = BatchRule(b"reduce_scatter", slice_by_slice, b"..", packed_reduce_scatter, NULL)
+batched_reduce_scatter = BatchRule(b"reduce_scatter", slice_by_slice, b"..", packed_reduce_scatter, NULL, no_loop())
 
 def call_reduce_scatter(self, group):
     return op_reduce_scatter(as_input(self, "reduce_scatter"), group)
@@ -350,7 +350,7 @@ cdef object packed_gather_to(tuple operands):
     return op_gather_to(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_gather_to
-batched_gather_to = BatchRule(b"gather_to", slice_by_slice, b"...", packed_gather_to, NULL)
+batched_gather_to = BatchRule(b"gather_to", slice_by_slice, b"...", packed_gather_to, NULL, no_loop())
 
 def call_gather_to(self, target, group):
     return op_gather_to(as_input(self, "gather_to"), as_int(target, "gather_to", "target", 2), group)
@@ -413,7 +413,7 @@ cdef object packed_scatter_from(tuple operands):
     return op_scatter_from(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_scatter_from
-batched_scatter_from = BatchRule(b"scatter_from", slice_by_slice, b"...", packed_scatter_from, NULL)
+batched_scatter_from = BatchRule(b"scatter_from", slice_by_slice, b"...", packed_scatter_from, NULL, no_loop())
 
 def call_scatter_from(self, source, group):
     return op_scatter_from(as_input(self, "scatter_from"), as_int(source, "scatter_from", "source", 2), group)
@@ -471,7 +471,7 @@ cdef object packed_all_to_all(tuple operands):
     return op_all_to_all(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_all_to_all
-batched_all_to_all = BatchRule(b"all_to_all", slice_by_slice, b"..", packed_all_to_all, NULL)
+batched_all_to_all = BatchRule(b"all_to_all", slice_by_slice, b"..", packed_all_to_all, NULL, no_loop())
 
 def call_all_to_all(self, group):
     return op_all_to_all(as_input(self, "all_to_all"), group)
@@ -536,7 +536,7 @@ cdef object packed_shift_ranks(tuple operands):
     return op_shift_ranks(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_shift_ranks
-batched_shift_ranks = BatchRule(b"shift_ranks", slice_by_slice, b"....", packed_shift_ranks, NULL)
+batched_shift_ranks = BatchRule(b"shift_ranks", slice_by_slice, b"....", packed_shift_ranks, NULL, no_loop())
 
 def call_shift_ranks(self, steps, periodic, group):
     return op_shift_ranks(
@@ -608,7 +608,7 @@ cdef object packed_send_recv(tuple operands):
     return op_send_recv(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_send_recv
-batched_send_recv = BatchRule(b"send_recv", slice_by_slice, b"....", packed_send_recv, NULL)
+batched_send_recv = BatchRule(b"send_recv", slice_by_slice, b"....", packed_send_recv, NULL, no_loop())
 
 def call_send_recv(self, source, target, group):
     return op_send_recv(

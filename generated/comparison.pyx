@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary,
     binary_into, binary_scalar, binary_scalar_into, by_values, carry_tangents, check_inplace, check_not_recorded,
     check_real, connect_1, connect_2, elementwise, end_op, end_tangents, ended, finish_inplace, FusedKernel, give_out,
-    gradient, has_tangent_1, has_tangent_2, is_tensor, Node, number_as_tensor, Overloads, own_memory, plus,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor,
-    set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, wants, watching, wrap,
-    wrap_owned, write_out_docstrings, written_batched,
+    gradient, has_tangent_1, has_tangent_2, is_tensor, loop_of_ufunc, no_loop, Node, number_as_tensor, Overloads,
+    own_memory, plus, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, wants,
+    watching, wrap, wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport (
     BITWISE_AND, BITWISE_OR, BITWISE_XOR, EQUAL, GREATER, GREATER_EQUAL, INVERT, ISFINITE, ISINF, ISNAN, LEFT_SHIFT,
@@ -53,9 +53,9 @@ cdef object packed_inplace_eq_tensor(tuple operands):
     return inplace_eq_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_eq_tensor
-batched_eq_tensor = BatchRule(b"eq", elementwise, b"ee", packed_eq_tensor, NULL)
+batched_eq_tensor = BatchRule(b"eq", elementwise, b"ee", packed_eq_tensor, NULL, loop_of_ufunc(EQUAL))
 cdef BatchRule batched_inplace_eq_tensor
-batched_inplace_eq_tensor = BatchRule(b"eq_", elementwise, b"we", packed_inplace_eq_tensor, NULL)
+batched_inplace_eq_tensor = BatchRule(b"eq_", elementwise, b"we", packed_inplace_eq_tensor, NULL, loop_of_ufunc(EQUAL))
 
 cdef TensorBase op_eq_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("eq", (self, other), &batched_eq_scalar) if watching else 0
@@ -81,9 +81,9 @@ cdef object packed_inplace_eq_scalar(tuple operands):
     return inplace_eq_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_eq_scalar
-batched_eq_scalar = BatchRule(b"eq", elementwise, b"e.", packed_eq_scalar, NULL)
+batched_eq_scalar = BatchRule(b"eq", elementwise, b"e.", packed_eq_scalar, NULL, loop_of_ufunc(EQUAL))
 cdef BatchRule batched_inplace_eq_scalar
-batched_inplace_eq_scalar = BatchRule(b"eq_", elementwise, b"w.", packed_inplace_eq_scalar, NULL)
+batched_inplace_eq_scalar = BatchRule(b"eq_", elementwise, b"w.", packed_inplace_eq_scalar, NULL, loop_of_ufunc(EQUAL))
 
 cdef object call_eq(self, other):
     self = as_tensor_operand(self, "eq", "input", 1, other)
@@ -139,9 +139,11 @@ cdef object packed_inplace_ne_tensor(tuple operands):
     return inplace_ne_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_ne_tensor
-batched_ne_tensor = BatchRule(b"ne", elementwise, b"ee", packed_ne_tensor, NULL)
+batched_ne_tensor = BatchRule(b"ne", elementwise, b"ee", packed_ne_tensor, NULL, loop_of_ufunc(NOT_EQUAL))
 cdef BatchRule batched_inplace_ne_tensor
-batched_inplace_ne_tensor = BatchRule(b"ne_", elementwise, b"we", packed_inplace_ne_tensor, NULL)
+batched_inplace_ne_tensor = BatchRule(
+    b"ne_", elementwise, b"we", packed_inplace_ne_tensor, NULL, loop_of_ufunc(NOT_EQUAL)
+)
 
 cdef TensorBase op_ne_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("ne", (self, other), &batched_ne_scalar) if watching else 0
@@ -167,9 +169,11 @@ cdef object packed_inplace_ne_scalar(tuple operands):
     return inplace_ne_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_ne_scalar
-batched_ne_scalar = BatchRule(b"ne", elementwise, b"e.", packed_ne_scalar, NULL)
+batched_ne_scalar = BatchRule(b"ne", elementwise, b"e.", packed_ne_scalar, NULL, loop_of_ufunc(NOT_EQUAL))
 cdef BatchRule batched_inplace_ne_scalar
-batched_inplace_ne_scalar = BatchRule(b"ne_", elementwise, b"w.", packed_inplace_ne_scalar, NULL)
+batched_inplace_ne_scalar = BatchRule(
+    b"ne_", elementwise, b"w.", packed_inplace_ne_scalar, NULL, loop_of_ufunc(NOT_EQUAL)
+)
 
 cdef object call_ne(self, other):
     self = as_tensor_operand(self, "ne", "input", 1, other)
@@ -225,9 +229,9 @@ cdef object packed_inplace_lt_tensor(tuple operands):
     return inplace_lt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_lt_tensor
-batched_lt_tensor = BatchRule(b"lt", elementwise, b"ee", packed_lt_tensor, NULL)
+batched_lt_tensor = BatchRule(b"lt", elementwise, b"ee", packed_lt_tensor, NULL, loop_of_ufunc(LESS))
 cdef BatchRule batched_inplace_lt_tensor
-batched_inplace_lt_tensor = BatchRule(b"lt_", elementwise, b"we", packed_inplace_lt_tensor, NULL)
+batched_inplace_lt_tensor = BatchRule(b"lt_", elementwise, b"we", packed_inplace_lt_tensor, NULL, loop_of_ufunc(LESS))
 
 cdef TensorBase op_lt_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("lt", (self, other), &batched_lt_scalar) if watching else 0
@@ -253,9 +257,9 @@ cdef object packed_inplace_lt_scalar(tuple operands):
     return inplace_lt_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_lt_scalar
-batched_lt_scalar = BatchRule(b"lt", elementwise, b"e.", packed_lt_scalar, NULL)
+batched_lt_scalar = BatchRule(b"lt", elementwise, b"e.", packed_lt_scalar, NULL, loop_of_ufunc(LESS))
 cdef BatchRule batched_inplace_lt_scalar
-batched_inplace_lt_scalar = BatchRule(b"lt_", elementwise, b"w.", packed_inplace_lt_scalar, NULL)
+batched_inplace_lt_scalar = BatchRule(b"lt_", elementwise, b"w.", packed_inplace_lt_scalar, NULL, loop_of_ufunc(LESS))
 
 cdef object call_lt(self, other):
     self = as_tensor_operand(self, "lt", "input", 1, other)
@@ -317,9 +321,11 @@ cdef object packed_inplace_le_tensor(tuple operands):
     return inplace_le_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_le_tensor
-batched_le_tensor = BatchRule(b"le", elementwise, b"ee", packed_le_tensor, NULL)
+batched_le_tensor = BatchRule(b"le", elementwise, b"ee", packed_le_tensor, NULL, loop_of_ufunc(LESS_EQUAL))
 cdef BatchRule batched_inplace_le_tensor
-batched_inplace_le_tensor = BatchRule(b"le_", elementwise, b"we", packed_inplace_le_tensor, NULL)
+batched_inplace_le_tensor = BatchRule(
+    b"le_", elementwise, b"we", packed_inplace_le_tensor, NULL, loop_of_ufunc(LESS_EQUAL)
+)
 
 cdef TensorBase op_le_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("le", (self, other), &batched_le_scalar) if watching else 0
@@ -345,9 +351,11 @@ cdef object packed_inplace_le_scalar(tuple operands):
     return inplace_le_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_le_scalar
-batched_le_scalar = BatchRule(b"le", elementwise, b"e.", packed_le_scalar, NULL)
+batched_le_scalar = BatchRule(b"le", elementwise, b"e.", packed_le_scalar, NULL, loop_of_ufunc(LESS_EQUAL))
 cdef BatchRule batched_inplace_le_scalar
-batched_inplace_le_scalar = BatchRule(b"le_", elementwise, b"w.", packed_inplace_le_scalar, NULL)
+batched_inplace_le_scalar = BatchRule(
+    b"le_", elementwise, b"w.", packed_inplace_le_scalar, NULL, loop_of_ufunc(LESS_EQUAL)
+)
 
 cdef object call_le(self, other):
     self = as_tensor_operand(self, "le", "input", 1, other)
@@ -409,9 +417,11 @@ cdef object packed_inplace_gt_tensor(tuple operands):
     return inplace_gt_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_gt_tensor
-batched_gt_tensor = BatchRule(b"gt", elementwise, b"ee", packed_gt_tensor, NULL)
+batched_gt_tensor = BatchRule(b"gt", elementwise, b"ee", packed_gt_tensor, NULL, loop_of_ufunc(GREATER))
 cdef BatchRule batched_inplace_gt_tensor
-batched_inplace_gt_tensor = BatchRule(b"gt_", elementwise, b"we", packed_inplace_gt_tensor, NULL)
+batched_inplace_gt_tensor = BatchRule(
+    b"gt_", elementwise, b"we", packed_inplace_gt_tensor, NULL, loop_of_ufunc(GREATER)
+)
 
 cdef TensorBase op_gt_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("gt", (self, other), &batched_gt_scalar) if watching else 0
@@ -437,9 +447,11 @@ cdef object packed_inplace_gt_scalar(tuple operands):
     return inplace_gt_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_gt_scalar
-batched_gt_scalar = BatchRule(b"gt", elementwise, b"e.", packed_gt_scalar, NULL)
+batched_gt_scalar = BatchRule(b"gt", elementwise, b"e.", packed_gt_scalar, NULL, loop_of_ufunc(GREATER))
 cdef BatchRule batched_inplace_gt_scalar
-batched_inplace_gt_scalar = BatchRule(b"gt_", elementwise, b"w.", packed_inplace_gt_scalar, NULL)
+batched_inplace_gt_scalar = BatchRule(
+    b"gt_", elementwise, b"w.", packed_inplace_gt_scalar, NULL, loop_of_ufunc(GREATER)
+)
 
 cdef object call_gt(self, other):
     self = as_tensor_operand(self, "gt", "input", 1, other)
@@ -501,9 +513,11 @@ cdef object packed_inplace_ge_tensor(tuple operands):
     return inplace_ge_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_ge_tensor
-batched_ge_tensor = BatchRule(b"ge", elementwise, b"ee", packed_ge_tensor, NULL)
+batched_ge_tensor = BatchRule(b"ge", elementwise, b"ee", packed_ge_tensor, NULL, loop_of_ufunc(GREATER_EQUAL))
 cdef BatchRule batched_inplace_ge_tensor
-batched_inplace_ge_tensor = BatchRule(b"ge_", elementwise, b"we", packed_inplace_ge_tensor, NULL)
+batched_inplace_ge_tensor = BatchRule(
+    b"ge_", elementwise, b"we", packed_inplace_ge_tensor, NULL, loop_of_ufunc(GREATER_EQUAL)
+)
 
 cdef TensorBase op_ge_scalar(TensorBase self, object other):
     cdef int depth = begin_replaceable_op("ge", (self, other), &batched_ge_scalar) if watching else 0
@@ -529,9 +543,11 @@ cdef object packed_inplace_ge_scalar(tuple operands):
     return inplace_ge_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_ge_scalar
-batched_ge_scalar = BatchRule(b"ge", elementwise, b"e.", packed_ge_scalar, NULL)
+batched_ge_scalar = BatchRule(b"ge", elementwise, b"e.", packed_ge_scalar, NULL, loop_of_ufunc(GREATER_EQUAL))
 cdef BatchRule batched_inplace_ge_scalar
-batched_inplace_ge_scalar = BatchRule(b"ge_", elementwise, b"w.", packed_inplace_ge_scalar, NULL)
+batched_inplace_ge_scalar = BatchRule(
+    b"ge_", elementwise, b"w.", packed_inplace_ge_scalar, NULL, loop_of_ufunc(GREATER_EQUAL)
+)
 
 cdef object call_ge(self, other):
     self = as_tensor_operand(self, "ge", "input", 1, other)
@@ -593,10 +609,12 @@ cdef object packed_inplace_logical_and_tensor(tuple operands):
     return inplace_logical_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logical_and_tensor
-batched_logical_and_tensor = BatchRule(b"logical_and", elementwise, b"ee", packed_logical_and_tensor, NULL)
+batched_logical_and_tensor = BatchRule(
+    b"logical_and", elementwise, b"ee", packed_logical_and_tensor, NULL, loop_of_ufunc(LOGICAL_AND)
+)
 cdef BatchRule batched_inplace_logical_and_tensor
 batched_inplace_logical_and_tensor = BatchRule(
-    b"logical_and_", elementwise, b"we", packed_inplace_logical_and_tensor, NULL
+    b"logical_and_", elementwise, b"we", packed_inplace_logical_and_tensor, NULL, loop_of_ufunc(LOGICAL_AND)
 )
 
 cdef TensorBase op_logical_and_scalar(TensorBase self, object other):
@@ -623,10 +641,12 @@ cdef object packed_inplace_logical_and_scalar(tuple operands):
     return inplace_logical_and_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_logical_and_scalar
-batched_logical_and_scalar = BatchRule(b"logical_and", elementwise, b"e.", packed_logical_and_scalar, NULL)
+batched_logical_and_scalar = BatchRule(
+    b"logical_and", elementwise, b"e.", packed_logical_and_scalar, NULL, loop_of_ufunc(LOGICAL_AND)
+)
 cdef BatchRule batched_inplace_logical_and_scalar
 batched_inplace_logical_and_scalar = BatchRule(
-    b"logical_and_", elementwise, b"w.", packed_inplace_logical_and_scalar, NULL
+    b"logical_and_", elementwise, b"w.", packed_inplace_logical_and_scalar, NULL, loop_of_ufunc(LOGICAL_AND)
 )
 
 cdef object call_logical_and(self, other):
@@ -683,10 +703,12 @@ cdef object packed_inplace_logical_or_tensor(tuple operands):
     return inplace_logical_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logical_or_tensor
-batched_logical_or_tensor = BatchRule(b"logical_or", elementwise, b"ee", packed_logical_or_tensor, NULL)
+batched_logical_or_tensor = BatchRule(
+    b"logical_or", elementwise, b"ee", packed_logical_or_tensor, NULL, loop_of_ufunc(LOGICAL_OR)
+)
 cdef BatchRule batched_inplace_logical_or_tensor
 batched_inplace_logical_or_tensor = BatchRule(
-    b"logical_or_", elementwise, b"we", packed_inplace_logical_or_tensor, NULL
+    b"logical_or_", elementwise, b"we", packed_inplace_logical_or_tensor, NULL, loop_of_ufunc(LOGICAL_OR)
 )
 
 cdef TensorBase op_logical_or_scalar(TensorBase self, object other):
@@ -713,10 +735,12 @@ cdef object packed_inplace_logical_or_scalar(tuple operands):
     return inplace_logical_or_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_logical_or_scalar
-batched_logical_or_scalar = BatchRule(b"logical_or", elementwise, b"e.", packed_logical_or_scalar, NULL)
+batched_logical_or_scalar = BatchRule(
+    b"logical_or", elementwise, b"e.", packed_logical_or_scalar, NULL, loop_of_ufunc(LOGICAL_OR)
+)
 cdef BatchRule batched_inplace_logical_or_scalar
 batched_inplace_logical_or_scalar = BatchRule(
-    b"logical_or_", elementwise, b"w.", packed_inplace_logical_or_scalar, NULL
+    b"logical_or_", elementwise, b"w.", packed_inplace_logical_or_scalar, NULL, loop_of_ufunc(LOGICAL_OR)
 )
 
 cdef object call_logical_or(self, other):
@@ -773,10 +797,12 @@ cdef object packed_inplace_logical_xor_tensor(tuple operands):
     return inplace_logical_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logical_xor_tensor
-batched_logical_xor_tensor = BatchRule(b"logical_xor", elementwise, b"ee", packed_logical_xor_tensor, NULL)
+batched_logical_xor_tensor = BatchRule(
+    b"logical_xor", elementwise, b"ee", packed_logical_xor_tensor, NULL, loop_of_ufunc(LOGICAL_XOR)
+)
 cdef BatchRule batched_inplace_logical_xor_tensor
 batched_inplace_logical_xor_tensor = BatchRule(
-    b"logical_xor_", elementwise, b"we", packed_inplace_logical_xor_tensor, NULL
+    b"logical_xor_", elementwise, b"we", packed_inplace_logical_xor_tensor, NULL, loop_of_ufunc(LOGICAL_XOR)
 )
 
 cdef TensorBase op_logical_xor_scalar(TensorBase self, object other):
@@ -803,10 +829,12 @@ cdef object packed_inplace_logical_xor_scalar(tuple operands):
     return inplace_logical_xor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_logical_xor_scalar
-batched_logical_xor_scalar = BatchRule(b"logical_xor", elementwise, b"e.", packed_logical_xor_scalar, NULL)
+batched_logical_xor_scalar = BatchRule(
+    b"logical_xor", elementwise, b"e.", packed_logical_xor_scalar, NULL, loop_of_ufunc(LOGICAL_XOR)
+)
 cdef BatchRule batched_inplace_logical_xor_scalar
 batched_inplace_logical_xor_scalar = BatchRule(
-    b"logical_xor_", elementwise, b"w.", packed_inplace_logical_xor_scalar, NULL
+    b"logical_xor_", elementwise, b"w.", packed_inplace_logical_xor_scalar, NULL, loop_of_ufunc(LOGICAL_XOR)
 )
 
 cdef object call_logical_xor(self, other):
@@ -861,9 +889,11 @@ cdef object packed_inplace_logical_not(tuple operands):
     return inplace_logical_not(<TensorBase>operands[0])
 
 cdef BatchRule batched_logical_not
-batched_logical_not = BatchRule(b"logical_not", elementwise, b"e", packed_logical_not, NULL)
+batched_logical_not = BatchRule(b"logical_not", elementwise, b"e", packed_logical_not, NULL, loop_of_ufunc(LOGICAL_NOT))
 cdef BatchRule batched_inplace_logical_not
-batched_inplace_logical_not = BatchRule(b"logical_not_", elementwise, b"w", packed_inplace_logical_not, NULL)
+batched_inplace_logical_not = BatchRule(
+    b"logical_not_", elementwise, b"w", packed_inplace_logical_not, NULL, loop_of_ufunc(LOGICAL_NOT)
+)
 
 cdef object call_logical_not(self):
     return op_logical_not(as_input(self, "logical_not"))
@@ -906,10 +936,12 @@ cdef object packed_inplace_bitwise_and_tensor(tuple operands):
     return inplace_bitwise_and_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_bitwise_and_tensor
-batched_bitwise_and_tensor = BatchRule(b"bitwise_and", elementwise, b"ee", packed_bitwise_and_tensor, NULL)
+batched_bitwise_and_tensor = BatchRule(
+    b"bitwise_and", elementwise, b"ee", packed_bitwise_and_tensor, NULL, loop_of_ufunc(BITWISE_AND)
+)
 cdef BatchRule batched_inplace_bitwise_and_tensor
 batched_inplace_bitwise_and_tensor = BatchRule(
-    b"bitwise_and_", elementwise, b"we", packed_inplace_bitwise_and_tensor, NULL
+    b"bitwise_and_", elementwise, b"we", packed_inplace_bitwise_and_tensor, NULL, loop_of_ufunc(BITWISE_AND)
 )
 
 cdef TensorBase op_bitwise_and_scalar(TensorBase self, object other):
@@ -936,10 +968,12 @@ cdef object packed_inplace_bitwise_and_scalar(tuple operands):
     return inplace_bitwise_and_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_bitwise_and_scalar
-batched_bitwise_and_scalar = BatchRule(b"bitwise_and", elementwise, b"e.", packed_bitwise_and_scalar, NULL)
+batched_bitwise_and_scalar = BatchRule(
+    b"bitwise_and", elementwise, b"e.", packed_bitwise_and_scalar, NULL, loop_of_ufunc(BITWISE_AND)
+)
 cdef BatchRule batched_inplace_bitwise_and_scalar
 batched_inplace_bitwise_and_scalar = BatchRule(
-    b"bitwise_and_", elementwise, b"w.", packed_inplace_bitwise_and_scalar, NULL
+    b"bitwise_and_", elementwise, b"w.", packed_inplace_bitwise_and_scalar, NULL, loop_of_ufunc(BITWISE_AND)
 )
 
 cdef object call_bitwise_and(self, other):
@@ -1000,10 +1034,12 @@ cdef object packed_inplace_bitwise_or_tensor(tuple operands):
     return inplace_bitwise_or_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_bitwise_or_tensor
-batched_bitwise_or_tensor = BatchRule(b"bitwise_or", elementwise, b"ee", packed_bitwise_or_tensor, NULL)
+batched_bitwise_or_tensor = BatchRule(
+    b"bitwise_or", elementwise, b"ee", packed_bitwise_or_tensor, NULL, loop_of_ufunc(BITWISE_OR)
+)
 cdef BatchRule batched_inplace_bitwise_or_tensor
 batched_inplace_bitwise_or_tensor = BatchRule(
-    b"bitwise_or_", elementwise, b"we", packed_inplace_bitwise_or_tensor, NULL
+    b"bitwise_or_", elementwise, b"we", packed_inplace_bitwise_or_tensor, NULL, loop_of_ufunc(BITWISE_OR)
 )
 
 cdef TensorBase op_bitwise_or_scalar(TensorBase self, object other):
@@ -1030,10 +1066,12 @@ cdef object packed_inplace_bitwise_or_scalar(tuple operands):
     return inplace_bitwise_or_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_bitwise_or_scalar
-batched_bitwise_or_scalar = BatchRule(b"bitwise_or", elementwise, b"e.", packed_bitwise_or_scalar, NULL)
+batched_bitwise_or_scalar = BatchRule(
+    b"bitwise_or", elementwise, b"e.", packed_bitwise_or_scalar, NULL, loop_of_ufunc(BITWISE_OR)
+)
 cdef BatchRule batched_inplace_bitwise_or_scalar
 batched_inplace_bitwise_or_scalar = BatchRule(
-    b"bitwise_or_", elementwise, b"w.", packed_inplace_bitwise_or_scalar, NULL
+    b"bitwise_or_", elementwise, b"w.", packed_inplace_bitwise_or_scalar, NULL, loop_of_ufunc(BITWISE_OR)
 )
 
 cdef object call_bitwise_or(self, other):
@@ -1094,10 +1132,12 @@ cdef object packed_inplace_bitwise_xor_tensor(tuple operands):
     return inplace_bitwise_xor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_bitwise_xor_tensor
-batched_bitwise_xor_tensor = BatchRule(b"bitwise_xor", elementwise, b"ee", packed_bitwise_xor_tensor, NULL)
+batched_bitwise_xor_tensor = BatchRule(
+    b"bitwise_xor", elementwise, b"ee", packed_bitwise_xor_tensor, NULL, loop_of_ufunc(BITWISE_XOR)
+)
 cdef BatchRule batched_inplace_bitwise_xor_tensor
 batched_inplace_bitwise_xor_tensor = BatchRule(
-    b"bitwise_xor_", elementwise, b"we", packed_inplace_bitwise_xor_tensor, NULL
+    b"bitwise_xor_", elementwise, b"we", packed_inplace_bitwise_xor_tensor, NULL, loop_of_ufunc(BITWISE_XOR)
 )
 
 cdef TensorBase op_bitwise_xor_scalar(TensorBase self, object other):
@@ -1124,10 +1164,12 @@ cdef object packed_inplace_bitwise_xor_scalar(tuple operands):
     return inplace_bitwise_xor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_bitwise_xor_scalar
-batched_bitwise_xor_scalar = BatchRule(b"bitwise_xor", elementwise, b"e.", packed_bitwise_xor_scalar, NULL)
+batched_bitwise_xor_scalar = BatchRule(
+    b"bitwise_xor", elementwise, b"e.", packed_bitwise_xor_scalar, NULL, loop_of_ufunc(BITWISE_XOR)
+)
 cdef BatchRule batched_inplace_bitwise_xor_scalar
 batched_inplace_bitwise_xor_scalar = BatchRule(
-    b"bitwise_xor_", elementwise, b"w.", packed_inplace_bitwise_xor_scalar, NULL
+    b"bitwise_xor_", elementwise, b"w.", packed_inplace_bitwise_xor_scalar, NULL, loop_of_ufunc(BITWISE_XOR)
 )
 
 cdef object call_bitwise_xor(self, other):
@@ -1186,9 +1228,11 @@ cdef object packed_inplace_bitwise_not(tuple operands):
     return inplace_bitwise_not(<TensorBase>operands[0])
 
 cdef BatchRule batched_bitwise_not
-batched_bitwise_not = BatchRule(b"bitwise_not", elementwise, b"e", packed_bitwise_not, NULL)
+batched_bitwise_not = BatchRule(b"bitwise_not", elementwise, b"e", packed_bitwise_not, NULL, loop_of_ufunc(INVERT))
 cdef BatchRule batched_inplace_bitwise_not
-batched_inplace_bitwise_not = BatchRule(b"bitwise_not_", elementwise, b"w", packed_inplace_bitwise_not, NULL)
+batched_inplace_bitwise_not = BatchRule(
+    b"bitwise_not_", elementwise, b"w", packed_inplace_bitwise_not, NULL, loop_of_ufunc(INVERT)
+)
 
 cdef object call_bitwise_not(self):
     self = as_input(self, "bitwise_not")
@@ -1244,11 +1288,16 @@ cdef object packed_inplace_bitwise_left_shift_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_bitwise_left_shift_tensor_tensor
 batched_bitwise_left_shift_tensor_tensor = BatchRule(
-    b"bitwise_left_shift", elementwise, b"ee", packed_bitwise_left_shift_tensor_tensor, NULL
+    b"bitwise_left_shift", elementwise, b"ee", packed_bitwise_left_shift_tensor_tensor, NULL, loop_of_ufunc(LEFT_SHIFT)
 )
 cdef BatchRule batched_inplace_bitwise_left_shift_tensor_tensor
 batched_inplace_bitwise_left_shift_tensor_tensor = BatchRule(
-    b"bitwise_left_shift_", elementwise, b"we", packed_inplace_bitwise_left_shift_tensor_tensor, NULL
+    b"bitwise_left_shift_",
+    elementwise,
+    b"we",
+    packed_inplace_bitwise_left_shift_tensor_tensor,
+    NULL,
+    loop_of_ufunc(LEFT_SHIFT),
 )
 
 cdef TensorBase op_bitwise_left_shift_tensor_scalar(TensorBase self, object other):
@@ -1278,11 +1327,16 @@ cdef object packed_inplace_bitwise_left_shift_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_bitwise_left_shift_tensor_scalar
 batched_bitwise_left_shift_tensor_scalar = BatchRule(
-    b"bitwise_left_shift", elementwise, b"e.", packed_bitwise_left_shift_tensor_scalar, NULL
+    b"bitwise_left_shift", elementwise, b"e.", packed_bitwise_left_shift_tensor_scalar, NULL, loop_of_ufunc(LEFT_SHIFT)
 )
 cdef BatchRule batched_inplace_bitwise_left_shift_tensor_scalar
 batched_inplace_bitwise_left_shift_tensor_scalar = BatchRule(
-    b"bitwise_left_shift_", elementwise, b"w.", packed_inplace_bitwise_left_shift_tensor_scalar, NULL
+    b"bitwise_left_shift_",
+    elementwise,
+    b"w.",
+    packed_inplace_bitwise_left_shift_tensor_scalar,
+    NULL,
+    loop_of_ufunc(LEFT_SHIFT),
 )
 
 cdef TensorBase op_bitwise_left_shift_scalar_tensor(object self, TensorBase other):
@@ -1299,7 +1353,7 @@ cdef object packed_bitwise_left_shift_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_bitwise_left_shift_scalar_tensor
 batched_bitwise_left_shift_scalar_tensor = BatchRule(
-    b"bitwise_left_shift", elementwise, b".e", packed_bitwise_left_shift_scalar_tensor, NULL
+    b"bitwise_left_shift", elementwise, b".e", packed_bitwise_left_shift_scalar_tensor, NULL, loop_of_ufunc(LEFT_SHIFT)
 )
 
 cdef object call_bitwise_left_shift(self, other):
@@ -1370,11 +1424,21 @@ cdef object packed_inplace_bitwise_right_shift_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_bitwise_right_shift_tensor_tensor
 batched_bitwise_right_shift_tensor_tensor = BatchRule(
-    b"bitwise_right_shift", elementwise, b"ee", packed_bitwise_right_shift_tensor_tensor, NULL
+    b"bitwise_right_shift",
+    elementwise,
+    b"ee",
+    packed_bitwise_right_shift_tensor_tensor,
+    NULL,
+    loop_of_ufunc(RIGHT_SHIFT),
 )
 cdef BatchRule batched_inplace_bitwise_right_shift_tensor_tensor
 batched_inplace_bitwise_right_shift_tensor_tensor = BatchRule(
-    b"bitwise_right_shift_", elementwise, b"we", packed_inplace_bitwise_right_shift_tensor_tensor, NULL
+    b"bitwise_right_shift_",
+    elementwise,
+    b"we",
+    packed_inplace_bitwise_right_shift_tensor_tensor,
+    NULL,
+    loop_of_ufunc(RIGHT_SHIFT),
 )
 
 cdef TensorBase op_bitwise_right_shift_tensor_scalar(TensorBase self, object other):
@@ -1404,11 +1468,21 @@ cdef object packed_inplace_bitwise_right_shift_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_bitwise_right_shift_tensor_scalar
 batched_bitwise_right_shift_tensor_scalar = BatchRule(
-    b"bitwise_right_shift", elementwise, b"e.", packed_bitwise_right_shift_tensor_scalar, NULL
+    b"bitwise_right_shift",
+    elementwise,
+    b"e.",
+    packed_bitwise_right_shift_tensor_scalar,
+    NULL,
+    loop_of_ufunc(RIGHT_SHIFT),
 )
 cdef BatchRule batched_inplace_bitwise_right_shift_tensor_scalar
 batched_inplace_bitwise_right_shift_tensor_scalar = BatchRule(
-    b"bitwise_right_shift_", elementwise, b"w.", packed_inplace_bitwise_right_shift_tensor_scalar, NULL
+    b"bitwise_right_shift_",
+    elementwise,
+    b"w.",
+    packed_inplace_bitwise_right_shift_tensor_scalar,
+    NULL,
+    loop_of_ufunc(RIGHT_SHIFT),
 )
 
 cdef TensorBase op_bitwise_right_shift_scalar_tensor(object self, TensorBase other):
@@ -1425,7 +1499,12 @@ cdef object packed_bitwise_right_shift_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_bitwise_right_shift_scalar_tensor
 batched_bitwise_right_shift_scalar_tensor = BatchRule(
-    b"bitwise_right_shift", elementwise, b".e", packed_bitwise_right_shift_scalar_tensor, NULL
+    b"bitwise_right_shift",
+    elementwise,
+    b".e",
+    packed_bitwise_right_shift_scalar_tensor,
+    NULL,
+    loop_of_ufunc(RIGHT_SHIFT),
 )
 
 cdef object call_bitwise_right_shift(self, other):
@@ -1478,7 +1557,7 @@ cdef object packed_isnan(tuple operands):
     return op_isnan(<TensorBase>operands[0])
 
 cdef BatchRule batched_isnan
-batched_isnan = BatchRule(b"isnan", elementwise, b"e", packed_isnan, NULL)
+batched_isnan = BatchRule(b"isnan", elementwise, b"e", packed_isnan, NULL, loop_of_ufunc(ISNAN))
 
 cdef object call_isnan(self):
     return op_isnan(as_input(self, "isnan"))
@@ -1505,7 +1584,7 @@ cdef object packed_isinf(tuple operands):
     return op_isinf(<TensorBase>operands[0])
 
 cdef BatchRule batched_isinf
-batched_isinf = BatchRule(b"isinf", elementwise, b"e", packed_isinf, NULL)
+batched_isinf = BatchRule(b"isinf", elementwise, b"e", packed_isinf, NULL, loop_of_ufunc(ISINF))
 
 cdef object call_isinf(self):
     return op_isinf(as_input(self, "isinf"))
@@ -1532,7 +1611,7 @@ cdef object packed_isfinite(tuple operands):
     return op_isfinite(<TensorBase>operands[0])
 
 cdef BatchRule batched_isfinite
-batched_isfinite = BatchRule(b"isfinite", elementwise, b"e", packed_isfinite, NULL)
+batched_isfinite = BatchRule(b"isfinite", elementwise, b"e", packed_isfinite, NULL, loop_of_ufunc(ISFINITE))
 
 cdef object call_isfinite(self):
     return op_isfinite(as_input(self, "isfinite"))
@@ -1601,7 +1680,7 @@ cdef object packed_where_tensor_tensor(tuple operands):
     return op_where_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_where_tensor_tensor
-batched_where_tensor_tensor = BatchRule(b"where", elementwise, b"cee", packed_where_tensor_tensor, NULL)
+batched_where_tensor_tensor = BatchRule(b"where", elementwise, b"cee", packed_where_tensor_tensor, NULL, no_loop())
 
 cdef class WhereTensorScalarBackward0(Node):
     """Backward of ``where(Tensor condition, Tensor self, Scalar other) -> Tensor``."""
@@ -1645,7 +1724,7 @@ cdef object packed_where_tensor_scalar(tuple operands):
     return op_where_tensor_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_where_tensor_scalar
-batched_where_tensor_scalar = BatchRule(b"where", elementwise, b"ce.", packed_where_tensor_scalar, NULL)
+batched_where_tensor_scalar = BatchRule(b"where", elementwise, b"ce.", packed_where_tensor_scalar, NULL, no_loop())
 
 cdef class WhereScalarTensorBackward0(Node):
     """Backward of ``where(Tensor condition, Scalar self, Tensor other) -> Tensor``."""
@@ -1689,7 +1768,7 @@ cdef object packed_where_scalar_tensor(tuple operands):
     return op_where_scalar_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_where_scalar_tensor
-batched_where_scalar_tensor = BatchRule(b"where", elementwise, b"c.e", packed_where_scalar_tensor, NULL)
+batched_where_scalar_tensor = BatchRule(b"where", elementwise, b"c.e", packed_where_scalar_tensor, NULL, no_loop())
 
 cdef TensorBase op_where_scalar_scalar(TensorBase condition, object self, object other):
     cdef int depth = begin_replaceable_op(
@@ -1704,7 +1783,7 @@ cdef object packed_where_scalar_scalar(tuple operands):
     return op_where_scalar_scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_where_scalar_scalar
-batched_where_scalar_scalar = BatchRule(b"where", elementwise, b"c..", packed_where_scalar_scalar, NULL)
+batched_where_scalar_scalar = BatchRule(b"where", elementwise, b"c..", packed_where_scalar_scalar, NULL, no_loop())
 
 
 # ---- where.condition(Tensor condition) -> Tensor[]
@@ -1722,7 +1801,7 @@ cdef object packed_where_condition(tuple operands):
     return op_where_condition(<TensorBase>operands[0])
 
 cdef BatchRule batched_where_condition
-batched_where_condition = BatchRule(b"where", by_values, b".", packed_where_condition, NULL)
+batched_where_condition = BatchRule(b"where", by_values, b".", packed_where_condition, NULL, no_loop())
 
 cdef object call_where(condition, self, other):
     condition = as_tensor_operand(condition, "where", "condition", 1, self)

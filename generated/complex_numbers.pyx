@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_input, as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops,
     carry_tangents, check_real, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, ndim_of, Node, or_zeros,
-    prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, set_grad_input,
-    set_history, shape_of, take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, loop_of_kernel, ndim_of, no_loop,
+    Node, or_zeros, prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    set_grad_input, set_history, shape_of, take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.angles cimport op_atan2
@@ -69,7 +69,7 @@ cdef object packed_complex_of_parts(tuple operands):
     return op_complex_of_parts(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_complex_of_parts
-batched_complex_of_parts = BatchRule(b"complex_of_parts", elementwise, b"cc", packed_complex_of_parts, NULL)
+batched_complex_of_parts = BatchRule(b"complex_of_parts", elementwise, b"cc", packed_complex_of_parts, NULL, no_loop())
 
 def call_complex_of_parts(real, imag):
     real = as_tensor_operand(real, "complex_of_parts", "real", 1, imag)
@@ -196,7 +196,9 @@ cdef object packed_angle_real(tuple operands):
     return op_angle_real(<TensorBase>operands[0])
 
 cdef BatchRule batched_angle_real
-batched_angle_real = BatchRule(b"angle_real", elementwise, b"e", packed_angle_real, NULL)
+batched_angle_real = BatchRule(
+    b"angle_real", elementwise, b"e", packed_angle_real, NULL, loop_of_kernel(&ANGLE_REAL_FORWARD)
+)
 
 def call_angle_real(self):
     self = as_input(self, "angle_real")
@@ -249,7 +251,7 @@ cdef object packed_view_as_real(tuple operands):
     return op_view_as_real(<TensorBase>operands[0])
 
 cdef BatchRule batched_view_as_real
-batched_view_as_real = BatchRule(b"view_as_real", along_slices, b"b", packed_view_as_real, NULL)
+batched_view_as_real = BatchRule(b"view_as_real", along_slices, b"b", packed_view_as_real, NULL, no_loop())
 
 def call_view_as_real(self):
     return op_view_as_real(as_input(self, "view_as_real"))

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_int, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, as_tuple, BatchRule,
     begin_op, begin_replaceable_op, carry_tangents, carry_transposed, connect_2, connect_3, ended, gradient,
-    has_tangent_2, has_tangent_3, INT_ITEMS, ndim_of, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
-    requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    has_tangent_2, has_tangent_3, INT_ITEMS, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays,
+    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -588,7 +588,7 @@ cdef object packed_conv_output(tuple operands):
     )
 
 cdef BatchRule batched_conv_output
-batched_conv_output = BatchRule(b"conv_output", of_cores, b"551.....", packed_conv_output, NULL)
+batched_conv_output = BatchRule(b"conv_output", of_cores, b"551.....", packed_conv_output, NULL, no_loop())
 
 def call_conv_output(self, weight, bias, stride, padding, dilation, groups, size):
     return op_conv_output(
@@ -735,7 +735,7 @@ cdef object packed_conv_image(tuple operands):
     )
 
 cdef BatchRule batched_conv_image
-batched_conv_image = BatchRule(b"conv_image", of_cores, b"55.....", packed_conv_image, NULL)
+batched_conv_image = BatchRule(b"conv_image", of_cores, b"55.....", packed_conv_image, NULL, no_loop())
 
 def call_conv_image(self, weight, stride, padding, dilation, groups, size):
     return op_conv_image(
@@ -879,7 +879,7 @@ cdef object packed_conv_weight(tuple operands):
     )
 
 cdef BatchRule batched_conv_weight
-batched_conv_weight = BatchRule(b"conv_weight", of_cores, b"55.....", packed_conv_weight, NULL)
+batched_conv_weight = BatchRule(b"conv_weight", of_cores, b"55.....", packed_conv_weight, NULL, no_loop())
 
 def call_conv_weight(self, image, stride, padding, dilation, groups, size):
     return op_conv_weight(

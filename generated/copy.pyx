@@ -7,7 +7,7 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_input, as_int_tuple, as_operand,
     as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents,
     check_inplace, check_input, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, Node, Overloads,
+    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, no_loop, Node, Overloads,
     prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2,
     saved_value, set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants,
     watching, wrap, write_out_docstrings, write_values, written_batched,
@@ -53,7 +53,7 @@ cdef object packed_clone(tuple operands):
     return op_clone(<TensorBase>operands[0])
 
 cdef BatchRule batched_clone
-batched_clone = BatchRule(b"clone", along_slices, b"b", packed_clone, NULL)
+batched_clone = BatchRule(b"clone", along_slices, b"b", packed_clone, NULL, no_loop())
 
 
 # ---- clone_by_rows(Tensor self) -> Tensor
@@ -85,7 +85,7 @@ cdef object packed_clone_by_rows(tuple operands):
     return op_clone_by_rows(<TensorBase>operands[0])
 
 cdef BatchRule batched_clone_by_rows
-batched_clone_by_rows = BatchRule(b"clone_by_rows", along_slices, b"b", packed_clone_by_rows, NULL)
+batched_clone_by_rows = BatchRule(b"clone_by_rows", along_slices, b"b", packed_clone_by_rows, NULL, no_loop())
 
 cdef object call_clone_by_rows(self):
     return op_clone_by_rows(as_input(self, "clone_by_rows"))
@@ -116,7 +116,7 @@ cdef object packed_detach(tuple operands):
     return op_detach(<TensorBase>operands[0])
 
 cdef BatchRule batched_detach
-batched_detach = BatchRule(b"detach", along_slices, b"b", packed_detach, NULL)
+batched_detach = BatchRule(b"detach", along_slices, b"b", packed_detach, NULL, no_loop())
 
 cdef object call_detach(self):
     return op_detach(as_input(self, "detach"))
@@ -249,7 +249,9 @@ cdef object parts_of_clone_in_order(tuple operands):
     return op_clone_by_rows(self)
 
 cdef BatchRule batched_clone_in_order
-batched_clone_in_order = BatchRule(b"clone_in_order", by_parts, b"..", packed_clone_in_order, parts_of_clone_in_order)
+batched_clone_in_order = BatchRule(
+    b"clone_in_order", by_parts, b"..", packed_clone_in_order, parts_of_clone_in_order, no_loop()
+)
 
 cdef object call_clone_in_order(self, order):
     return op_clone_in_order(as_input(self, "clone_in_order"), as_int_tuple(order, "clone_in_order", "order", 2))
@@ -407,7 +409,7 @@ cdef object packed_to_copy(tuple operands):
     return op_to_copy(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_to_copy
-batched_to_copy = BatchRule(b"to_copy", along_slices, b"b.", packed_to_copy, NULL)
+batched_to_copy = BatchRule(b"to_copy", along_slices, b"b.", packed_to_copy, NULL, no_loop())
 
 cdef object call_to_copy(self, dtype):
     return op_to_copy(as_input(self, "to_copy"), as_dtype(dtype, "to_copy", "dtype", 2))
@@ -465,7 +467,7 @@ cdef object packed_copy_to(tuple operands):
     return op_copy_to(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_copy_to
-batched_copy_to = BatchRule(b"copy_to", along_slices, b"b..", packed_copy_to, NULL)
+batched_copy_to = BatchRule(b"copy_to", along_slices, b"b..", packed_copy_to, NULL, no_loop())
 
 cdef object call_copy_to(self, device, dtype):
     return op_copy_to(
@@ -532,7 +534,9 @@ cdef object parts_of_fill__tensor(tuple operands):
     return filling(self, value)
 
 cdef BatchRule batched_inplace_fill__tensor
-batched_inplace_fill__tensor = BatchRule(b"fill_", by_copy, b"..", packed_inplace_fill__tensor, parts_of_fill__tensor)
+batched_inplace_fill__tensor = BatchRule(
+    b"fill_", by_copy, b"..", packed_inplace_fill__tensor, parts_of_fill__tensor, no_loop()
+)
 
 cdef class FillScalarBackward0(Node):
     """Backward of ``fill_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -571,7 +575,9 @@ cdef object parts_of_fill__scalar(tuple operands):
     return filling(self, value)
 
 cdef BatchRule batched_inplace_fill__scalar
-batched_inplace_fill__scalar = BatchRule(b"fill_", by_copy, b"..", packed_inplace_fill__scalar, parts_of_fill__scalar)
+batched_inplace_fill__scalar = BatchRule(
+    b"fill_", by_copy, b"..", packed_inplace_fill__scalar, parts_of_fill__scalar, no_loop()
+)
 
 cdef object call_fill_(self, value):
     self = check_input(self, "fill_")
@@ -613,7 +619,7 @@ cdef object packed_inplace_zero_(tuple operands):
     return op_zero_(<TensorBase>operands[0])
 
 cdef BatchRule batched_inplace_zero_
-batched_inplace_zero_ = BatchRule(b"zero_", elementwise, b"w", packed_inplace_zero_, NULL)
+batched_inplace_zero_ = BatchRule(b"zero_", elementwise, b"w", packed_inplace_zero_, NULL, no_loop())
 
 cdef object call_zero_(self):
     return op_zero_(check_input(self, "zero_"))
@@ -672,7 +678,7 @@ cdef object packed_inplace_copy__tensor(tuple operands):
     return op_copy__tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_inplace_copy__tensor
-batched_inplace_copy__tensor = BatchRule(b"copy_", elementwise, b"wc.", packed_inplace_copy__tensor, NULL)
+batched_inplace_copy__tensor = BatchRule(b"copy_", elementwise, b"wc.", packed_inplace_copy__tensor, NULL, no_loop())
 
 cdef class CopyScalarBackward0(Node):
     """Backward of ``copy_(Tensor(a!) self, Scalar src, bool non_blocking=False) -> Tensor(a!)``."""
@@ -707,7 +713,7 @@ cdef object packed_inplace_copy__scalar(tuple operands):
     return op_copy__scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_inplace_copy__scalar
-batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w..", packed_inplace_copy__scalar, NULL)
+batched_inplace_copy__scalar = BatchRule(b"copy_", elementwise, b"w..", packed_inplace_copy__scalar, NULL, no_loop())
 
 cdef object call_copy_(self, src, non_blocking):
     self = check_input(self, "copy_")
@@ -773,7 +779,7 @@ cdef object packed_real_part(tuple operands):
     return op_real_part(<TensorBase>operands[0])
 
 cdef BatchRule batched_real_part
-batched_real_part = BatchRule(b"real_part", along_slices, b"b", packed_real_part, NULL)
+batched_real_part = BatchRule(b"real_part", along_slices, b"b", packed_real_part, NULL, no_loop())
 
 cdef object call_real_part(self):
     return op_real_part(as_input(self, "real_part"))
@@ -826,7 +832,7 @@ cdef object packed_imag(tuple operands):
     return op_imag(<TensorBase>operands[0])
 
 cdef BatchRule batched_imag
-batched_imag = BatchRule(b"imag", along_slices, b"b", packed_imag, NULL)
+batched_imag = BatchRule(b"imag", along_slices, b"b", packed_imag, NULL, no_loop())
 
 cdef object call_imag(self):
     return op_imag(as_input(self, "imag"))

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_int_or_none, as_int_tuple,
     as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
-    elementwise, ended, gradient, has_tangent_1, name_within, ndim_of, Node, replayed_tensor, replays, requires_grad_1,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, value_of, watching,
-    wrap, write_out_docstrings,
+    elementwise, ended, gradient, has_tangent_1, name_within, ndim_of, no_loop, Node, replayed_tensor, replays,
+    requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase,
+    value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.fft cimport op_framed
@@ -82,7 +82,7 @@ cdef object packed_real_transform(tuple operands):
     return op_real_transform(<TensorBase>operands[0], operands[1], operands[2], operands[3], operands[4], operands[5])
 
 cdef BatchRule batched_real_transform
-batched_real_transform = BatchRule(b"real_transform", elementwise, b"c.....", packed_real_transform, NULL)
+batched_real_transform = BatchRule(b"real_transform", elementwise, b"c.....", packed_real_transform, NULL, no_loop())
 
 def call_real_transform(self, dim, sine, type, power, transposed):
     return op_real_transform(

@@ -8,10 +8,10 @@ from gradsmith.generated.runtime cimport (
     as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, as_tuple_or_none, BatchRule, begin_replaceable_op,
     by_values, carry_tangents, carry_transposed, check_real, collect_edge, collect_edge_list, connect_1, connect_2,
     connect_3, elementwise, end_op, ended, FLOAT_ITEMS, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
-    has_tangent_list, Node, Overloads, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    requires_grad_3, requires_grad_list, save_input, saved_tensor, set_grad_input, set_grad_inputs, set_history,
-    set_history_list, slice_by_slice, take_second_names, TensorBase, unpack, wants, wants_any, watching, wrap,
-    write_out_docstrings,
+    has_tangent_list, no_loop, Node, Overloads, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, requires_grad_list, save_input, saved_tensor, set_grad_input, set_grad_inputs,
+    set_history, set_history_list, slice_by_slice, take_second_names, TensorBase, unpack, wants, wants_any, watching,
+    wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_to
@@ -65,7 +65,7 @@ cdef object packed_unique_elements(tuple operands):
     return op_unique_elements(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_unique_elements
-batched_unique_elements = BatchRule(b"unique_elements", by_values, b"...", packed_unique_elements, NULL)
+batched_unique_elements = BatchRule(b"unique_elements", by_values, b"...", packed_unique_elements, NULL, no_loop())
 
 UniqueElementsResult = return_type("unique_elements", "UniqueElementsResult", ("output", "places", "counts"), __name__)
 
@@ -139,7 +139,9 @@ cdef object packed_consecutive_elements(tuple operands):
     return op_consecutive_elements(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_consecutive_elements
-batched_consecutive_elements = BatchRule(b"consecutive_elements", by_values, b"..", packed_consecutive_elements, NULL)
+batched_consecutive_elements = BatchRule(
+    b"consecutive_elements", by_values, b"..", packed_consecutive_elements, NULL, no_loop()
+)
 
 ConsecutiveElementsResult = return_type(
     "consecutive_elements", "ConsecutiveElementsResult", ("output", "places", "counts"), __name__
@@ -189,7 +191,7 @@ cdef object packed_isin(tuple operands):
     return op_isin(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_isin
-batched_isin = BatchRule(b"isin", slice_by_slice, b"....", packed_isin, NULL)
+batched_isin = BatchRule(b"isin", slice_by_slice, b"....", packed_isin, NULL, no_loop())
 
 
 # ---- isin.Tensor_Scalar(Tensor elements, Scalar test_element, *, bool assume_unique=False, bool invert=False) ->
@@ -208,7 +210,7 @@ cdef object packed_isin_Tensor_Scalar(tuple operands):
     return op_isin_Tensor_Scalar(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_isin_Tensor_Scalar
-batched_isin_Tensor_Scalar = BatchRule(b"isin", elementwise, b"c...", packed_isin_Tensor_Scalar, NULL)
+batched_isin_Tensor_Scalar = BatchRule(b"isin", elementwise, b"c...", packed_isin_Tensor_Scalar, NULL, no_loop())
 
 
 # ---- isin.Scalar_Tensor(Scalar element, Tensor test_elements, *, bool assume_unique=False, bool invert=False) ->
@@ -227,7 +229,7 @@ cdef object packed_isin_Scalar_Tensor(tuple operands):
     return op_isin_Scalar_Tensor(operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_isin_Scalar_Tensor
-batched_isin_Scalar_Tensor = BatchRule(b"isin", slice_by_slice, b"....", packed_isin_Scalar_Tensor, NULL)
+batched_isin_Scalar_Tensor = BatchRule(b"isin", slice_by_slice, b"....", packed_isin_Scalar_Tensor, NULL, no_loop())
 
 def call_isin(elements, test_elements, assume_unique, invert):
     elements = as_tensor_operand(elements, "isin", "elements", 1, test_elements)
@@ -323,7 +325,7 @@ cdef object packed_bincount(tuple operands):
     return op_bincount(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_bincount
-batched_bincount = BatchRule(b"bincount", by_values, b"...", packed_bincount, NULL)
+batched_bincount = BatchRule(b"bincount", by_values, b"...", packed_bincount, NULL, no_loop())
 
 def call_bincount(self, weights, minlength):
     self = as_tensor_operand(self, "bincount", "input", 1, weights)
@@ -364,7 +366,7 @@ cdef object packed_histc(tuple operands):
     return op_histc(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_histc
-batched_histc = BatchRule(b"histc", slice_by_slice, b"....", packed_histc, NULL)
+batched_histc = BatchRule(b"histc", slice_by_slice, b"....", packed_histc, NULL, no_loop())
 
 def call_histc(self, bins, min, max):
     self = as_input(self, "histc")
@@ -440,7 +442,7 @@ cdef object packed_histogram_even(tuple operands):
     return op_histogram_even(<TensorBase>operands[0], operands[1], operands[2], <TensorBase>operands[3], operands[4])
 
 cdef BatchRule batched_histogram_even
-batched_histogram_even = BatchRule(b"histogram_even", slice_by_slice, b".....", packed_histogram_even, NULL)
+batched_histogram_even = BatchRule(b"histogram_even", slice_by_slice, b".....", packed_histogram_even, NULL, no_loop())
 
 HistogramEvenResult = return_type("histogram_even", "HistogramEvenResult", ("hist", "bin_edges"), __name__)
 
@@ -533,7 +535,9 @@ cdef object packed_histogram_between(tuple operands):
     return op_histogram_between(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_histogram_between
-batched_histogram_between = BatchRule(b"histogram_between", slice_by_slice, b"....", packed_histogram_between, NULL)
+batched_histogram_between = BatchRule(
+    b"histogram_between", slice_by_slice, b"....", packed_histogram_between, NULL, no_loop()
+)
 
 HistogramBetweenResult = return_type("histogram_between", "HistogramBetweenResult", ("hist", "bin_edges"), __name__)
 
@@ -625,7 +629,9 @@ cdef object packed_histogramdd_even(tuple operands):
     return op_histogramdd_even(<TensorBase>operands[0], operands[1], operands[2], <TensorBase>operands[3], operands[4])
 
 cdef BatchRule batched_histogramdd_even
-batched_histogramdd_even = BatchRule(b"histogramdd_even", slice_by_slice, b".....", packed_histogramdd_even, NULL)
+batched_histogramdd_even = BatchRule(
+    b"histogramdd_even", slice_by_slice, b".....", packed_histogramdd_even, NULL, no_loop()
+)
 
 HistogramddEvenResult = return_type("histogramdd_even", "HistogramddEvenResult", ("hist", "bin_edges"), __name__)
 
@@ -713,7 +719,7 @@ cdef object packed_histogramdd_between(tuple operands):
 
 cdef BatchRule batched_histogramdd_between
 batched_histogramdd_between = BatchRule(
-    b"histogramdd_between", slice_by_slice, b"....", packed_histogramdd_between, NULL
+    b"histogramdd_between", slice_by_slice, b"....", packed_histogramdd_between, NULL, no_loop()
 )
 
 def call_histogramdd_between(self, bins, weight, density):

@@ -7,9 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, carry_transposed, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, end_op, ended,
     give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
-    name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -74,7 +75,7 @@ cdef object packed_inverse(tuple operands):
     return op_inverse(<TensorBase>operands[0])
 
 cdef BatchRule batched_inverse
-batched_inverse = BatchRule(b"inverse", of_cores, b"2", packed_inverse, NULL)
+batched_inverse = BatchRule(b"inverse", of_cores, b"2", packed_inverse, NULL, no_loop())
 
 def call_inverse(self):
     return op_inverse(as_input(self, "inverse"))
@@ -117,7 +118,7 @@ cdef object packed_matrix_factors(tuple operands):
     return op_matrix_factors(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_matrix_factors
-batched_matrix_factors = BatchRule(b"matrix_factors", of_cores, b"2.", packed_matrix_factors, NULL)
+batched_matrix_factors = BatchRule(b"matrix_factors", of_cores, b"2.", packed_matrix_factors, NULL, no_loop())
 
 MatrixFactorsResult = return_type("matrix_factors", "MatrixFactorsResult", ("LU", "pivots"), __name__)
 
@@ -223,7 +224,7 @@ cdef object packed_factored_det(tuple operands):
     return op_factored_det(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_factored_det
-batched_factored_det = BatchRule(b"factored_det", of_cores, b"221", packed_factored_det, NULL)
+batched_factored_det = BatchRule(b"factored_det", of_cores, b"221", packed_factored_det, NULL, no_loop())
 
 def call_factored_det(self, LU, pivots):
     return op_factored_det(
@@ -317,7 +318,7 @@ cdef object packed_factored_adjugate(tuple operands):
     return op_factored_adjugate(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_factored_adjugate
-batched_factored_adjugate = BatchRule(b"factored_adjugate", of_cores, b"221", packed_factored_adjugate, NULL)
+batched_factored_adjugate = BatchRule(b"factored_adjugate", of_cores, b"221", packed_factored_adjugate, NULL, no_loop())
 
 def call_factored_adjugate(self, LU, pivots):
     return op_factored_adjugate(
@@ -388,7 +389,7 @@ cdef object packed_factored_inverse(tuple operands):
     return op_factored_inverse(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_factored_inverse
-batched_factored_inverse = BatchRule(b"factored_inverse", of_cores, b"221", packed_factored_inverse, NULL)
+batched_factored_inverse = BatchRule(b"factored_inverse", of_cores, b"221", packed_factored_inverse, NULL, no_loop())
 
 def call_factored_inverse(self, LU, pivots):
     return op_factored_inverse(
@@ -459,7 +460,7 @@ cdef object packed_factored_inverse_or_nan(tuple operands):
 
 cdef BatchRule batched_factored_inverse_or_nan
 batched_factored_inverse_or_nan = BatchRule(
-    b"factored_inverse_or_nan", of_cores, b"221", packed_factored_inverse_or_nan, NULL
+    b"factored_inverse_or_nan", of_cores, b"221", packed_factored_inverse_or_nan, NULL, no_loop()
 )
 
 def call_factored_inverse_or_nan(self, LU, pivots):
@@ -609,7 +610,7 @@ cdef object packed_factored_slogdet(tuple operands):
     return op_factored_slogdet(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_factored_slogdet
-batched_factored_slogdet = BatchRule(b"factored_slogdet", of_cores, b"221", packed_factored_slogdet, NULL)
+batched_factored_slogdet = BatchRule(b"factored_slogdet", of_cores, b"221", packed_factored_slogdet, NULL, no_loop())
 
 FactoredSlogdetResult = return_type("factored_slogdet", "FactoredSlogdetResult", ("sign", "logabsdet"), __name__)
 
@@ -706,7 +707,7 @@ cdef object packed_inverse_or_nan(tuple operands):
     return op_inverse_or_nan(<TensorBase>operands[0])
 
 cdef BatchRule batched_inverse_or_nan
-batched_inverse_or_nan = BatchRule(b"inverse_or_nan", of_cores, b"2", packed_inverse_or_nan, NULL)
+batched_inverse_or_nan = BatchRule(b"inverse_or_nan", of_cores, b"2", packed_inverse_or_nan, NULL, no_loop())
 
 def call_inverse_or_nan(self):
     return op_inverse_or_nan(as_input(self, "inverse_or_nan"))
@@ -760,7 +761,7 @@ cdef object packed_hermitian_part(tuple operands):
     return op_hermitian_part(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_hermitian_part
-batched_hermitian_part = BatchRule(b"hermitian_part", of_cores, b"2..", packed_hermitian_part, NULL)
+batched_hermitian_part = BatchRule(b"hermitian_part", of_cores, b"2..", packed_hermitian_part, NULL, no_loop())
 
 def call_hermitian_part(self, triangle, op):
     return op_hermitian_part(
@@ -815,7 +816,7 @@ cdef object packed_hermitian_mean(tuple operands):
     return op_hermitian_mean(<TensorBase>operands[0])
 
 cdef BatchRule batched_hermitian_mean
-batched_hermitian_mean = BatchRule(b"hermitian_mean", of_cores, b"2", packed_hermitian_mean, NULL)
+batched_hermitian_mean = BatchRule(b"hermitian_mean", of_cores, b"2", packed_hermitian_mean, NULL, no_loop())
 
 def call_hermitian_mean(self):
     return op_hermitian_mean(as_input(self, "hermitian_mean"))
@@ -872,7 +873,7 @@ cdef object packed_cholesky_factor(tuple operands):
     return op_cholesky_factor(<TensorBase>operands[0])
 
 cdef BatchRule batched_cholesky_factor
-batched_cholesky_factor = BatchRule(b"cholesky_factor", of_cores, b"2", packed_cholesky_factor, NULL)
+batched_cholesky_factor = BatchRule(b"cholesky_factor", of_cores, b"2", packed_cholesky_factor, NULL, no_loop())
 
 def call_cholesky_factor(self):
     return op_cholesky_factor(as_input(self, "cholesky_factor"))
@@ -1031,7 +1032,7 @@ cdef object packed_cholesky_slope(tuple operands):
     return op_cholesky_slope(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_cholesky_slope
-batched_cholesky_slope = BatchRule(b"cholesky_slope", of_cores, b"22", packed_cholesky_slope, NULL)
+batched_cholesky_slope = BatchRule(b"cholesky_slope", of_cores, b"22", packed_cholesky_slope, NULL, no_loop())
 
 def call_cholesky_slope(factor, slope):
     return op_cholesky_slope(
@@ -1114,7 +1115,7 @@ cdef object packed_lower_half(tuple operands):
     return op_lower_half(<TensorBase>operands[0])
 
 cdef BatchRule batched_lower_half
-batched_lower_half = BatchRule(b"lower_half", of_cores, b"2", packed_lower_half, NULL)
+batched_lower_half = BatchRule(b"lower_half", of_cores, b"2", packed_lower_half, NULL, no_loop())
 
 def call_lower_half(self):
     return op_lower_half(as_input(self, "lower_half"))
@@ -1163,7 +1164,7 @@ cdef object packed_on_diagonal(tuple operands):
     return op_on_diagonal(<TensorBase>operands[0])
 
 cdef BatchRule batched_on_diagonal
-batched_on_diagonal = BatchRule(b"on_diagonal", of_cores, b"1", packed_on_diagonal, NULL)
+batched_on_diagonal = BatchRule(b"on_diagonal", of_cores, b"1", packed_on_diagonal, NULL, no_loop())
 
 def call_on_diagonal(self):
     return op_on_diagonal(as_input(self, "on_diagonal"))
@@ -1212,7 +1213,7 @@ cdef object packed_main_diagonal(tuple operands):
     return op_main_diagonal(<TensorBase>operands[0])
 
 cdef BatchRule batched_main_diagonal
-batched_main_diagonal = BatchRule(b"main_diagonal", of_cores, b"2", packed_main_diagonal, NULL)
+batched_main_diagonal = BatchRule(b"main_diagonal", of_cores, b"2", packed_main_diagonal, NULL, no_loop())
 
 def call_main_diagonal(self):
     return op_main_diagonal(as_input(self, "main_diagonal"))
@@ -1440,7 +1441,7 @@ cdef object packed_linalg_qr(tuple operands):
     return op_linalg_qr(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_linalg_qr
-batched_linalg_qr = BatchRule(b"linalg.qr", of_cores, b"2.", packed_linalg_qr, NULL)
+batched_linalg_qr = BatchRule(b"linalg.qr", of_cores, b"2.", packed_linalg_qr, NULL, no_loop())
 
 LinalgQrResult = return_type("linalg_qr", "LinalgQrResult", ("Q", "R"), __name__)
 
@@ -1603,7 +1604,7 @@ cdef object packed_hermitian_eigen(tuple operands):
     return op_hermitian_eigen(<TensorBase>operands[0])
 
 cdef BatchRule batched_hermitian_eigen
-batched_hermitian_eigen = BatchRule(b"hermitian_eigen", of_cores, b"2", packed_hermitian_eigen, NULL)
+batched_hermitian_eigen = BatchRule(b"hermitian_eigen", of_cores, b"2", packed_hermitian_eigen, NULL, no_loop())
 
 HermitianEigenResult = return_type("hermitian_eigen", "HermitianEigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
@@ -1761,7 +1762,7 @@ cdef object packed_eigen_inner(tuple operands):
     return op_eigen_inner(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_eigen_inner
-batched_eigen_inner = BatchRule(b"eigen_inner", of_cores, b"211", packed_eigen_inner, NULL)
+batched_eigen_inner = BatchRule(b"eigen_inner", of_cores, b"211", packed_eigen_inner, NULL, no_loop())
 
 def call_eigen_inner(self, values, slopes):
     return op_eigen_inner(
@@ -1828,7 +1829,7 @@ cdef object packed_phase_checked(tuple operands):
     return op_phase_checked(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_phase_checked
-batched_phase_checked = BatchRule(b"phase_checked", of_cores, b"22.", packed_phase_checked, NULL)
+batched_phase_checked = BatchRule(b"phase_checked", of_cores, b"22.", packed_phase_checked, NULL, no_loop())
 
 def call_phase_checked(self, vectors, op):
     return op_phase_checked(
@@ -1867,7 +1868,7 @@ cdef object packed_greatest(tuple operands):
     return op_greatest(<TensorBase>operands[0])
 
 cdef BatchRule batched_greatest
-batched_greatest = BatchRule(b"greatest", of_cores, b"2", packed_greatest, NULL)
+batched_greatest = BatchRule(b"greatest", of_cores, b"2", packed_greatest, NULL, no_loop())
 
 def call_greatest(self):
     return op_greatest(as_input(self, "greatest"))
@@ -2355,7 +2356,7 @@ cdef object packed_reduced_svd(tuple operands):
     return op_reduced_svd(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_reduced_svd
-batched_reduced_svd = BatchRule(b"reduced_svd", of_cores, b"2.", packed_reduced_svd, NULL)
+batched_reduced_svd = BatchRule(b"reduced_svd", of_cores, b"2.", packed_reduced_svd, NULL, no_loop())
 
 ReducedSvdResult = return_type("reduced_svd", "ReducedSvdResult", ("U", "S", "Vh"), __name__)
 
@@ -2815,7 +2816,7 @@ cdef object packed_singular_inner(tuple operands):
     )
 
 cdef BatchRule batched_singular_inner
-batched_singular_inner = BatchRule(b"singular_inner", of_cores, b"2211.", packed_singular_inner, NULL)
+batched_singular_inner = BatchRule(b"singular_inner", of_cores, b"2211.", packed_singular_inner, NULL, no_loop())
 
 def call_singular_inner(self, other, S, slopes, turns):
     return op_singular_inner(
@@ -2906,7 +2907,7 @@ cdef object packed_whole_svd(tuple operands):
     return op_whole_svd(<TensorBase>operands[0])
 
 cdef BatchRule batched_whole_svd
-batched_whole_svd = BatchRule(b"whole_svd", of_cores, b"2", packed_whole_svd, NULL)
+batched_whole_svd = BatchRule(b"whole_svd", of_cores, b"2", packed_whole_svd, NULL, no_loop())
 
 WholeSvdResult = return_type("whole_svd", "WholeSvdResult", ("U", "S", "Vh"), __name__)
 
@@ -3064,7 +3065,7 @@ cdef object packed_linalg_svdvals(tuple operands):
     return op_linalg_svdvals(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_linalg_svdvals
-batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2.", packed_linalg_svdvals, NULL)
+batched_linalg_svdvals = BatchRule(b"linalg.svdvals", of_cores, b"2.", packed_linalg_svdvals, NULL, no_loop())
 
 def call_linalg_svdvals(self, driver):
     return op_linalg_svdvals(as_input(self, "linalg.svdvals"), as_str_or_none(driver, "linalg.svdvals", "driver", 2))
@@ -3535,7 +3536,7 @@ cdef object packed_eigen(tuple operands):
     return op_eigen(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_eigen
-batched_eigen = BatchRule(b"eigen", of_cores, b"2.", packed_eigen, NULL)
+batched_eigen = BatchRule(b"eigen", of_cores, b"2.", packed_eigen, NULL, no_loop())
 
 EigenResult = return_type("eigen", "EigenResult", ("eigenvalues", "eigenvectors"), __name__)
 
@@ -3642,7 +3643,7 @@ cdef object packed_linalg_eigvals(tuple operands):
     return op_linalg_eigvals(<TensorBase>operands[0])
 
 cdef BatchRule batched_linalg_eigvals
-batched_linalg_eigvals = BatchRule(b"linalg.eigvals", of_cores, b"2", packed_linalg_eigvals, NULL)
+batched_linalg_eigvals = BatchRule(b"linalg.eigvals", of_cores, b"2", packed_linalg_eigvals, NULL, no_loop())
 
 def call_linalg_eigvals(self):
     return op_linalg_eigvals(as_input(self, "linalg.eigvals"))

@@ -7,9 +7,9 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_input, as_int, as_int_or_none, as_tensor_operand, as_view, BatchRule,
     begin_op, begin_replaceable_op, by_copy, carry_tangents, check_inplace, connect_1, connect_2, copy_into, copy_of,
     device_of, dtype_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW, item_of,
-    name_within, ndim_of, Node, of_cores, or_zeros, prepare_history, prepare_numeric, replayed_arrays, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    name_within, ndim_of, no_loop, Node, of_cores, or_zeros, prepare_history, prepare_numeric, replayed_arrays,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
     written_batched,
 )
 
@@ -80,7 +80,7 @@ cdef object packed_diagonal(tuple operands):
     return op_diagonal(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_diagonal
-batched_diagonal = BatchRule(b"diagonal", along_slices, b"b.dd", packed_diagonal, NULL)
+batched_diagonal = BatchRule(b"diagonal", along_slices, b"b.dd", packed_diagonal, NULL, no_loop())
 
 def call_diagonal(self, offset, dim1, dim2):
     return op_diagonal(
@@ -210,7 +210,9 @@ cdef object packed_diagonal_scatter(tuple operands):
     return op_diagonal_scatter(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_diagonal_scatter
-batched_diagonal_scatter = BatchRule(b"diagonal_scatter", along_slices, b"bb.dd", packed_diagonal_scatter, NULL)
+batched_diagonal_scatter = BatchRule(
+    b"diagonal_scatter", along_slices, b"bb.dd", packed_diagonal_scatter, NULL, no_loop()
+)
 
 def call_diagonal_scatter(self, src, offset, dim1, dim2):
     return op_diagonal_scatter(
@@ -397,9 +399,9 @@ cdef object packed_inplace_tril(tuple operands):
     return inplace_tril(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_tril
-batched_tril = BatchRule(b"tril", of_cores, b"2.", packed_tril, NULL)
+batched_tril = BatchRule(b"tril", of_cores, b"2.", packed_tril, NULL, no_loop())
 cdef BatchRule batched_inplace_tril
-batched_inplace_tril = BatchRule(b"tril_", by_copy, b"2.", packed_inplace_tril, packed_tril)
+batched_inplace_tril = BatchRule(b"tril_", by_copy, b"2.", packed_inplace_tril, packed_tril, no_loop())
 
 def call_tril(self, diagonal):
     return op_tril(as_input(self, "tril"), as_int(diagonal, "tril", "diagonal", 2))
@@ -479,9 +481,9 @@ cdef object packed_inplace_triu(tuple operands):
     return inplace_triu(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_triu
-batched_triu = BatchRule(b"triu", of_cores, b"2.", packed_triu, NULL)
+batched_triu = BatchRule(b"triu", of_cores, b"2.", packed_triu, NULL, no_loop())
 cdef BatchRule batched_inplace_triu
-batched_inplace_triu = BatchRule(b"triu_", by_copy, b"2.", packed_inplace_triu, packed_triu)
+batched_inplace_triu = BatchRule(b"triu_", by_copy, b"2.", packed_inplace_triu, packed_triu, no_loop())
 
 def call_triu(self, diagonal):
     return op_triu(as_input(self, "triu"), as_int(diagonal, "triu", "diagonal", 2))

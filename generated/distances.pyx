@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_str, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_inplace, check_real,
-    connect_1, copy_into, dtype_of, end_op, ended, give_out, grad_enabled, gradient, has_tangent_1, item_of, Node,
-    of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    watching, wrap, write_out_docstrings,
+    connect_1, copy_into, dtype_of, end_op, ended, give_out, grad_enabled, gradient, has_tangent_1, item_of, no_loop,
+    Node, of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_1, save_input, save_output,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -166,7 +166,9 @@ cdef object packed_greatest_magnitude(tuple operands):
     return op_greatest_magnitude(<TensorBase>operands[0])
 
 cdef BatchRule batched_greatest_magnitude
-batched_greatest_magnitude = BatchRule(b"greatest_magnitude", of_cores, b"1", packed_greatest_magnitude, NULL)
+batched_greatest_magnitude = BatchRule(
+    b"greatest_magnitude", of_cores, b"1", packed_greatest_magnitude, NULL, no_loop()
+)
 
 def call_greatest_magnitude(self):
     self = as_input(self, "greatest_magnitude")

@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_number, as_operand, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace,
     check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, FusedKernel, give_out,
-    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, Node, number_as_tensor,
-    original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    save_input, save_mode, save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, loop_of_ufunc, no_loop, Node,
+    number_as_tensor, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap,
+    wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
@@ -116,9 +116,13 @@ cdef object packed_inplace_div_tensor_tensor(tuple operands):
     return inplace_div_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_div_tensor_tensor
-batched_div_tensor_tensor = BatchRule(b"div", elementwise, b"ee", packed_div_tensor_tensor, NULL)
+batched_div_tensor_tensor = BatchRule(
+    b"div", elementwise, b"ee", packed_div_tensor_tensor, NULL, loop_of_ufunc(TRUE_DIVIDE)
+)
 cdef BatchRule batched_inplace_div_tensor_tensor
-batched_inplace_div_tensor_tensor = BatchRule(b"div_", elementwise, b"we", packed_inplace_div_tensor_tensor, NULL)
+batched_inplace_div_tensor_tensor = BatchRule(
+    b"div_", elementwise, b"we", packed_inplace_div_tensor_tensor, NULL, loop_of_ufunc(TRUE_DIVIDE)
+)
 
 cdef class DivTensorScalarBackward0(Node):
     """Backward of ``div(Tensor self, Scalar other) -> Tensor``."""
@@ -182,9 +186,13 @@ cdef object packed_inplace_div_tensor_scalar(tuple operands):
     return inplace_div_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_div_tensor_scalar
-batched_div_tensor_scalar = BatchRule(b"div", elementwise, b"e.", packed_div_tensor_scalar, NULL)
+batched_div_tensor_scalar = BatchRule(
+    b"div", elementwise, b"e.", packed_div_tensor_scalar, NULL, loop_of_ufunc(TRUE_DIVIDE)
+)
 cdef BatchRule batched_inplace_div_tensor_scalar
-batched_inplace_div_tensor_scalar = BatchRule(b"div_", elementwise, b"w.", packed_inplace_div_tensor_scalar, NULL)
+batched_inplace_div_tensor_scalar = BatchRule(
+    b"div_", elementwise, b"w.", packed_inplace_div_tensor_scalar, NULL, loop_of_ufunc(TRUE_DIVIDE)
+)
 
 cdef class DivScalarTensorBackward0(Node):
     """Backward of ``div(Scalar self, Tensor other) -> Tensor``."""
@@ -237,7 +245,9 @@ cdef object packed_div_scalar_tensor(tuple operands):
     return op_div_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_div_scalar_tensor
-batched_div_scalar_tensor = BatchRule(b"div", elementwise, b".e", packed_div_scalar_tensor, NULL)
+batched_div_scalar_tensor = BatchRule(
+    b"div", elementwise, b".e", packed_div_scalar_tensor, NULL, loop_of_ufunc(TRUE_DIVIDE)
+)
 
 
 # ---- div.mode(Tensor|Scalar self, Tensor|Scalar other, *, str? rounding_mode) -> Tensor
@@ -322,10 +332,10 @@ cdef object packed_inplace_div_mode_tensor_tensor(tuple operands):
     return inplace_div_mode_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_div_mode_tensor_tensor
-batched_div_mode_tensor_tensor = BatchRule(b"div", elementwise, b"ee.", packed_div_mode_tensor_tensor, NULL)
+batched_div_mode_tensor_tensor = BatchRule(b"div", elementwise, b"ee.", packed_div_mode_tensor_tensor, NULL, no_loop())
 cdef BatchRule batched_inplace_div_mode_tensor_tensor
 batched_inplace_div_mode_tensor_tensor = BatchRule(
-    b"div_", elementwise, b"we.", packed_inplace_div_mode_tensor_tensor, NULL
+    b"div_", elementwise, b"we.", packed_inplace_div_mode_tensor_tensor, NULL, no_loop()
 )
 
 cdef class DivTensorScalarBackward1(Node):
@@ -394,10 +404,10 @@ cdef object packed_inplace_div_mode_tensor_scalar(tuple operands):
     return inplace_div_mode_tensor_scalar(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_div_mode_tensor_scalar
-batched_div_mode_tensor_scalar = BatchRule(b"div", elementwise, b"e..", packed_div_mode_tensor_scalar, NULL)
+batched_div_mode_tensor_scalar = BatchRule(b"div", elementwise, b"e..", packed_div_mode_tensor_scalar, NULL, no_loop())
 cdef BatchRule batched_inplace_div_mode_tensor_scalar
 batched_inplace_div_mode_tensor_scalar = BatchRule(
-    b"div_", elementwise, b"w..", packed_inplace_div_mode_tensor_scalar, NULL
+    b"div_", elementwise, b"w..", packed_inplace_div_mode_tensor_scalar, NULL, no_loop()
 )
 
 cdef class DivScalarTensorBackward1(Node):
@@ -450,7 +460,7 @@ cdef object packed_div_mode_scalar_tensor(tuple operands):
     return op_div_mode_scalar_tensor(operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_div_mode_scalar_tensor
-batched_div_mode_scalar_tensor = BatchRule(b"div", elementwise, b".e.", packed_div_mode_scalar_tensor, NULL)
+batched_div_mode_scalar_tensor = BatchRule(b"div", elementwise, b".e.", packed_div_mode_scalar_tensor, NULL, no_loop())
 
 cdef object call_div(self, other):
     self = as_operand(self, "div", "input", 1, other)
@@ -592,11 +602,11 @@ cdef object packed_inplace_floor_divide_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_floor_divide_tensor_tensor
 batched_floor_divide_tensor_tensor = BatchRule(
-    b"floor_divide", elementwise, b"ee", packed_floor_divide_tensor_tensor, NULL
+    b"floor_divide", elementwise, b"ee", packed_floor_divide_tensor_tensor, NULL, loop_of_ufunc(FLOOR_DIVIDE)
 )
 cdef BatchRule batched_inplace_floor_divide_tensor_tensor
 batched_inplace_floor_divide_tensor_tensor = BatchRule(
-    b"floor_divide_", elementwise, b"we", packed_inplace_floor_divide_tensor_tensor, NULL
+    b"floor_divide_", elementwise, b"we", packed_inplace_floor_divide_tensor_tensor, NULL, loop_of_ufunc(FLOOR_DIVIDE)
 )
 
 cdef class FloorDivideTensorScalarBackward0(Node):
@@ -652,11 +662,11 @@ cdef object packed_inplace_floor_divide_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_floor_divide_tensor_scalar
 batched_floor_divide_tensor_scalar = BatchRule(
-    b"floor_divide", elementwise, b"e.", packed_floor_divide_tensor_scalar, NULL
+    b"floor_divide", elementwise, b"e.", packed_floor_divide_tensor_scalar, NULL, loop_of_ufunc(FLOOR_DIVIDE)
 )
 cdef BatchRule batched_inplace_floor_divide_tensor_scalar
 batched_inplace_floor_divide_tensor_scalar = BatchRule(
-    b"floor_divide_", elementwise, b"w.", packed_inplace_floor_divide_tensor_scalar, NULL
+    b"floor_divide_", elementwise, b"w.", packed_inplace_floor_divide_tensor_scalar, NULL, loop_of_ufunc(FLOOR_DIVIDE)
 )
 
 cdef class FloorDivideScalarTensorBackward0(Node):
@@ -694,7 +704,7 @@ cdef object packed_floor_divide_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_floor_divide_scalar_tensor
 batched_floor_divide_scalar_tensor = BatchRule(
-    b"floor_divide", elementwise, b".e", packed_floor_divide_scalar_tensor, NULL
+    b"floor_divide", elementwise, b".e", packed_floor_divide_scalar_tensor, NULL, loop_of_ufunc(FLOOR_DIVIDE)
 )
 
 cdef object call_floor_divide(self, other):
@@ -813,10 +823,12 @@ cdef object packed_inplace_remainder_tensor_tensor(tuple operands):
     return inplace_remainder_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_remainder_tensor_tensor
-batched_remainder_tensor_tensor = BatchRule(b"remainder", elementwise, b"ee", packed_remainder_tensor_tensor, NULL)
+batched_remainder_tensor_tensor = BatchRule(
+    b"remainder", elementwise, b"ee", packed_remainder_tensor_tensor, NULL, loop_of_ufunc(REMAINDER)
+)
 cdef BatchRule batched_inplace_remainder_tensor_tensor
 batched_inplace_remainder_tensor_tensor = BatchRule(
-    b"remainder_", elementwise, b"we", packed_inplace_remainder_tensor_tensor, NULL
+    b"remainder_", elementwise, b"we", packed_inplace_remainder_tensor_tensor, NULL, loop_of_ufunc(REMAINDER)
 )
 
 cdef class RemainderTensorScalarBackward0(Node):
@@ -871,10 +883,12 @@ cdef object packed_inplace_remainder_tensor_scalar(tuple operands):
     return inplace_remainder_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_remainder_tensor_scalar
-batched_remainder_tensor_scalar = BatchRule(b"remainder", elementwise, b"e.", packed_remainder_tensor_scalar, NULL)
+batched_remainder_tensor_scalar = BatchRule(
+    b"remainder", elementwise, b"e.", packed_remainder_tensor_scalar, NULL, loop_of_ufunc(REMAINDER)
+)
 cdef BatchRule batched_inplace_remainder_tensor_scalar
 batched_inplace_remainder_tensor_scalar = BatchRule(
-    b"remainder_", elementwise, b"w.", packed_inplace_remainder_tensor_scalar, NULL
+    b"remainder_", elementwise, b"w.", packed_inplace_remainder_tensor_scalar, NULL, loop_of_ufunc(REMAINDER)
 )
 
 cdef class RemainderScalarTensorBackward0(Node):
@@ -924,7 +938,9 @@ cdef object packed_remainder_scalar_tensor(tuple operands):
     return op_remainder_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_remainder_scalar_tensor
-batched_remainder_scalar_tensor = BatchRule(b"remainder", elementwise, b".e", packed_remainder_scalar_tensor, NULL)
+batched_remainder_scalar_tensor = BatchRule(
+    b"remainder", elementwise, b".e", packed_remainder_scalar_tensor, NULL, loop_of_ufunc(REMAINDER)
+)
 
 cdef object call_remainder(self, other):
     self = as_operand(self, "remainder", "input", 1, other)
@@ -1051,9 +1067,11 @@ cdef object packed_inplace_pow_tensor_tensor(tuple operands):
     return inplace_pow_tensor_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_pow_tensor_tensor
-batched_pow_tensor_tensor = BatchRule(b"pow", elementwise, b"ee", packed_pow_tensor_tensor, NULL)
+batched_pow_tensor_tensor = BatchRule(b"pow", elementwise, b"ee", packed_pow_tensor_tensor, NULL, loop_of_ufunc(POWER))
 cdef BatchRule batched_inplace_pow_tensor_tensor
-batched_inplace_pow_tensor_tensor = BatchRule(b"pow_", elementwise, b"we", packed_inplace_pow_tensor_tensor, NULL)
+batched_inplace_pow_tensor_tensor = BatchRule(
+    b"pow_", elementwise, b"we", packed_inplace_pow_tensor_tensor, NULL, loop_of_ufunc(POWER)
+)
 
 cdef class PowTensorScalarBackward0(Node):
     """Backward of ``pow(Tensor self, Scalar exponent) -> Tensor``."""
@@ -1120,9 +1138,11 @@ cdef object packed_inplace_pow_tensor_scalar(tuple operands):
     return inplace_pow_tensor_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_pow_tensor_scalar
-batched_pow_tensor_scalar = BatchRule(b"pow", elementwise, b"e.", packed_pow_tensor_scalar, NULL)
+batched_pow_tensor_scalar = BatchRule(b"pow", elementwise, b"e.", packed_pow_tensor_scalar, NULL, loop_of_ufunc(POWER))
 cdef BatchRule batched_inplace_pow_tensor_scalar
-batched_inplace_pow_tensor_scalar = BatchRule(b"pow_", elementwise, b"w.", packed_inplace_pow_tensor_scalar, NULL)
+batched_inplace_pow_tensor_scalar = BatchRule(
+    b"pow_", elementwise, b"w.", packed_inplace_pow_tensor_scalar, NULL, loop_of_ufunc(POWER)
+)
 
 cdef class PowScalarTensorBackward0(Node):
     """Backward of ``pow(Scalar self, Tensor exponent) -> Tensor``."""
@@ -1172,7 +1192,7 @@ cdef object packed_pow_scalar_tensor(tuple operands):
     return op_pow_scalar_tensor(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_pow_scalar_tensor
-batched_pow_scalar_tensor = BatchRule(b"pow", elementwise, b".e", packed_pow_scalar_tensor, NULL)
+batched_pow_scalar_tensor = BatchRule(b"pow", elementwise, b".e", packed_pow_scalar_tensor, NULL, loop_of_ufunc(POWER))
 
 cdef object call_pow(self, exponent):
     self = as_operand(self, "pow", "input", 1, exponent)

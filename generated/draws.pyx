@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_float, as_int_or_none, as_tensor_operand, BatchRule, begin_op, carry_tangents, check_inplace,
-    check_input, check_real, connect_1, ended, finish_inplace, gradient, has_tangent_1, Node, Overloads,
+    check_input, check_real, connect_1, ended, finish_inplace, gradient, has_tangent_1, no_loop, Node, Overloads,
     prepare_floating, prepare_history, requires_grad_1, set_grad_input, slice_by_slice, take_second_names, TensorBase,
     watching, write_out_docstrings, write_values, written_batched,
 )
@@ -57,7 +57,7 @@ cdef object packed_inplace_uniform_(tuple operands):
     return op_uniform_(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_inplace_uniform_
-batched_inplace_uniform_ = BatchRule(b"uniform_", slice_by_slice, b"...g", packed_inplace_uniform_, NULL)
+batched_inplace_uniform_ = BatchRule(b"uniform_", slice_by_slice, b"...g", packed_inplace_uniform_, NULL, no_loop())
 
 def call_uniform_(self, start, to, generator):
     self = check_input(self, "uniform_")
@@ -104,7 +104,7 @@ cdef object packed_inplace_normal_(tuple operands):
     return op_normal_(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_inplace_normal_
-batched_inplace_normal_ = BatchRule(b"normal_", slice_by_slice, b"...g", packed_inplace_normal_, NULL)
+batched_inplace_normal_ = BatchRule(b"normal_", slice_by_slice, b"...g", packed_inplace_normal_, NULL, no_loop())
 
 def call_normal_(self, mean, std, generator):
     self = check_input(self, "normal_")
@@ -153,7 +153,9 @@ cdef object packed_inplace_exponential_(tuple operands):
     return op_exponential_(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_inplace_exponential_
-batched_inplace_exponential_ = BatchRule(b"exponential_", slice_by_slice, b"..g", packed_inplace_exponential_, NULL)
+batched_inplace_exponential_ = BatchRule(
+    b"exponential_", slice_by_slice, b"..g", packed_inplace_exponential_, NULL, no_loop()
+)
 
 def call_exponential_(self, lambd, generator):
     self = check_input(self, "exponential_")
@@ -201,7 +203,9 @@ cdef object packed_inplace_log_normal_(tuple operands):
     return op_log_normal_(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_inplace_log_normal_
-batched_inplace_log_normal_ = BatchRule(b"log_normal_", slice_by_slice, b"...g", packed_inplace_log_normal_, NULL)
+batched_inplace_log_normal_ = BatchRule(
+    b"log_normal_", slice_by_slice, b"...g", packed_inplace_log_normal_, NULL, no_loop()
+)
 
 def call_log_normal_(self, mean, std, generator):
     self = check_input(self, "log_normal_")
@@ -248,7 +252,7 @@ cdef object packed_inplace_cauchy_(tuple operands):
     return op_cauchy_(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_inplace_cauchy_
-batched_inplace_cauchy_ = BatchRule(b"cauchy_", slice_by_slice, b"...g", packed_inplace_cauchy_, NULL)
+batched_inplace_cauchy_ = BatchRule(b"cauchy_", slice_by_slice, b"...g", packed_inplace_cauchy_, NULL, no_loop())
 
 def call_cauchy_(self, median, sigma, generator):
     self = check_input(self, "cauchy_")
@@ -299,7 +303,9 @@ cdef object packed_inplace_geometric_(tuple operands):
     return op_geometric_(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_inplace_geometric_
-batched_inplace_geometric_ = BatchRule(b"geometric_", slice_by_slice, b"..g", packed_inplace_geometric_, NULL)
+batched_inplace_geometric_ = BatchRule(
+    b"geometric_", slice_by_slice, b"..g", packed_inplace_geometric_, NULL, no_loop()
+)
 
 def call_geometric_(self, p, generator):
     self = check_input(self, "geometric_")
@@ -343,7 +349,7 @@ cdef object packed_inplace_bernoulli__Tensor(tuple operands):
 
 cdef BatchRule batched_inplace_bernoulli__Tensor
 batched_inplace_bernoulli__Tensor = BatchRule(
-    b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli__Tensor, NULL
+    b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli__Tensor, NULL, no_loop()
 )
 
 
@@ -382,7 +388,9 @@ cdef object packed_inplace_bernoulli_(tuple operands):
     return op_bernoulli_(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_inplace_bernoulli_
-batched_inplace_bernoulli_ = BatchRule(b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli_, NULL)
+batched_inplace_bernoulli_ = BatchRule(
+    b"bernoulli_", slice_by_slice, b"..g", packed_inplace_bernoulli_, NULL, no_loop()
+)
 
 def call_bernoulli__Tensor(self, p, generator):
     self = check_input(self, "bernoulli_")
@@ -449,7 +457,7 @@ cdef object packed_inplace_random_(tuple operands):
     return op_random_(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_inplace_random_
-batched_inplace_random_ = BatchRule(b"random_", slice_by_slice, b"...g", packed_inplace_random_, NULL)
+batched_inplace_random_ = BatchRule(b"random_", slice_by_slice, b"...g", packed_inplace_random_, NULL, no_loop())
 
 def call_random_(self, start, to, generator):
     self = check_input(self, "random_")

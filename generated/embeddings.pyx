@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_int, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts,
-    carry_tangents, connect_1, device_of, ended, gradient, has_tangent_1, item_of, Node, replayed_tensor, replays,
-    requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    carry_tangents, connect_1, device_of, ended, gradient, has_tangent_1, item_of, no_loop, Node, replayed_tensor,
+    replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
@@ -135,7 +135,7 @@ cdef object parts_of_embedded(tuple operands):
     return embedded_by_parts(weight, indices, padding_idx, scale_grad_by_freq)
 
 cdef BatchRule batched_embedded
-batched_embedded = BatchRule(b"embedded", by_parts, b".....", packed_embedded, parts_of_embedded)
+batched_embedded = BatchRule(b"embedded", by_parts, b".....", packed_embedded, parts_of_embedded, no_loop())
 
 def call_embedded(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedded(
@@ -218,7 +218,7 @@ cdef object parts_of_rows_summed(tuple operands):
     )
 
 cdef BatchRule batched_rows_summed
-batched_rows_summed = BatchRule(b"rows_summed", by_parts, b"...", packed_rows_summed, parts_of_rows_summed)
+batched_rows_summed = BatchRule(b"rows_summed", by_parts, b"...", packed_rows_summed, parts_of_rows_summed, no_loop())
 
 def call_rows_summed(self, indices, count):
     return op_rows_summed(

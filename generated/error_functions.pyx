@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
     carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, end_op,
     ended, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1,
-    has_tangent_2, is_tensor, name_within, Node, number_as_tensor, original_of, plus, replayed_result, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, set_grad_input,
-    set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number, wants, watching,
-    wrap, write_out_docstrings,
+    has_tangent_2, is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor, original_of, plus,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
+    saved_tensor, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
+    unpack_number, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -128,7 +128,9 @@ cdef object packed_erfc_loop(tuple operands):
     return op_erfc_loop(<TensorBase>operands[0])
 
 cdef BatchRule batched_erfc_loop
-batched_erfc_loop = BatchRule(b"erfc_loop", elementwise, b"e", packed_erfc_loop, NULL)
+batched_erfc_loop = BatchRule(
+    b"erfc_loop", elementwise, b"e", packed_erfc_loop, NULL, loop_of_kernel(&ERFC_LOOP_FORWARD)
+)
 
 def call_erfc_loop(self):
     self = as_input(self, "erfc_loop")
@@ -191,7 +193,7 @@ cdef object packed_erfc_any(tuple operands):
     return op_erfc_any(<TensorBase>operands[0])
 
 cdef BatchRule batched_erfc_any
-batched_erfc_any = BatchRule(b"erfc_any", elementwise, b"e", packed_erfc_any, NULL)
+batched_erfc_any = BatchRule(b"erfc_any", elementwise, b"e", packed_erfc_any, NULL, no_loop())
 
 def call_erfc_any(self):
     self = as_input(self, "erfc_any")
@@ -263,7 +265,7 @@ cdef object packed_special_erfcx(tuple operands):
     return op_special_erfcx(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_erfcx
-batched_special_erfcx = BatchRule(b"special.erfcx", elementwise, b"e", packed_special_erfcx, NULL)
+batched_special_erfcx = BatchRule(b"special.erfcx", elementwise, b"e", packed_special_erfcx, NULL, no_loop())
 
 def call_special_erfcx(self):
     self = as_input(self, "special.erfcx")
@@ -327,7 +329,7 @@ cdef object packed_special_erfi(tuple operands):
     return op_special_erfi(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_erfi
-batched_special_erfi = BatchRule(b"special.erfi", elementwise, b"e", packed_special_erfi, NULL)
+batched_special_erfi = BatchRule(b"special.erfi", elementwise, b"e", packed_special_erfi, NULL, no_loop())
 
 def call_special_erfi(self):
     self = as_input(self, "special.erfi")
@@ -393,7 +395,7 @@ cdef object packed_special_erfcinv(tuple operands):
     return op_special_erfcinv(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_erfcinv
-batched_special_erfcinv = BatchRule(b"special.erfcinv", elementwise, b"e", packed_special_erfcinv, NULL)
+batched_special_erfcinv = BatchRule(b"special.erfcinv", elementwise, b"e", packed_special_erfcinv, NULL, no_loop())
 
 def call_special_erfcinv(self):
     self = as_input(self, "special.erfcinv")
@@ -463,7 +465,7 @@ cdef object packed_special_ndtr(tuple operands):
     return op_special_ndtr(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_ndtr
-batched_special_ndtr = BatchRule(b"special.ndtr", elementwise, b"e", packed_special_ndtr, NULL)
+batched_special_ndtr = BatchRule(b"special.ndtr", elementwise, b"e", packed_special_ndtr, NULL, no_loop())
 
 def call_special_ndtr(self):
     self = as_input(self, "special.ndtr")
@@ -533,7 +535,7 @@ cdef object packed_special_ndtri(tuple operands):
     return op_special_ndtri(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_ndtri
-batched_special_ndtri = BatchRule(b"special.ndtri", elementwise, b"e", packed_special_ndtri, NULL)
+batched_special_ndtri = BatchRule(b"special.ndtri", elementwise, b"e", packed_special_ndtri, NULL, no_loop())
 
 def call_special_ndtri(self):
     self = as_input(self, "special.ndtri")
@@ -604,7 +606,7 @@ cdef object packed_special_log_ndtr(tuple operands):
     return op_special_log_ndtr(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_log_ndtr
-batched_special_log_ndtr = BatchRule(b"special.log_ndtr", elementwise, b"e", packed_special_log_ndtr, NULL)
+batched_special_log_ndtr = BatchRule(b"special.log_ndtr", elementwise, b"e", packed_special_log_ndtr, NULL, no_loop())
 
 def call_special_log_ndtr(self):
     self = as_input(self, "special.log_ndtr")
@@ -671,7 +673,7 @@ cdef object packed_special_dawsn(tuple operands):
     return op_special_dawsn(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_dawsn
-batched_special_dawsn = BatchRule(b"special.dawsn", elementwise, b"e", packed_special_dawsn, NULL)
+batched_special_dawsn = BatchRule(b"special.dawsn", elementwise, b"e", packed_special_dawsn, NULL, no_loop())
 
 def call_special_dawsn(self):
     self = as_input(self, "special.dawsn")
@@ -752,7 +754,7 @@ cdef object packed_special_fresnel(tuple operands):
     return op_special_fresnel(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_fresnel
-batched_special_fresnel = BatchRule(b"special.fresnel", elementwise, b"c", packed_special_fresnel, NULL)
+batched_special_fresnel = BatchRule(b"special.fresnel", elementwise, b"c", packed_special_fresnel, NULL, no_loop())
 
 SpecialFresnelResult = return_type("special_fresnel", "SpecialFresnelResult", ("s", "c"), __name__)
 
@@ -879,7 +881,7 @@ cdef object packed_special_owens_t_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_owens_t_tensor_tensor
 batched_special_owens_t_tensor_tensor = BatchRule(
-    b"special.owens_t", elementwise, b"ee", packed_special_owens_t_tensor_tensor, NULL
+    b"special.owens_t", elementwise, b"ee", packed_special_owens_t_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialOwensTTensorScalarBackward0(Node):
@@ -946,7 +948,7 @@ cdef object packed_special_owens_t_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_owens_t_tensor_scalar
 batched_special_owens_t_tensor_scalar = BatchRule(
-    b"special.owens_t", elementwise, b"e.", packed_special_owens_t_tensor_scalar, NULL
+    b"special.owens_t", elementwise, b"e.", packed_special_owens_t_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialOwensTScalarTensorBackward0(Node):
@@ -1014,7 +1016,7 @@ cdef object packed_special_owens_t_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_owens_t_scalar_tensor
 batched_special_owens_t_scalar_tensor = BatchRule(
-    b"special.owens_t", elementwise, b".e", packed_special_owens_t_scalar_tensor, NULL
+    b"special.owens_t", elementwise, b".e", packed_special_owens_t_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_owens_t(self, a):

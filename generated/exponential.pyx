@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
     check_inplace, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
-    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
-    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node,
+    original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
+    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap,
+    wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT
 
@@ -94,9 +94,9 @@ cdef object packed_inplace_exp(tuple operands):
     return inplace_exp(<TensorBase>operands[0])
 
 cdef BatchRule batched_exp
-batched_exp = BatchRule(b"exp", elementwise, b"e", packed_exp, NULL)
+batched_exp = BatchRule(b"exp", elementwise, b"e", packed_exp, NULL, loop_of_ufunc(EXP))
 cdef BatchRule batched_inplace_exp
-batched_inplace_exp = BatchRule(b"exp_", elementwise, b"w", packed_inplace_exp, NULL)
+batched_inplace_exp = BatchRule(b"exp_", elementwise, b"w", packed_inplace_exp, NULL, loop_of_ufunc(EXP))
 
 cdef object call_exp(self):
     return op_exp(as_input(self, "exp"))
@@ -174,9 +174,9 @@ cdef object packed_inplace_expm1(tuple operands):
     return inplace_expm1(<TensorBase>operands[0])
 
 cdef BatchRule batched_expm1
-batched_expm1 = BatchRule(b"expm1", elementwise, b"e", packed_expm1, NULL)
+batched_expm1 = BatchRule(b"expm1", elementwise, b"e", packed_expm1, NULL, loop_of_ufunc(EXPM1))
 cdef BatchRule batched_inplace_expm1
-batched_inplace_expm1 = BatchRule(b"expm1_", elementwise, b"w", packed_inplace_expm1, NULL)
+batched_inplace_expm1 = BatchRule(b"expm1_", elementwise, b"w", packed_inplace_expm1, NULL, loop_of_ufunc(EXPM1))
 
 cdef object call_expm1(self):
     return op_expm1(as_input(self, "expm1"))
@@ -255,9 +255,9 @@ cdef object packed_inplace_log(tuple operands):
     return inplace_log(<TensorBase>operands[0])
 
 cdef BatchRule batched_log
-batched_log = BatchRule(b"log", elementwise, b"e", packed_log, NULL)
+batched_log = BatchRule(b"log", elementwise, b"e", packed_log, NULL, loop_of_ufunc(LOG))
 cdef BatchRule batched_inplace_log
-batched_inplace_log = BatchRule(b"log_", elementwise, b"w", packed_inplace_log, NULL)
+batched_inplace_log = BatchRule(b"log_", elementwise, b"w", packed_inplace_log, NULL, loop_of_ufunc(LOG))
 
 cdef object call_log(self):
     return op_log(as_input(self, "log"))
@@ -334,9 +334,9 @@ cdef object packed_inplace_log1p(tuple operands):
     return inplace_log1p(<TensorBase>operands[0])
 
 cdef BatchRule batched_log1p
-batched_log1p = BatchRule(b"log1p", elementwise, b"e", packed_log1p, NULL)
+batched_log1p = BatchRule(b"log1p", elementwise, b"e", packed_log1p, NULL, loop_of_ufunc(LOG1P))
 cdef BatchRule batched_inplace_log1p
-batched_inplace_log1p = BatchRule(b"log1p_", elementwise, b"w", packed_inplace_log1p, NULL)
+batched_inplace_log1p = BatchRule(b"log1p_", elementwise, b"w", packed_inplace_log1p, NULL, loop_of_ufunc(LOG1P))
 
 cdef object call_log1p(self):
     return op_log1p(as_input(self, "log1p"))
@@ -416,9 +416,9 @@ cdef object packed_inplace_sqrt(tuple operands):
     return inplace_sqrt(<TensorBase>operands[0])
 
 cdef BatchRule batched_sqrt
-batched_sqrt = BatchRule(b"sqrt", elementwise, b"e", packed_sqrt, NULL)
+batched_sqrt = BatchRule(b"sqrt", elementwise, b"e", packed_sqrt, NULL, loop_of_ufunc(SQRT))
 cdef BatchRule batched_inplace_sqrt
-batched_inplace_sqrt = BatchRule(b"sqrt_", elementwise, b"w", packed_inplace_sqrt, NULL)
+batched_inplace_sqrt = BatchRule(b"sqrt_", elementwise, b"w", packed_inplace_sqrt, NULL, loop_of_ufunc(SQRT))
 
 cdef object call_sqrt(self):
     return op_sqrt(as_input(self, "sqrt"))
@@ -512,9 +512,11 @@ cdef object packed_inplace_rsqrt(tuple operands):
     return inplace_rsqrt(<TensorBase>operands[0])
 
 cdef BatchRule batched_rsqrt
-batched_rsqrt = BatchRule(b"rsqrt", elementwise, b"e", packed_rsqrt, NULL)
+batched_rsqrt = BatchRule(b"rsqrt", elementwise, b"e", packed_rsqrt, NULL, loop_of_kernel(&RSQRT_FORWARD))
 cdef BatchRule batched_inplace_rsqrt
-batched_inplace_rsqrt = BatchRule(b"rsqrt_", elementwise, b"w", packed_inplace_rsqrt, NULL)
+batched_inplace_rsqrt = BatchRule(
+    b"rsqrt_", elementwise, b"w", packed_inplace_rsqrt, NULL, loop_of_kernel(&RSQRT_FORWARD)
+)
 
 cdef object call_rsqrt(self):
     return op_rsqrt(as_input(self, "rsqrt"))
@@ -620,7 +622,7 @@ cdef object packed_erf_loop(tuple operands):
     return op_erf_loop(<TensorBase>operands[0])
 
 cdef BatchRule batched_erf_loop
-batched_erf_loop = BatchRule(b"erf_loop", elementwise, b"e", packed_erf_loop, NULL)
+batched_erf_loop = BatchRule(b"erf_loop", elementwise, b"e", packed_erf_loop, NULL, loop_of_kernel(&ERF_LOOP_FORWARD))
 
 cdef object call_erf_loop(self):
     self = as_input(self, "erf_loop")
@@ -681,7 +683,7 @@ cdef object packed_erf_any(tuple operands):
     return op_erf_any(<TensorBase>operands[0])
 
 cdef BatchRule batched_erf_any
-batched_erf_any = BatchRule(b"erf_any", elementwise, b"e", packed_erf_any, NULL)
+batched_erf_any = BatchRule(b"erf_any", elementwise, b"e", packed_erf_any, NULL, no_loop())
 
 cdef object call_erf_any(self):
     self = as_input(self, "erf_any")
@@ -763,9 +765,9 @@ cdef object packed_inplace_erfinv(tuple operands):
     return inplace_erfinv(<TensorBase>operands[0])
 
 cdef BatchRule batched_erfinv
-batched_erfinv = BatchRule(b"erfinv", elementwise, b"e", packed_erfinv, NULL)
+batched_erfinv = BatchRule(b"erfinv", elementwise, b"e", packed_erfinv, NULL, no_loop())
 cdef BatchRule batched_inplace_erfinv
-batched_inplace_erfinv = BatchRule(b"erfinv_", elementwise, b"w", packed_inplace_erfinv, NULL)
+batched_inplace_erfinv = BatchRule(b"erfinv_", elementwise, b"w", packed_inplace_erfinv, NULL, no_loop())
 
 cdef object call_erfinv(self):
     self = as_input(self, "erfinv")

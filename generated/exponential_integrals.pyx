@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed,
     check_real, connect_1, elementwise, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
-    name_within, Node, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor,
+    name_within, no_loop, Node, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor,
     saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
     value_of, watching, wrap, write_out_docstrings,
 )
@@ -75,7 +75,7 @@ cdef object packed_special_exp1(tuple operands):
     return op_special_exp1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_exp1
-batched_special_exp1 = BatchRule(b"special.exp1", elementwise, b"e", packed_special_exp1, NULL)
+batched_special_exp1 = BatchRule(b"special.exp1", elementwise, b"e", packed_special_exp1, NULL, no_loop())
 
 def call_special_exp1(self):
     self = as_input(self, "special.exp1")
@@ -137,7 +137,7 @@ cdef object packed_special_expi(tuple operands):
     return op_special_expi(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_expi
-batched_special_expi = BatchRule(b"special.expi", elementwise, b"e", packed_special_expi, NULL)
+batched_special_expi = BatchRule(b"special.expi", elementwise, b"e", packed_special_expi, NULL, no_loop())
 
 def call_special_expi(self):
     self = as_input(self, "special.expi")
@@ -220,7 +220,7 @@ cdef object packed_special_expn(tuple operands):
     return op_special_expn(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_expn
-batched_special_expn = BatchRule(b"special.expn", elementwise, b".c", packed_special_expn, NULL)
+batched_special_expn = BatchRule(b"special.expn", elementwise, b".c", packed_special_expn, NULL, no_loop())
 
 def call_special_expn(n, self):
     n = as_int(n, "special.expn", "n", 1)
@@ -303,7 +303,7 @@ cdef object packed_special_sici(tuple operands):
     return op_special_sici(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_sici
-batched_special_sici = BatchRule(b"special.sici", elementwise, b"c", packed_special_sici, NULL)
+batched_special_sici = BatchRule(b"special.sici", elementwise, b"c", packed_special_sici, NULL, no_loop())
 
 SpecialSiciResult = return_type("special_sici", "SpecialSiciResult", ("si", "ci"), __name__)
 
@@ -389,7 +389,7 @@ cdef object packed_special_shichi(tuple operands):
     return op_special_shichi(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_shichi
-batched_special_shichi = BatchRule(b"special.shichi", elementwise, b"c", packed_special_shichi, NULL)
+batched_special_shichi = BatchRule(b"special.shichi", elementwise, b"c", packed_special_shichi, NULL, no_loop())
 
 SpecialShichiResult = return_type("special_shichi", "SpecialShichiResult", ("shi", "chi"), __name__)
 
@@ -470,7 +470,7 @@ cdef object packed_special_spence(tuple operands):
     return op_special_spence(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_spence
-batched_special_spence = BatchRule(b"special.spence", elementwise, b"e", packed_special_spence, NULL)
+batched_special_spence = BatchRule(b"special.spence", elementwise, b"e", packed_special_spence, NULL, no_loop())
 
 def call_special_spence(self):
     self = as_input(self, "special.spence")
@@ -536,7 +536,7 @@ cdef object packed_special_ellipk(tuple operands):
     return op_special_ellipk(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_ellipk
-batched_special_ellipk = BatchRule(b"special.ellipk", elementwise, b"e", packed_special_ellipk, NULL)
+batched_special_ellipk = BatchRule(b"special.ellipk", elementwise, b"e", packed_special_ellipk, NULL, no_loop())
 
 def call_special_ellipk(self):
     self = as_input(self, "special.ellipk")
@@ -602,7 +602,7 @@ cdef object packed_special_ellipe(tuple operands):
     return op_special_ellipe(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_ellipe
-batched_special_ellipe = BatchRule(b"special.ellipe", elementwise, b"e", packed_special_ellipe, NULL)
+batched_special_ellipe = BatchRule(b"special.ellipe", elementwise, b"e", packed_special_ellipe, NULL, no_loop())
 
 def call_special_ellipe(self):
     self = as_input(self, "special.ellipe")
@@ -680,7 +680,7 @@ cdef object packed_special_ellipkm1(tuple operands):
     return op_special_ellipkm1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_ellipkm1
-batched_special_ellipkm1 = BatchRule(b"special.ellipkm1", elementwise, b"e", packed_special_ellipkm1, NULL)
+batched_special_ellipkm1 = BatchRule(b"special.ellipkm1", elementwise, b"e", packed_special_ellipkm1, NULL, no_loop())
 
 def call_special_ellipkm1(self):
     self = as_input(self, "special.ellipkm1")

@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, as_input,
     as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, connect_1,
-    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, Node, Overloads, prepare_numeric,
+    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, no_loop, Node, Overloads, prepare_numeric,
     replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
     set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
     watching, wrap, write_out_docstrings,
@@ -68,7 +68,7 @@ cdef object packed_amax(tuple operands):
     return op_amax(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_amax
-batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL)
+batched_amax = BatchRule(b"amax", along_slices, b"bD.", packed_amax, NULL, no_loop())
 
 def call_amax(self, dim, keepdim):
     self = as_input(self, "amax")
@@ -143,7 +143,7 @@ cdef object packed_amin(tuple operands):
     return op_amin(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_amin
-batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL)
+batched_amin = BatchRule(b"amin", along_slices, b"bD.", packed_amin, NULL, no_loop())
 
 def call_amin(self, dim, keepdim):
     self = as_input(self, "amin")
@@ -216,7 +216,7 @@ cdef object parts_of_max(tuple operands):
     return op_amax(self, (), False)
 
 cdef BatchRule batched_max
-batched_max = BatchRule(b"max", by_parts, b".", packed_max, parts_of_max)
+batched_max = BatchRule(b"max", by_parts, b".", packed_max, parts_of_max, no_loop())
 
 
 # ---- max.other(Tensor self, Tensor other) -> Tensor
@@ -279,7 +279,7 @@ cdef object packed_max_dim(tuple operands):
     return op_max_dim(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_max_dim
-batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL)
+batched_max_dim = BatchRule(b"max", along_slices, b"bd.", packed_max_dim, NULL, no_loop())
 
 MaxDimResult = return_type("max", "MaxDimResult", ("values", "indices"), __name__)
 
@@ -414,7 +414,7 @@ cdef object parts_of_min(tuple operands):
     return op_amin(self, (), False)
 
 cdef BatchRule batched_min
-batched_min = BatchRule(b"min", by_parts, b".", packed_min, parts_of_min)
+batched_min = BatchRule(b"min", by_parts, b".", packed_min, parts_of_min, no_loop())
 
 
 # ---- min.other(Tensor self, Tensor other) -> Tensor
@@ -477,7 +477,7 @@ cdef object packed_min_dim(tuple operands):
     return op_min_dim(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_min_dim
-batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL)
+batched_min_dim = BatchRule(b"min", along_slices, b"bd.", packed_min_dim, NULL, no_loop())
 
 MinDimResult = return_type("min", "MinDimResult", ("values", "indices"), __name__)
 
@@ -581,7 +581,7 @@ cdef object packed_argmax(tuple operands):
     return op_argmax(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_argmax
-batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL)
+batched_argmax = BatchRule(b"argmax", along_slices, b"bd.", packed_argmax, NULL, no_loop())
 
 def call_argmax(self, dim, keepdim):
     self = as_input(self, "argmax")
@@ -620,7 +620,7 @@ cdef object packed_argmin(tuple operands):
     return op_argmin(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_argmin
-batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL)
+batched_argmin = BatchRule(b"argmin", along_slices, b"bd.", packed_argmin, NULL, no_loop())
 
 def call_argmin(self, dim, keepdim):
     self = as_input(self, "argmin")
@@ -659,7 +659,7 @@ cdef object packed_all(tuple operands):
     return op_all(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_all
-batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL)
+batched_all = BatchRule(b"all", along_slices, b"bD.", packed_all, NULL, no_loop())
 
 def call_all(self, dim, keepdim):
     return op_all(
@@ -695,7 +695,7 @@ cdef object packed_any(tuple operands):
     return op_any(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_any
-batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL)
+batched_any = BatchRule(b"any", along_slices, b"bD.", packed_any, NULL, no_loop())
 
 def call_any(self, dim, keepdim):
     return op_any(

@@ -7,8 +7,8 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dim_tuple_or_none, as_float, as_input, as_int,
     as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, check_real, connect_1, ended, give_out, gradient, has_tangent_1, item_of, name_within, ndim_of,
-    Node, replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
+    no_loop, Node, replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.rearranging cimport op_roll_along
@@ -64,7 +64,7 @@ cdef object packed_dft(tuple operands):
     return op_dft(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_dft
-batched_dft = BatchRule(b"dft", along_slices, b"bF..", packed_dft, NULL)
+batched_dft = BatchRule(b"dft", along_slices, b"bF..", packed_dft, NULL, no_loop())
 
 def call_dft(self, dim, power, inverse):
     return op_dft(
@@ -145,7 +145,7 @@ cdef object packed_real_dft(tuple operands):
     return op_real_dft(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_real_dft
-batched_real_dft = BatchRule(b"real_dft", along_slices, b"bF.", packed_real_dft, NULL)
+batched_real_dft = BatchRule(b"real_dft", along_slices, b"bF.", packed_real_dft, NULL, no_loop())
 
 def call_real_dft(self, dim, power):
     self = as_input(self, "real_dft")
@@ -216,7 +216,7 @@ cdef object packed_dft_to_real(tuple operands):
     return op_dft_to_real(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_dft_to_real
-batched_dft_to_real = BatchRule(b"dft_to_real", along_slices, b"bF..", packed_dft_to_real, NULL)
+batched_dft_to_real = BatchRule(b"dft_to_real", along_slices, b"bF..", packed_dft_to_real, NULL, no_loop())
 
 def call_dft_to_real(self, dim, power, size):
     return op_dft_to_real(
@@ -289,7 +289,7 @@ cdef object packed_scaled_pairs(tuple operands):
     return op_scaled_pairs(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_scaled_pairs
-batched_scaled_pairs = BatchRule(b"scaled_pairs", along_slices, b"bd..", packed_scaled_pairs, NULL)
+batched_scaled_pairs = BatchRule(b"scaled_pairs", along_slices, b"bd..", packed_scaled_pairs, NULL, no_loop())
 
 def call_scaled_pairs(self, dim, size, factor):
     return op_scaled_pairs(
@@ -366,7 +366,7 @@ cdef object packed_framed(tuple operands):
     return op_framed(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_framed
-batched_framed = BatchRule(b"framed", along_slices, b"b..F", packed_framed, NULL)
+batched_framed = BatchRule(b"framed", along_slices, b"b..F", packed_framed, NULL, no_loop())
 
 def call_framed(self, start, size, dim):
     return op_framed(

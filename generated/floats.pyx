@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_float, as_float_or_none, as_input, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, carry_tangents, carry_transposed, check_inplace, check_not_recorded,
     check_real, connect_1, connect_2, copy_into, device_of, dtype_of, elementwise, end_op, end_tangents, ended,
-    finish_inplace, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, Node,
-    original_of, prepare_history, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
-    shape_of, take_second_names, TensorBase, unary, unpack, value_of, wants, watching, wrap, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    finish_inplace, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, loop_of_ufunc,
+    no_loop, Node, original_of, prepare_history, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unary, unpack, value_of, wants, watching, wrap, wrap_owned,
+    write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport GCD, LCM, NEXTAFTER, SIGNBIT
 
@@ -39,7 +39,7 @@ cdef object packed_signbit(tuple operands):
     return op_signbit(<TensorBase>operands[0])
 
 cdef BatchRule batched_signbit
-batched_signbit = BatchRule(b"signbit", elementwise, b"e", packed_signbit, NULL)
+batched_signbit = BatchRule(b"signbit", elementwise, b"e", packed_signbit, NULL, loop_of_ufunc(SIGNBIT))
 
 def call_signbit(self):
     self = as_input(self, "signbit")
@@ -117,7 +117,7 @@ cdef object packed_isreal(tuple operands):
     return op_isreal(<TensorBase>operands[0])
 
 cdef BatchRule batched_isreal
-batched_isreal = BatchRule(b"isreal", elementwise, b"c", packed_isreal, NULL)
+batched_isreal = BatchRule(b"isreal", elementwise, b"c", packed_isreal, NULL, no_loop())
 
 def call_isreal(self):
     return op_isreal(as_input(self, "isreal"))
@@ -148,7 +148,7 @@ cdef object packed_isclose(tuple operands):
     return op_isclose(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_isclose
-batched_isclose = BatchRule(b"isclose", elementwise, b"cc...", packed_isclose, NULL)
+batched_isclose = BatchRule(b"isclose", elementwise, b"cc...", packed_isclose, NULL, no_loop())
 
 def call_isclose(self, other, rtol, atol, equal_nan):
     return op_isclose(
@@ -235,9 +235,9 @@ cdef object packed_inplace_nan_to_num(tuple operands):
     return inplace_nan_to_num(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_nan_to_num
-batched_nan_to_num = BatchRule(b"nan_to_num", elementwise, b"c...", packed_nan_to_num, NULL)
+batched_nan_to_num = BatchRule(b"nan_to_num", elementwise, b"c...", packed_nan_to_num, NULL, no_loop())
 cdef BatchRule batched_inplace_nan_to_num
-batched_inplace_nan_to_num = BatchRule(b"nan_to_num_", elementwise, b"w...", packed_inplace_nan_to_num, NULL)
+batched_inplace_nan_to_num = BatchRule(b"nan_to_num_", elementwise, b"w...", packed_inplace_nan_to_num, NULL, no_loop())
 
 def call_nan_to_num(self, nan, posinf, neginf):
     return op_nan_to_num(
@@ -348,9 +348,11 @@ cdef object packed_inplace_nextafter(tuple operands):
     return inplace_nextafter(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_nextafter
-batched_nextafter = BatchRule(b"nextafter", elementwise, b"ee", packed_nextafter, NULL)
+batched_nextafter = BatchRule(b"nextafter", elementwise, b"ee", packed_nextafter, NULL, loop_of_ufunc(NEXTAFTER))
 cdef BatchRule batched_inplace_nextafter
-batched_inplace_nextafter = BatchRule(b"nextafter_", elementwise, b"we", packed_inplace_nextafter, NULL)
+batched_inplace_nextafter = BatchRule(
+    b"nextafter_", elementwise, b"we", packed_inplace_nextafter, NULL, loop_of_ufunc(NEXTAFTER)
+)
 
 def call_nextafter(self, other):
     self = as_tensor_operand(self, "nextafter", "input", 1, other)
@@ -428,7 +430,7 @@ cdef object packed_frexp(tuple operands):
     return op_frexp(<TensorBase>operands[0])
 
 cdef BatchRule batched_frexp
-batched_frexp = BatchRule(b"frexp", elementwise, b"c", packed_frexp, NULL)
+batched_frexp = BatchRule(b"frexp", elementwise, b"c", packed_frexp, NULL, no_loop())
 
 FrexpResult = return_type("frexp", "FrexpResult", ("mantissa", "exponent"), __name__)
 
@@ -537,9 +539,9 @@ cdef object packed_inplace_gcd(tuple operands):
     return inplace_gcd(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_gcd
-batched_gcd = BatchRule(b"gcd", elementwise, b"ee", packed_gcd, NULL)
+batched_gcd = BatchRule(b"gcd", elementwise, b"ee", packed_gcd, NULL, loop_of_ufunc(GCD))
 cdef BatchRule batched_inplace_gcd
-batched_inplace_gcd = BatchRule(b"gcd_", elementwise, b"we", packed_inplace_gcd, NULL)
+batched_inplace_gcd = BatchRule(b"gcd_", elementwise, b"we", packed_inplace_gcd, NULL, loop_of_ufunc(GCD))
 
 def call_gcd(self, other):
     self = as_tensor_operand(self, "gcd", "input", 1, other)
@@ -593,9 +595,9 @@ cdef object packed_inplace_lcm(tuple operands):
     return inplace_lcm(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_lcm
-batched_lcm = BatchRule(b"lcm", elementwise, b"ee", packed_lcm, NULL)
+batched_lcm = BatchRule(b"lcm", elementwise, b"ee", packed_lcm, NULL, loop_of_ufunc(LCM))
 cdef BatchRule batched_inplace_lcm
-batched_inplace_lcm = BatchRule(b"lcm_", elementwise, b"we", packed_inplace_lcm, NULL)
+batched_inplace_lcm = BatchRule(b"lcm_", elementwise, b"we", packed_inplace_lcm, NULL, loop_of_ufunc(LCM))
 
 def call_lcm(self, other):
     self = as_tensor_operand(self, "lcm", "input", 1, other)

@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended,
     finish_inplace, fused_forward, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
-    is_tensor, name_within, Node, number_as_tensor, original_of, plus, prepare_history, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, unpack_number, value_of,
-    wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor, original_of, plus, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
+    unpack, unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -120,7 +120,9 @@ cdef object packed_lgamma_loop(tuple operands):
     return op_lgamma_loop(<TensorBase>operands[0])
 
 cdef BatchRule batched_lgamma_loop
-batched_lgamma_loop = BatchRule(b"lgamma_loop", elementwise, b"e", packed_lgamma_loop, NULL)
+batched_lgamma_loop = BatchRule(
+    b"lgamma_loop", elementwise, b"e", packed_lgamma_loop, NULL, loop_of_kernel(&LGAMMA_LOOP_FORWARD)
+)
 
 def call_lgamma_loop(self):
     self = as_input(self, "lgamma_loop")
@@ -179,7 +181,7 @@ cdef object packed_lgamma_any(tuple operands):
     return op_lgamma_any(<TensorBase>operands[0])
 
 cdef BatchRule batched_lgamma_any
-batched_lgamma_any = BatchRule(b"lgamma_any", elementwise, b"e", packed_lgamma_any, NULL)
+batched_lgamma_any = BatchRule(b"lgamma_any", elementwise, b"e", packed_lgamma_any, NULL, no_loop())
 
 def call_lgamma_any(self):
     self = as_input(self, "lgamma_any")
@@ -259,9 +261,9 @@ cdef object packed_inplace_digamma(tuple operands):
     return inplace_digamma(<TensorBase>operands[0])
 
 cdef BatchRule batched_digamma
-batched_digamma = BatchRule(b"digamma", elementwise, b"e", packed_digamma, NULL)
+batched_digamma = BatchRule(b"digamma", elementwise, b"e", packed_digamma, NULL, no_loop())
 cdef BatchRule batched_inplace_digamma
-batched_inplace_digamma = BatchRule(b"digamma_", elementwise, b"w", packed_inplace_digamma, NULL)
+batched_inplace_digamma = BatchRule(b"digamma_", elementwise, b"w", packed_inplace_digamma, NULL, no_loop())
 
 def call_digamma(self):
     self = as_input(self, "digamma")
@@ -364,9 +366,9 @@ cdef object packed_inplace_polygamma(tuple operands):
     return inplace_polygamma(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_polygamma
-batched_polygamma = BatchRule(b"polygamma", elementwise, b".c", packed_polygamma, NULL)
+batched_polygamma = BatchRule(b"polygamma", elementwise, b".c", packed_polygamma, NULL, no_loop())
 cdef BatchRule batched_inplace_polygamma
-batched_inplace_polygamma = BatchRule(b"polygamma_", elementwise, b".w", packed_inplace_polygamma, NULL)
+batched_inplace_polygamma = BatchRule(b"polygamma_", elementwise, b".w", packed_inplace_polygamma, NULL, no_loop())
 
 def call_polygamma(n, self):
     n = as_int(n, "polygamma", "n", 1)
@@ -470,9 +472,9 @@ cdef object packed_inplace_mvlgamma(tuple operands):
     return inplace_mvlgamma(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_mvlgamma
-batched_mvlgamma = BatchRule(b"mvlgamma", slice_by_slice, b"..", packed_mvlgamma, NULL)
+batched_mvlgamma = BatchRule(b"mvlgamma", slice_by_slice, b"..", packed_mvlgamma, NULL, no_loop())
 cdef BatchRule batched_inplace_mvlgamma
-batched_inplace_mvlgamma = BatchRule(b"mvlgamma_", slice_by_slice, b"..", packed_inplace_mvlgamma, NULL)
+batched_inplace_mvlgamma = BatchRule(b"mvlgamma_", slice_by_slice, b"..", packed_inplace_mvlgamma, NULL, no_loop())
 
 def call_mvlgamma(self, p):
     self = as_input(self, "mvlgamma")
@@ -538,7 +540,7 @@ cdef object packed_half_steps(tuple operands):
     return op_half_steps(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_half_steps
-batched_half_steps = BatchRule(b"half_steps", along_slices, b"b.", packed_half_steps, NULL)
+batched_half_steps = BatchRule(b"half_steps", along_slices, b"b.", packed_half_steps, NULL, no_loop())
 
 def call_half_steps(self, p):
     self = as_input(self, "half_steps")
@@ -602,7 +604,7 @@ cdef object packed_special_gamma(tuple operands):
     return op_special_gamma(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_gamma
-batched_special_gamma = BatchRule(b"special.gamma", elementwise, b"e", packed_special_gamma, NULL)
+batched_special_gamma = BatchRule(b"special.gamma", elementwise, b"e", packed_special_gamma, NULL, no_loop())
 
 def call_special_gamma(self):
     self = as_input(self, "special.gamma")
@@ -703,7 +705,7 @@ cdef object packed_special_beta_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_beta_tensor_tensor
 batched_special_beta_tensor_tensor = BatchRule(
-    b"special.beta", elementwise, b"ee", packed_special_beta_tensor_tensor, NULL
+    b"special.beta", elementwise, b"ee", packed_special_beta_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialBetaTensorScalarBackward0(Node):
@@ -766,7 +768,7 @@ cdef object packed_special_beta_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_beta_tensor_scalar
 batched_special_beta_tensor_scalar = BatchRule(
-    b"special.beta", elementwise, b"e.", packed_special_beta_tensor_scalar, NULL
+    b"special.beta", elementwise, b"e.", packed_special_beta_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialBetaScalarTensorBackward0(Node):
@@ -829,7 +831,7 @@ cdef object packed_special_beta_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_beta_scalar_tensor
 batched_special_beta_scalar_tensor = BatchRule(
-    b"special.beta", elementwise, b".e", packed_special_beta_scalar_tensor, NULL
+    b"special.beta", elementwise, b".e", packed_special_beta_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_beta(self, other):
@@ -923,7 +925,7 @@ cdef object packed_special_betaln_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_betaln_tensor_tensor
 batched_special_betaln_tensor_tensor = BatchRule(
-    b"special.betaln", elementwise, b"ee", packed_special_betaln_tensor_tensor, NULL
+    b"special.betaln", elementwise, b"ee", packed_special_betaln_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialBetalnTensorScalarBackward0(Node):
@@ -978,7 +980,7 @@ cdef object packed_special_betaln_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_betaln_tensor_scalar
 batched_special_betaln_tensor_scalar = BatchRule(
-    b"special.betaln", elementwise, b"e.", packed_special_betaln_tensor_scalar, NULL
+    b"special.betaln", elementwise, b"e.", packed_special_betaln_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialBetalnScalarTensorBackward0(Node):
@@ -1033,7 +1035,7 @@ cdef object packed_special_betaln_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_betaln_scalar_tensor
 batched_special_betaln_scalar_tensor = BatchRule(
-    b"special.betaln", elementwise, b".e", packed_special_betaln_scalar_tensor, NULL
+    b"special.betaln", elementwise, b".e", packed_special_betaln_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_betaln(self, other):
@@ -1134,7 +1136,7 @@ cdef object packed_special_rgamma(tuple operands):
     return op_special_rgamma(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_rgamma
-batched_special_rgamma = BatchRule(b"special.rgamma", elementwise, b"e", packed_special_rgamma, NULL)
+batched_special_rgamma = BatchRule(b"special.rgamma", elementwise, b"e", packed_special_rgamma, NULL, no_loop())
 
 def call_special_rgamma(self):
     self = as_input(self, "special.rgamma")

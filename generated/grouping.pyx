@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, carry_transposed, check_inplace, check_real, connect_2, copy_into, ended, give_out, grad_enabled,
-    gradient, has_tangent_2, item_of, Node, or_zeros, original_of, replayed_tensor, replays, requires_grad_2,
+    gradient, has_tangent_2, item_of, no_loop, Node, or_zeros, original_of, replayed_tensor, replays, requires_grad_2,
     save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -296,7 +296,7 @@ cdef object packed_group_sum(tuple operands):
     )
 
 cdef BatchRule batched_group_sum
-batched_group_sum = BatchRule(b"group_sum", along_slices, b"bdbb.", packed_group_sum, NULL)
+batched_group_sum = BatchRule(b"group_sum", along_slices, b"bdbb.", packed_group_sum, NULL, no_loop())
 
 def call_group_sum(self, dim, index, src, op):
     return op_group_sum(
@@ -402,7 +402,7 @@ cdef object packed_group_prod(tuple operands):
     )
 
 cdef BatchRule batched_group_prod
-batched_group_prod = BatchRule(b"group_prod", along_slices, b"bdbb.", packed_group_prod, NULL)
+batched_group_prod = BatchRule(b"group_prod", along_slices, b"bdbb.", packed_group_prod, NULL, no_loop())
 
 def call_group_prod(self, dim, index, src, op):
     return op_group_prod(
@@ -503,7 +503,7 @@ cdef object packed_group_extreme(tuple operands):
     )
 
 cdef BatchRule batched_group_extreme
-batched_group_extreme = BatchRule(b"group_extreme", along_slices, b"bdbb..", packed_group_extreme, NULL)
+batched_group_extreme = BatchRule(b"group_extreme", along_slices, b"bdbb..", packed_group_extreme, NULL, no_loop())
 
 def call_group_extreme(self, dim, index, src, reduce, op):
     return op_group_extreme(

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_number, as_operand, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, check_real,
     collect_edge, connect_1, connect_2, connect_3, drop_value, elementwise, ended, give_out, gradient, has_tangent_1,
-    has_tangent_2, has_tangent_3, is_tensor, name_within, Node, number_as_tensor, Overloads, plus, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
-    watching, wrap, write_out_docstrings,
+    has_tangent_2, has_tangent_3, is_tensor, name_within, no_loop, Node, number_as_tensor, Overloads, plus,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
@@ -90,7 +90,7 @@ cdef object packed_special_hyp0f1_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_hyp0f1_tensor_tensor
 batched_special_hyp0f1_tensor_tensor = BatchRule(
-    b"special.hyp0f1", elementwise, b"ee", packed_special_hyp0f1_tensor_tensor, NULL
+    b"special.hyp0f1", elementwise, b"ee", packed_special_hyp0f1_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialHyp0f1TensorScalarBackward0(Node):
@@ -127,7 +127,7 @@ cdef object packed_special_hyp0f1_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_hyp0f1_tensor_scalar
 batched_special_hyp0f1_tensor_scalar = BatchRule(
-    b"special.hyp0f1", elementwise, b"e.", packed_special_hyp0f1_tensor_scalar, NULL
+    b"special.hyp0f1", elementwise, b"e.", packed_special_hyp0f1_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialHyp0f1ScalarTensorBackward0(Node):
@@ -180,7 +180,7 @@ cdef object packed_special_hyp0f1_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_hyp0f1_scalar_tensor
 batched_special_hyp0f1_scalar_tensor = BatchRule(
-    b"special.hyp0f1", elementwise, b".e", packed_special_hyp0f1_scalar_tensor, NULL
+    b"special.hyp0f1", elementwise, b".e", packed_special_hyp0f1_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_hyp0f1(v, self):
@@ -292,7 +292,7 @@ cdef object packed_special_hyp1f1(tuple operands):
     return op_special_hyp1f1(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_hyp1f1
-batched_special_hyp1f1 = BatchRule(b"special.hyp1f1", elementwise, b"eee", packed_special_hyp1f1, NULL)
+batched_special_hyp1f1 = BatchRule(b"special.hyp1f1", elementwise, b"eee", packed_special_hyp1f1, NULL, no_loop())
 
 
 # ---- special_hyp1f1.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
@@ -342,7 +342,9 @@ cdef object packed_special_hyp1f1_numbers(tuple operands):
     return op_special_hyp1f1_numbers(operands[0], operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_hyp1f1_numbers
-batched_special_hyp1f1_numbers = BatchRule(b"special.hyp1f1", elementwise, b"..c", packed_special_hyp1f1_numbers, NULL)
+batched_special_hyp1f1_numbers = BatchRule(
+    b"special.hyp1f1", elementwise, b"..c", packed_special_hyp1f1_numbers, NULL, no_loop()
+)
 
 def call_special_hyp1f1(a, b, self):
     a = as_tensor_operand(a, "special.hyp1f1", "a", 1, b)
@@ -487,7 +489,7 @@ cdef object packed_special_hyp2f1(tuple operands):
     )
 
 cdef BatchRule batched_special_hyp2f1
-batched_special_hyp2f1 = BatchRule(b"special.hyp2f1", elementwise, b"eeee", packed_special_hyp2f1, NULL)
+batched_special_hyp2f1 = BatchRule(b"special.hyp2f1", elementwise, b"eeee", packed_special_hyp2f1, NULL, no_loop())
 
 
 # ---- special_hyp2f1.numbers(Scalar a, Scalar b, Scalar c, Tensor self) -> Tensor
@@ -542,7 +544,9 @@ cdef object packed_special_hyp2f1_numbers(tuple operands):
     return op_special_hyp2f1_numbers(operands[0], operands[1], operands[2], <TensorBase>operands[3])
 
 cdef BatchRule batched_special_hyp2f1_numbers
-batched_special_hyp2f1_numbers = BatchRule(b"special.hyp2f1", elementwise, b"...c", packed_special_hyp2f1_numbers, NULL)
+batched_special_hyp2f1_numbers = BatchRule(
+    b"special.hyp2f1", elementwise, b"...c", packed_special_hyp2f1_numbers, NULL, no_loop()
+)
 
 def call_special_hyp2f1(a, b, c, self):
     a = as_tensor_operand(a, "special.hyp2f1", "a", 1, b)

@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, as_int, as_number, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, check_inplace, check_real, connect_1, connect_2, connect_3, copy_into, device_of, drop_value,
     dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
-    is_tensor, name_within, Node, number_as_tensor, original_of, Overloads, plus, prepare_history, replayed_tensor,
-    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number,
-    value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    is_tensor, name_within, no_loop, Node, number_as_tensor, original_of, Overloads, plus, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -128,9 +128,9 @@ cdef object packed_inplace_igamma(tuple operands):
     return inplace_igamma(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_igamma
-batched_igamma = BatchRule(b"igamma", elementwise, b"ee", packed_igamma, NULL)
+batched_igamma = BatchRule(b"igamma", elementwise, b"ee", packed_igamma, NULL, no_loop())
 cdef BatchRule batched_inplace_igamma
-batched_inplace_igamma = BatchRule(b"igamma_", elementwise, b"we", packed_inplace_igamma, NULL)
+batched_inplace_igamma = BatchRule(b"igamma_", elementwise, b"we", packed_inplace_igamma, NULL, no_loop())
 
 def call_igamma(self, other):
     self = as_tensor_operand(self, "igamma", "input", 1, other)
@@ -244,9 +244,9 @@ cdef object packed_inplace_igammac(tuple operands):
     return inplace_igammac(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_igammac
-batched_igammac = BatchRule(b"igammac", elementwise, b"ee", packed_igammac, NULL)
+batched_igammac = BatchRule(b"igammac", elementwise, b"ee", packed_igammac, NULL, no_loop())
 cdef BatchRule batched_inplace_igammac
-batched_inplace_igammac = BatchRule(b"igammac_", elementwise, b"we", packed_inplace_igammac, NULL)
+batched_inplace_igammac = BatchRule(b"igammac_", elementwise, b"we", packed_inplace_igammac, NULL, no_loop())
 
 def call_igammac(self, other):
     self = as_tensor_operand(self, "igammac", "input", 1, other)
@@ -373,7 +373,9 @@ cdef object packed_special_gammaincinv(tuple operands):
     return op_special_gammaincinv(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_gammaincinv
-batched_special_gammaincinv = BatchRule(b"special.gammaincinv", elementwise, b"ee", packed_special_gammaincinv, NULL)
+batched_special_gammaincinv = BatchRule(
+    b"special.gammaincinv", elementwise, b"ee", packed_special_gammaincinv, NULL, no_loop()
+)
 
 def call_special_gammaincinv(self, other):
     self = as_tensor_operand(self, "special.gammaincinv", "input", 1, other)
@@ -495,7 +497,9 @@ cdef object packed_special_gammainccinv(tuple operands):
     return op_special_gammainccinv(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_gammainccinv
-batched_special_gammainccinv = BatchRule(b"special.gammainccinv", elementwise, b"ee", packed_special_gammainccinv, NULL)
+batched_special_gammainccinv = BatchRule(
+    b"special.gammainccinv", elementwise, b"ee", packed_special_gammainccinv, NULL, no_loop()
+)
 
 def call_special_gammainccinv(self, other):
     self = as_tensor_operand(self, "special.gammainccinv", "input", 1, other)
@@ -595,7 +599,7 @@ cdef object packed_gammainc_order(tuple operands):
     return op_gammainc_order(operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_gammainc_order
-batched_gammainc_order = BatchRule(b"gammainc_order", elementwise, b".cc", packed_gammainc_order, NULL)
+batched_gammainc_order = BatchRule(b"gammainc_order", elementwise, b".cc", packed_gammainc_order, NULL, no_loop())
 
 def call_gammainc_order(n, self, other):
     n = as_int(n, "gammainc_order", "n", 1)
@@ -723,7 +727,7 @@ cdef object packed_gamma_density(tuple operands):
     return op_gamma_density(operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_gamma_density
-batched_gamma_density = BatchRule(b"gamma_density", elementwise, b".cc", packed_gamma_density, NULL)
+batched_gamma_density = BatchRule(b"gamma_density", elementwise, b".cc", packed_gamma_density, NULL, no_loop())
 
 def call_gamma_density(n, self, other):
     n = as_int(n, "gamma_density", "n", 1)
@@ -823,7 +827,7 @@ cdef object packed_special_betainc(tuple operands):
     return op_special_betainc(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_betainc
-batched_special_betainc = BatchRule(b"special.betainc", elementwise, b"eee", packed_special_betainc, NULL)
+batched_special_betainc = BatchRule(b"special.betainc", elementwise, b"eee", packed_special_betainc, NULL, no_loop())
 
 
 # ---- special_betainc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
@@ -956,7 +960,7 @@ cdef object packed_special_betaincc(tuple operands):
     return op_special_betaincc(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_betaincc
-batched_special_betaincc = BatchRule(b"special.betaincc", elementwise, b"eee", packed_special_betaincc, NULL)
+batched_special_betaincc = BatchRule(b"special.betaincc", elementwise, b"eee", packed_special_betaincc, NULL, no_loop())
 
 
 # ---- special_betaincc.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
@@ -1165,7 +1169,9 @@ cdef object packed_special_betaincinv(tuple operands):
     return op_special_betaincinv(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_betaincinv
-batched_special_betaincinv = BatchRule(b"special.betaincinv", elementwise, b"eee", packed_special_betaincinv, NULL)
+batched_special_betaincinv = BatchRule(
+    b"special.betaincinv", elementwise, b"eee", packed_special_betaincinv, NULL, no_loop()
+)
 
 
 # ---- special_betaincinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
@@ -1376,7 +1382,9 @@ cdef object packed_special_betainccinv(tuple operands):
     return op_special_betainccinv(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_special_betainccinv
-batched_special_betainccinv = BatchRule(b"special.betainccinv", elementwise, b"eee", packed_special_betainccinv, NULL)
+batched_special_betainccinv = BatchRule(
+    b"special.betainccinv", elementwise, b"eee", packed_special_betainccinv, NULL, no_loop()
+)
 
 
 # ---- special_betainccinv.numbers(Scalar a, Scalar b, Tensor self) -> Tensor
@@ -1616,7 +1624,7 @@ cdef object packed_special_stdtr(tuple operands):
     return op_special_stdtr(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_stdtr
-batched_special_stdtr = BatchRule(b"special.stdtr", elementwise, b"ee", packed_special_stdtr, NULL)
+batched_special_stdtr = BatchRule(b"special.stdtr", elementwise, b"ee", packed_special_stdtr, NULL, no_loop())
 
 def call_special_stdtr(df, self):
     df = as_tensor_operand(df, "special.stdtr", "df", 1, self)
@@ -1841,7 +1849,7 @@ cdef object packed_special_stdtrit(tuple operands):
     return op_special_stdtrit(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_special_stdtrit
-batched_special_stdtrit = BatchRule(b"special.stdtrit", elementwise, b"ee", packed_special_stdtrit, NULL)
+batched_special_stdtrit = BatchRule(b"special.stdtrit", elementwise, b"ee", packed_special_stdtrit, NULL, no_loop())
 
 def call_special_stdtrit(df, self):
     df = as_tensor_operand(df, "special.stdtrit", "df", 1, self)
@@ -1966,7 +1974,7 @@ cdef object packed_betainc_order(tuple operands):
     )
 
 cdef BatchRule batched_betainc_order
-batched_betainc_order = BatchRule(b"betainc_order", elementwise, b"..ccc", packed_betainc_order, NULL)
+batched_betainc_order = BatchRule(b"betainc_order", elementwise, b"..ccc", packed_betainc_order, NULL, no_loop())
 
 def call_betainc_order(n, m, a, b, self):
     n = as_int(n, "betainc_order", "n", 1)
@@ -2157,7 +2165,7 @@ cdef object packed_beta_density(tuple operands):
     )
 
 cdef BatchRule batched_beta_density
-batched_beta_density = BatchRule(b"beta_density", elementwise, b"..ccc", packed_beta_density, NULL)
+batched_beta_density = BatchRule(b"beta_density", elementwise, b"..ccc", packed_beta_density, NULL, no_loop())
 
 def call_beta_density(n, m, a, b, self):
     n = as_int(n, "beta_density", "n", 1)
@@ -2260,7 +2268,7 @@ cdef object packed_special_zeta_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_zeta_tensor_tensor
 batched_special_zeta_tensor_tensor = BatchRule(
-    b"special.zeta", elementwise, b"ee", packed_special_zeta_tensor_tensor, NULL
+    b"special.zeta", elementwise, b"ee", packed_special_zeta_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialZetaTensorScalarBackward0(Node):
@@ -2297,7 +2305,7 @@ cdef object packed_special_zeta_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_zeta_tensor_scalar
 batched_special_zeta_tensor_scalar = BatchRule(
-    b"special.zeta", elementwise, b"e.", packed_special_zeta_tensor_scalar, NULL
+    b"special.zeta", elementwise, b"e.", packed_special_zeta_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialZetaScalarTensorBackward0(Node):
@@ -2350,7 +2358,7 @@ cdef object packed_special_zeta_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_zeta_scalar_tensor
 batched_special_zeta_scalar_tensor = BatchRule(
-    b"special.zeta", elementwise, b".e", packed_special_zeta_scalar_tensor, NULL
+    b"special.zeta", elementwise, b".e", packed_special_zeta_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_zeta(self, other):

@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_int, as_int_tuple, as_operand, as_tensor_operand,
     as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace, connect_1,
     connect_2, copy_into, copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
-    IS_VIEW, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_object, saved_object, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    IS_VIEW, no_loop, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_object, saved_object, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.copy cimport op_clone_by_rows
@@ -60,7 +60,7 @@ cdef object packed_basic_index(tuple operands):
     return op_basic_index(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_basic_index
-batched_basic_index = BatchRule(b"basic_index", by_indexing, b"..", packed_basic_index, NULL)
+batched_basic_index = BatchRule(b"basic_index", by_indexing, b"..", packed_basic_index, NULL, no_loop())
 
 cdef object call_basic_index(self, index):
     return op_basic_index(as_input(self, "basic_index"), index)
@@ -124,7 +124,7 @@ cdef object packed_basic_index_backward(tuple operands):
 
 cdef BatchRule batched_basic_index_backward
 batched_basic_index_backward = BatchRule(
-    b"basic_index_backward", by_indexing, b"...", packed_basic_index_backward, NULL
+    b"basic_index_backward", by_indexing, b"...", packed_basic_index_backward, NULL, no_loop()
 )
 
 cdef object call_basic_index_backward(self, shape, index):
@@ -189,7 +189,7 @@ cdef object packed_index(tuple operands):
     return op_index(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_index
-batched_index = BatchRule(b"index", by_indexing, b"..", packed_index, NULL)
+batched_index = BatchRule(b"index", by_indexing, b"..", packed_index, NULL, no_loop())
 
 cdef object call_index(self, index):
     return op_index(as_input(self, "index"), index)
@@ -248,7 +248,7 @@ cdef object packed_index_backward(tuple operands):
     return op_index_backward(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_index_backward
-batched_index_backward = BatchRule(b"index_backward", by_indexing, b"...", packed_index_backward, NULL)
+batched_index_backward = BatchRule(b"index_backward", by_indexing, b"...", packed_index_backward, NULL, no_loop())
 
 cdef object call_index_backward(self, shape, index):
     return op_index_backward(as_input(self, "index_backward"), as_int_tuple(shape, "index_backward", "shape", 2), index)
@@ -343,9 +343,11 @@ cdef object packed_inplace_index_put_tensor(tuple operands):
     return inplace_index_put_tensor(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_index_put_tensor
-batched_index_put_tensor = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_tensor, NULL)
+batched_index_put_tensor = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_tensor, NULL, no_loop())
 cdef BatchRule batched_inplace_index_put_tensor
-batched_inplace_index_put_tensor = BatchRule(b"index_put_", by_indexing, b"....", packed_inplace_index_put_tensor, NULL)
+batched_inplace_index_put_tensor = BatchRule(
+    b"index_put_", by_indexing, b"....", packed_inplace_index_put_tensor, NULL, no_loop()
+)
 
 cdef class IndexPutScalarBackward0(Node):
     """Backward of ``index_put(Tensor self, object indices, Scalar values, bool accumulate=False) -> Tensor``."""
@@ -409,9 +411,11 @@ cdef object packed_inplace_index_put_scalar(tuple operands):
     return inplace_index_put_scalar(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_index_put_scalar
-batched_index_put_scalar = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_scalar, NULL)
+batched_index_put_scalar = BatchRule(b"index_put", by_indexing, b"....", packed_index_put_scalar, NULL, no_loop())
 cdef BatchRule batched_inplace_index_put_scalar
-batched_inplace_index_put_scalar = BatchRule(b"index_put_", by_indexing, b"....", packed_inplace_index_put_scalar, NULL)
+batched_inplace_index_put_scalar = BatchRule(
+    b"index_put_", by_indexing, b"....", packed_inplace_index_put_scalar, NULL, no_loop()
+)
 
 cdef object call_index_put(self, indices, values, accumulate):
     self = as_tensor_operand(self, "index_put", "input", 1, values)
@@ -494,7 +498,7 @@ cdef object packed_select(tuple operands):
     return op_select(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_select
-batched_select = BatchRule(b"select", along_slices, b"bd.", packed_select, NULL)
+batched_select = BatchRule(b"select", along_slices, b"bd.", packed_select, NULL, no_loop())
 
 cdef object call_select(self, dim, index):
     return op_select(
@@ -598,7 +602,7 @@ cdef object packed_narrow(tuple operands):
     return op_narrow(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_narrow
-batched_narrow = BatchRule(b"narrow", along_slices, b"bd..", packed_narrow, NULL)
+batched_narrow = BatchRule(b"narrow", along_slices, b"bd..", packed_narrow, NULL, no_loop())
 
 cdef object call_narrow(self, dim, start, length):
     return op_narrow(

@@ -7,9 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_int, as_operand, as_tensor_operand, BatchRule,
     begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_real, connect_1, connect_2, drop_value,
     elementwise, ended, fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
-    name_within, Node, number_as_tensor, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names,
-    TensorBase, unpack, unpack_number, value_of, wants, watching, wrap, write_out_docstrings,
+    loop_of_kernel, name_within, no_loop, Node, number_as_tensor, plus, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.activation cimport op_sigmoid
@@ -102,7 +103,9 @@ cdef object packed_special_entr(tuple operands):
     return op_special_entr(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_entr
-batched_special_entr = BatchRule(b"special.entr", elementwise, b"e", packed_special_entr, NULL)
+batched_special_entr = BatchRule(
+    b"special.entr", elementwise, b"e", packed_special_entr, NULL, loop_of_kernel(&SPECIAL_ENTR_FORWARD)
+)
 
 def call_special_entr(self):
     self = as_input(self, "special.entr")
@@ -194,7 +197,7 @@ cdef object packed_special_xlog1py_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_xlog1py_tensor_tensor
 batched_special_xlog1py_tensor_tensor = BatchRule(
-    b"special.xlog1py", elementwise, b"ee", packed_special_xlog1py_tensor_tensor, NULL
+    b"special.xlog1py", elementwise, b"ee", packed_special_xlog1py_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialXlog1pyTensorScalarBackward0(Node):
@@ -255,7 +258,7 @@ cdef object packed_special_xlog1py_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_xlog1py_tensor_scalar
 batched_special_xlog1py_tensor_scalar = BatchRule(
-    b"special.xlog1py", elementwise, b"e.", packed_special_xlog1py_tensor_scalar, NULL
+    b"special.xlog1py", elementwise, b"e.", packed_special_xlog1py_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialXlog1pyScalarTensorBackward0(Node):
@@ -306,7 +309,7 @@ cdef object packed_special_xlog1py_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_xlog1py_scalar_tensor
 batched_special_xlog1py_scalar_tensor = BatchRule(
-    b"special.xlog1py", elementwise, b".e", packed_special_xlog1py_scalar_tensor, NULL
+    b"special.xlog1py", elementwise, b".e", packed_special_xlog1py_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_xlog1py(self, other):
@@ -402,7 +405,7 @@ cdef object packed_special_rel_entr_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_rel_entr_tensor_tensor
 batched_special_rel_entr_tensor_tensor = BatchRule(
-    b"special.rel_entr", elementwise, b"ee", packed_special_rel_entr_tensor_tensor, NULL
+    b"special.rel_entr", elementwise, b"ee", packed_special_rel_entr_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialRelEntrTensorScalarBackward0(Node):
@@ -455,7 +458,7 @@ cdef object packed_special_rel_entr_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_rel_entr_tensor_scalar
 batched_special_rel_entr_tensor_scalar = BatchRule(
-    b"special.rel_entr", elementwise, b"e.", packed_special_rel_entr_tensor_scalar, NULL
+    b"special.rel_entr", elementwise, b"e.", packed_special_rel_entr_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialRelEntrScalarTensorBackward0(Node):
@@ -506,7 +509,7 @@ cdef object packed_special_rel_entr_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_rel_entr_scalar_tensor
 batched_special_rel_entr_scalar_tensor = BatchRule(
-    b"special.rel_entr", elementwise, b".e", packed_special_rel_entr_scalar_tensor, NULL
+    b"special.rel_entr", elementwise, b".e", packed_special_rel_entr_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_rel_entr(self, other):
@@ -597,7 +600,7 @@ cdef object packed_special_kl_div_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_kl_div_tensor_tensor
 batched_special_kl_div_tensor_tensor = BatchRule(
-    b"special.kl_div", elementwise, b"ee", packed_special_kl_div_tensor_tensor, NULL
+    b"special.kl_div", elementwise, b"ee", packed_special_kl_div_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialKlDivTensorScalarBackward0(Node):
@@ -648,7 +651,7 @@ cdef object packed_special_kl_div_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_kl_div_tensor_scalar
 batched_special_kl_div_tensor_scalar = BatchRule(
-    b"special.kl_div", elementwise, b"e.", packed_special_kl_div_tensor_scalar, NULL
+    b"special.kl_div", elementwise, b"e.", packed_special_kl_div_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialKlDivScalarTensorBackward0(Node):
@@ -699,7 +702,7 @@ cdef object packed_special_kl_div_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_kl_div_scalar_tensor
 batched_special_kl_div_scalar_tensor = BatchRule(
-    b"special.kl_div", elementwise, b".e", packed_special_kl_div_scalar_tensor, NULL
+    b"special.kl_div", elementwise, b".e", packed_special_kl_div_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_kl_div(self, other):
@@ -773,7 +776,9 @@ cdef object packed_special_log_expit(tuple operands):
     return op_special_log_expit(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_log_expit
-batched_special_log_expit = BatchRule(b"special.log_expit", elementwise, b"e", packed_special_log_expit, NULL)
+batched_special_log_expit = BatchRule(
+    b"special.log_expit", elementwise, b"e", packed_special_log_expit, NULL, no_loop()
+)
 
 def call_special_log_expit(self):
     self = as_input(self, "special.log_expit")
@@ -839,7 +844,7 @@ cdef object packed_special_lambertw(tuple operands):
     return op_special_lambertw(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_special_lambertw
-batched_special_lambertw = BatchRule(b"special.lambertw", elementwise, b"c.", packed_special_lambertw, NULL)
+batched_special_lambertw = BatchRule(b"special.lambertw", elementwise, b"c.", packed_special_lambertw, NULL, no_loop())
 
 def call_special_lambertw(self, k):
     return op_special_lambertw(as_input(self, "special.lambertw"), as_int(k, "special.lambertw", "k", 2))
@@ -902,7 +907,9 @@ cdef object packed_special_wrightomega(tuple operands):
     return op_special_wrightomega(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_wrightomega
-batched_special_wrightomega = BatchRule(b"special.wrightomega", elementwise, b"e", packed_special_wrightomega, NULL)
+batched_special_wrightomega = BatchRule(
+    b"special.wrightomega", elementwise, b"e", packed_special_wrightomega, NULL, no_loop()
+)
 
 def call_special_wrightomega(self):
     self = as_input(self, "special.wrightomega")
@@ -964,7 +971,7 @@ cdef object packed_special_exprel(tuple operands):
     return op_special_exprel(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_exprel
-batched_special_exprel = BatchRule(b"special.exprel", elementwise, b"e", packed_special_exprel, NULL)
+batched_special_exprel = BatchRule(b"special.exprel", elementwise, b"e", packed_special_exprel, NULL, no_loop())
 
 def call_special_exprel(self):
     self = as_input(self, "special.exprel")
@@ -1029,7 +1036,7 @@ cdef object packed_exprel_order(tuple operands):
     return op_exprel_order(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_exprel_order
-batched_exprel_order = BatchRule(b"exprel_order", elementwise, b".c", packed_exprel_order, NULL)
+batched_exprel_order = BatchRule(b"exprel_order", elementwise, b".c", packed_exprel_order, NULL, no_loop())
 
 def call_exprel_order(n, self):
     n = as_int(n, "exprel_order", "n", 1)
@@ -1093,7 +1100,7 @@ cdef object packed_log_ratio_order(tuple operands):
     return op_log_ratio_order(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_log_ratio_order
-batched_log_ratio_order = BatchRule(b"log_ratio_order", elementwise, b".c", packed_log_ratio_order, NULL)
+batched_log_ratio_order = BatchRule(b"log_ratio_order", elementwise, b".c", packed_log_ratio_order, NULL, no_loop())
 
 def call_log_ratio_order(n, self):
     n = as_int(n, "log_ratio_order", "n", 1)
@@ -1208,7 +1215,7 @@ cdef object packed_special_boxcox_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_boxcox_tensor_tensor
 batched_special_boxcox_tensor_tensor = BatchRule(
-    b"special.boxcox", elementwise, b"ee", packed_special_boxcox_tensor_tensor, NULL
+    b"special.boxcox", elementwise, b"ee", packed_special_boxcox_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialBoxcoxTensorScalarBackward0(Node):
@@ -1259,7 +1266,7 @@ cdef object packed_special_boxcox_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_boxcox_tensor_scalar
 batched_special_boxcox_tensor_scalar = BatchRule(
-    b"special.boxcox", elementwise, b"e.", packed_special_boxcox_tensor_scalar, NULL
+    b"special.boxcox", elementwise, b"e.", packed_special_boxcox_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialBoxcoxScalarTensorBackward0(Node):
@@ -1339,7 +1346,7 @@ cdef object packed_special_boxcox_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_boxcox_scalar_tensor
 batched_special_boxcox_scalar_tensor = BatchRule(
-    b"special.boxcox", elementwise, b".e", packed_special_boxcox_scalar_tensor, NULL
+    b"special.boxcox", elementwise, b".e", packed_special_boxcox_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_boxcox(self, lmbda):
@@ -1466,7 +1473,7 @@ cdef object packed_special_boxcox1p_tensor(tuple operands):
 
 cdef BatchRule batched_special_boxcox1p_tensor
 batched_special_boxcox1p_tensor = BatchRule(
-    b"special.boxcox1p", elementwise, b"ee", packed_special_boxcox1p_tensor, NULL
+    b"special.boxcox1p", elementwise, b"ee", packed_special_boxcox1p_tensor, NULL, no_loop()
 )
 
 cdef class SpecialBoxcox1pScalarBackward0(Node):
@@ -1517,7 +1524,7 @@ cdef object packed_special_boxcox1p_scalar(tuple operands):
 
 cdef BatchRule batched_special_boxcox1p_scalar
 batched_special_boxcox1p_scalar = BatchRule(
-    b"special.boxcox1p", elementwise, b"e.", packed_special_boxcox1p_scalar, NULL
+    b"special.boxcox1p", elementwise, b"e.", packed_special_boxcox1p_scalar, NULL, no_loop()
 )
 
 def call_special_boxcox1p(self, lmbda):
@@ -1636,7 +1643,7 @@ cdef object packed_special_inv_boxcox_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox_tensor_tensor
 batched_special_inv_boxcox_tensor_tensor = BatchRule(
-    b"special.inv_boxcox", elementwise, b"ee", packed_special_inv_boxcox_tensor_tensor, NULL
+    b"special.inv_boxcox", elementwise, b"ee", packed_special_inv_boxcox_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialInvBoxcoxTensorScalarBackward0(Node):
@@ -1687,7 +1694,7 @@ cdef object packed_special_inv_boxcox_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox_tensor_scalar
 batched_special_inv_boxcox_tensor_scalar = BatchRule(
-    b"special.inv_boxcox", elementwise, b"e.", packed_special_inv_boxcox_tensor_scalar, NULL
+    b"special.inv_boxcox", elementwise, b"e.", packed_special_inv_boxcox_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialInvBoxcoxScalarTensorBackward0(Node):
@@ -1759,7 +1766,7 @@ cdef object packed_special_inv_boxcox_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox_scalar_tensor
 batched_special_inv_boxcox_scalar_tensor = BatchRule(
-    b"special.inv_boxcox", elementwise, b".e", packed_special_inv_boxcox_scalar_tensor, NULL
+    b"special.inv_boxcox", elementwise, b".e", packed_special_inv_boxcox_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_inv_boxcox(self, lmbda):
@@ -1881,7 +1888,7 @@ cdef object packed_special_inv_boxcox1p_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox1p_tensor_tensor
 batched_special_inv_boxcox1p_tensor_tensor = BatchRule(
-    b"special.inv_boxcox1p", elementwise, b"ee", packed_special_inv_boxcox1p_tensor_tensor, NULL
+    b"special.inv_boxcox1p", elementwise, b"ee", packed_special_inv_boxcox1p_tensor_tensor, NULL, no_loop()
 )
 
 cdef class SpecialInvBoxcox1pTensorScalarBackward0(Node):
@@ -1932,7 +1939,7 @@ cdef object packed_special_inv_boxcox1p_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox1p_tensor_scalar
 batched_special_inv_boxcox1p_tensor_scalar = BatchRule(
-    b"special.inv_boxcox1p", elementwise, b"e.", packed_special_inv_boxcox1p_tensor_scalar, NULL
+    b"special.inv_boxcox1p", elementwise, b"e.", packed_special_inv_boxcox1p_tensor_scalar, NULL, no_loop()
 )
 
 cdef class SpecialInvBoxcox1pScalarTensorBackward0(Node):
@@ -2004,7 +2011,7 @@ cdef object packed_special_inv_boxcox1p_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_inv_boxcox1p_scalar_tensor
 batched_special_inv_boxcox1p_scalar_tensor = BatchRule(
-    b"special.inv_boxcox1p", elementwise, b".e", packed_special_inv_boxcox1p_scalar_tensor, NULL
+    b"special.inv_boxcox1p", elementwise, b".e", packed_special_inv_boxcox1p_scalar_tensor, NULL, no_loop()
 )
 
 def call_special_inv_boxcox1p(self, lmbda):
@@ -2078,7 +2085,7 @@ cdef object packed_special_exp10(tuple operands):
     return op_special_exp10(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_exp10
-batched_special_exp10 = BatchRule(b"special.exp10", elementwise, b"e", packed_special_exp10, NULL)
+batched_special_exp10 = BatchRule(b"special.exp10", elementwise, b"e", packed_special_exp10, NULL, no_loop())
 
 def call_special_exp10(self):
     self = as_input(self, "special.exp10")
@@ -2140,7 +2147,7 @@ cdef object packed_special_cosm1(tuple operands):
     return op_special_cosm1(<TensorBase>operands[0])
 
 cdef BatchRule batched_special_cosm1
-batched_special_cosm1 = BatchRule(b"special.cosm1", elementwise, b"e", packed_special_cosm1, NULL)
+batched_special_cosm1 = BatchRule(b"special.cosm1", elementwise, b"e", packed_special_cosm1, NULL, no_loop())
 
 def call_special_cosm1(self):
     self = as_input(self, "special.cosm1")

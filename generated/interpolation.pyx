@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_transposed, check_no_gradient,
-    check_real, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, Node, of_cores, replayed_tensor, replays,
-    requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    check_real, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, no_loop, Node, of_cores, replayed_tensor,
+    replays, requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
@@ -82,7 +82,7 @@ cdef object packed_sampled(tuple operands):
     return op_sampled(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_sampled
-batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL)
+batched_sampled = BatchRule(b"sampled", of_cores, b"222", packed_sampled, NULL, no_loop())
 
 def call_sampled(self, weight, places):
     self = as_tensor_operand(self, "sampled", "input", 1, weight)
@@ -173,7 +173,7 @@ cdef object packed_spread_samples(tuple operands):
     return op_spread_samples(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_spread_samples
-batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL)
+batched_spread_samples = BatchRule(b"spread_samples", of_cores, b"222.", packed_spread_samples, NULL, no_loop())
 
 def call_spread_samples(self, weight, places, size):
     self = as_tensor_operand(self, "spread_samples", "input", 1, weight)
@@ -274,7 +274,7 @@ cdef object packed_weigh_samples(tuple operands):
     return op_weigh_samples(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_weigh_samples
-batched_weigh_samples = BatchRule(b"weigh_samples", of_cores, b"222", packed_weigh_samples, NULL)
+batched_weigh_samples = BatchRule(b"weigh_samples", of_cores, b"222", packed_weigh_samples, NULL, no_loop())
 
 def call_weigh_samples(self, image, places):
     self = as_tensor_operand(self, "weigh_samples", "input", 1, image)

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_of, as_dim, as_dim_tuple, as_input, as_int, as_int_tuple, as_tensor_list,
     as_view_list, BatchRule, begin_op, begin_replaceable_op, carry_tangents, collect_edge_list, connect_1, copies_of,
-    dtype_of, end_op, ended, give_out, gradient, has_tangent_1, has_tangent_list, Node, Overloads, replayed_arrays,
-    replayed_tensor, replays, requires_grad_1, requires_grad_list, saved_value, set_grad_input, set_grad_inputs,
-    set_history, set_history_list, set_value, shape_of, shapes_of, take_second_names, TensorBase, value_of, watching,
-    wrap, write_out_docstrings,
+    dtype_of, end_op, ended, give_out, gradient, has_tangent_1, has_tangent_list, no_loop, Node, Overloads,
+    replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_list, saved_value, set_grad_input,
+    set_grad_inputs, set_history, set_history_list, set_value, shape_of, shapes_of, take_second_names, TensorBase,
+    value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport cat_backward, filled_parts, filled_slices
@@ -60,7 +60,7 @@ cdef object packed_cat(tuple operands):
     return op_cat(<list>operands[0], operands[1])
 
 cdef BatchRule batched_cat
-batched_cat = BatchRule(b"cat", along_slices, b"bd", packed_cat, NULL)
+batched_cat = BatchRule(b"cat", along_slices, b"bd", packed_cat, NULL, no_loop())
 
 cdef object call_cat(tensors, dim):
     return op_cat(as_tensor_list(tensors, "cat", "tensors", 1), as_int(dim, "cat", "dim", 2))
@@ -122,7 +122,7 @@ cdef object packed_stack(tuple operands):
     return op_stack(<list>operands[0], operands[1])
 
 cdef BatchRule batched_stack
-batched_stack = BatchRule(b"stack", along_slices, b"bi", packed_stack, NULL)
+batched_stack = BatchRule(b"stack", along_slices, b"bi", packed_stack, NULL, no_loop())
 
 cdef object call_stack(tensors, dim):
     return op_stack(as_tensor_list(tensors, "stack", "tensors", 1), as_int(dim, "stack", "dim", 2))
@@ -196,7 +196,7 @@ cdef object packed_split(tuple operands):
     return op_split(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_split
-batched_split = BatchRule(b"split", along_slices, b"b.d", packed_split, NULL)
+batched_split = BatchRule(b"split", along_slices, b"b.d", packed_split, NULL, no_loop())
 
 
 # ---- split.sizes(Tensor(a) self, int[] split_size, dim dim=0) -> Tensor(a)[]
@@ -246,7 +246,7 @@ cdef object packed_split_sizes(tuple operands):
     return op_split_sizes(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_split_sizes
-batched_split_sizes = BatchRule(b"split", along_slices, b"b.d", packed_split_sizes, NULL)
+batched_split_sizes = BatchRule(b"split", along_slices, b"b.d", packed_split_sizes, NULL, no_loop())
 
 cdef object call_split(self, split_size, dim):
     return tuple(
@@ -428,7 +428,7 @@ cdef object packed_unbind(tuple operands):
     return op_unbind(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_unbind
-batched_unbind = BatchRule(b"unbind", along_slices, b"bd", packed_unbind, NULL)
+batched_unbind = BatchRule(b"unbind", along_slices, b"bd", packed_unbind, NULL, no_loop())
 
 cdef object call_unbind(self, dim):
     return tuple(op_unbind(as_input(self, "unbind"), as_dim(dim, "unbind", "dim", 2, self)))
@@ -509,7 +509,7 @@ cdef object packed_flip(tuple operands):
     return op_flip(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_flip
-batched_flip = BatchRule(b"flip", along_slices, b"bF", packed_flip, NULL)
+batched_flip = BatchRule(b"flip", along_slices, b"bF", packed_flip, NULL, no_loop())
 
 cdef object call_flip(self, dims):
     return op_flip(as_input(self, "flip"), as_dim_tuple(dims, "flip", "dims", 2, self))

@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, carry_tangents, carry_transposed, connect_1, connect_2, dtype_of, end_op, ended, give_out,
-    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores,
+    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores,
     replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, save_output,
     saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
     take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_out_docstrings,
@@ -178,7 +178,7 @@ cdef object packed_least_squares(tuple operands):
     return op_least_squares(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_least_squares
-batched_least_squares = BatchRule(b"least_squares", of_cores, b"22..", packed_least_squares, NULL)
+batched_least_squares = BatchRule(b"least_squares", of_cores, b"22..", packed_least_squares, NULL, no_loop())
 
 LeastSquaresResult = return_type(
     "least_squares", "LeastSquaresResult", ("solution", "rank", "singular_values"), __name__
@@ -334,7 +334,9 @@ cdef object packed_reflection_vectors(tuple operands):
     return op_reflection_vectors(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_reflection_vectors
-batched_reflection_vectors = BatchRule(b"reflection_vectors", of_cores, b"21.", packed_reflection_vectors, NULL)
+batched_reflection_vectors = BatchRule(
+    b"reflection_vectors", of_cores, b"21.", packed_reflection_vectors, NULL, no_loop()
+)
 
 def call_reflection_vectors(self, tau, op):
     return op_reflection_vectors(

@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
     begin_replaceable_op, by_parts, carry_tangents, connect_2, connect_3, dtype_of, ended, give_out, gradient,
-    has_tangent_2, has_tangent_3, ndim_of, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
+    has_tangent_2, has_tangent_3, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
     requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, spread,
     take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -102,7 +102,7 @@ cdef object packed_matmul(tuple operands):
     return op_matmul(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_matmul
-batched_matmul = BatchRule(b"matmul", of_cores, b"<>", packed_matmul, NULL)
+batched_matmul = BatchRule(b"matmul", of_cores, b"<>", packed_matmul, NULL, no_loop())
 
 cdef object call_matmul(self, other):
     return op_matmul(
@@ -187,7 +187,7 @@ cdef object parts_of_mm(tuple operands):
     return op_matmul(self, mat2)
 
 cdef BatchRule batched_mm
-batched_mm = BatchRule(b"mm", by_parts, b"..", packed_mm, parts_of_mm)
+batched_mm = BatchRule(b"mm", by_parts, b"..", packed_mm, parts_of_mm, no_loop())
 
 cdef object call_mm(self, mat2):
     return op_mm(as_tensor_operand(self, "mm", "input", 1, mat2), as_tensor_operand(mat2, "mm", "mat2", 2, self))
@@ -271,7 +271,7 @@ cdef object parts_of_matmul_of_transpose(tuple operands):
 
 cdef BatchRule batched_matmul_of_transpose
 batched_matmul_of_transpose = BatchRule(
-    b"matmul_of_transpose", by_parts, b"..", packed_matmul_of_transpose, parts_of_matmul_of_transpose
+    b"matmul_of_transpose", by_parts, b"..", packed_matmul_of_transpose, parts_of_matmul_of_transpose, no_loop()
 )
 
 cdef object call_matmul_of_transpose(self, mat2):
@@ -355,7 +355,7 @@ cdef object parts_of_bmm(tuple operands):
     return op_matmul(self, mat2)
 
 cdef BatchRule batched_bmm
-batched_bmm = BatchRule(b"bmm", by_parts, b"..", packed_bmm, parts_of_bmm)
+batched_bmm = BatchRule(b"bmm", by_parts, b"..", packed_bmm, parts_of_bmm, no_loop())
 
 cdef object call_bmm(self, mat2):
     return op_bmm(as_tensor_operand(self, "bmm", "input", 1, mat2), as_tensor_operand(mat2, "bmm", "mat2", 2, self))
@@ -436,7 +436,9 @@ cdef object parts_of_rows_of_groups(tuple operands):
     return op_transpose(op_matmul(op_transpose(self, -3, -2), mat2), -3, -2)
 
 cdef BatchRule batched_rows_of_groups
-batched_rows_of_groups = BatchRule(b"rows_of_groups", by_parts, b"..", packed_rows_of_groups, parts_of_rows_of_groups)
+batched_rows_of_groups = BatchRule(
+    b"rows_of_groups", by_parts, b"..", packed_rows_of_groups, parts_of_rows_of_groups, no_loop()
+)
 
 cdef object call_rows_of_groups(self, mat2):
     return op_rows_of_groups(
@@ -522,7 +524,7 @@ cdef object parts_of_outers_of_groups(tuple operands):
 
 cdef BatchRule batched_outers_of_groups
 batched_outers_of_groups = BatchRule(
-    b"outers_of_groups", by_parts, b"..", packed_outers_of_groups, parts_of_outers_of_groups
+    b"outers_of_groups", by_parts, b"..", packed_outers_of_groups, parts_of_outers_of_groups, no_loop()
 )
 
 cdef object call_outers_of_groups(self, mat2):
@@ -604,7 +606,7 @@ cdef object parts_of_mv(tuple operands):
     return op_matmul(self, vec)
 
 cdef BatchRule batched_mv
-batched_mv = BatchRule(b"mv", by_parts, b"..", packed_mv, parts_of_mv)
+batched_mv = BatchRule(b"mv", by_parts, b"..", packed_mv, parts_of_mv, no_loop())
 
 cdef object call_mv(self, vec):
     return op_mv(as_tensor_operand(self, "mv", "input", 1, vec), as_tensor_operand(vec, "mv", "vec", 2, self))
@@ -685,7 +687,7 @@ cdef object parts_of_dot(tuple operands):
     return op_matmul(self, tensor)
 
 cdef BatchRule batched_dot
-batched_dot = BatchRule(b"dot", by_parts, b"..", packed_dot, parts_of_dot)
+batched_dot = BatchRule(b"dot", by_parts, b"..", packed_dot, parts_of_dot, no_loop())
 
 cdef object call_dot(self, tensor):
     return op_dot(
@@ -768,7 +770,7 @@ cdef object parts_of_outer(tuple operands):
     return op_mul_tensor(op_unsqueeze(self, 1), vec2)
 
 cdef BatchRule batched_outer
-batched_outer = BatchRule(b"outer", by_parts, b"..", packed_outer, parts_of_outer)
+batched_outer = BatchRule(b"outer", by_parts, b"..", packed_outer, parts_of_outer, no_loop())
 
 cdef object call_outer(self, vec2):
     return op_outer(
@@ -871,7 +873,7 @@ cdef object parts_of_linear(tuple operands):
     return op_matmul(self, op_t(weight)) if bias is None else op_add_tensor(op_matmul(self, op_t(weight)), bias)
 
 cdef BatchRule batched_linear
-batched_linear = BatchRule(b"linear", by_parts, b"...", packed_linear, parts_of_linear)
+batched_linear = BatchRule(b"linear", by_parts, b"...", packed_linear, parts_of_linear, no_loop())
 
 cdef object call_linear(self, weight, bias):
     return op_linear(

@@ -8,10 +8,10 @@ from gradsmith.generated.runtime cimport (
     as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary, binary_into, by_ops, carry_tangents,
     check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace,
     fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex,
-    is_tensor, IS_VIEW, Node, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, set_grad_input, set_history,
-    set_value, take_second_names, TensorBase, unary, unary_into, unpack, unpack_number, wants, watching, wrap,
-    wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    is_tensor, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node, original_of, Overloads, plus, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number,
+    saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase, unary, unary_into, unpack,
+    unpack_number, wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP2, LOG10, LOG2, LOGADDEXP, LOGADDEXP2
 
@@ -104,9 +104,9 @@ cdef object packed_inplace_exp2(tuple operands):
     return inplace_exp2(<TensorBase>operands[0])
 
 cdef BatchRule batched_exp2
-batched_exp2 = BatchRule(b"exp2", elementwise, b"e", packed_exp2, NULL)
+batched_exp2 = BatchRule(b"exp2", elementwise, b"e", packed_exp2, NULL, loop_of_ufunc(EXP2))
 cdef BatchRule batched_inplace_exp2
-batched_inplace_exp2 = BatchRule(b"exp2_", elementwise, b"w", packed_inplace_exp2, NULL)
+batched_inplace_exp2 = BatchRule(b"exp2_", elementwise, b"w", packed_inplace_exp2, NULL, loop_of_ufunc(EXP2))
 
 def call_exp2(self):
     return op_exp2(as_input(self, "exp2"))
@@ -188,9 +188,9 @@ cdef object packed_inplace_log2(tuple operands):
     return inplace_log2(<TensorBase>operands[0])
 
 cdef BatchRule batched_log2
-batched_log2 = BatchRule(b"log2", elementwise, b"e", packed_log2, NULL)
+batched_log2 = BatchRule(b"log2", elementwise, b"e", packed_log2, NULL, loop_of_ufunc(LOG2))
 cdef BatchRule batched_inplace_log2
-batched_inplace_log2 = BatchRule(b"log2_", elementwise, b"w", packed_inplace_log2, NULL)
+batched_inplace_log2 = BatchRule(b"log2_", elementwise, b"w", packed_inplace_log2, NULL, loop_of_ufunc(LOG2))
 
 def call_log2(self):
     return op_log2(as_input(self, "log2"))
@@ -270,9 +270,9 @@ cdef object packed_inplace_log10(tuple operands):
     return inplace_log10(<TensorBase>operands[0])
 
 cdef BatchRule batched_log10
-batched_log10 = BatchRule(b"log10", elementwise, b"e", packed_log10, NULL)
+batched_log10 = BatchRule(b"log10", elementwise, b"e", packed_log10, NULL, loop_of_ufunc(LOG10))
 cdef BatchRule batched_inplace_log10
-batched_inplace_log10 = BatchRule(b"log10_", elementwise, b"w", packed_inplace_log10, NULL)
+batched_inplace_log10 = BatchRule(b"log10_", elementwise, b"w", packed_inplace_log10, NULL, loop_of_ufunc(LOG10))
 
 def call_log10(self):
     return op_log10(as_input(self, "log10"))
@@ -401,7 +401,9 @@ cdef object packed_logaddexp_real(tuple operands):
     return op_logaddexp_real(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logaddexp_real
-batched_logaddexp_real = BatchRule(b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL)
+batched_logaddexp_real = BatchRule(
+    b"logaddexp_real", elementwise, b"ee", packed_logaddexp_real, NULL, loop_of_ufunc(LOGADDEXP)
+)
 
 def call_logaddexp_real(self, other):
     self = as_tensor_operand(self, "logaddexp_real", "input", 1, other)
@@ -495,7 +497,9 @@ cdef object packed_logaddexp_complex(tuple operands):
     return op_logaddexp_complex(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logaddexp_complex
-batched_logaddexp_complex = BatchRule(b"logaddexp_complex", elementwise, b"ee", packed_logaddexp_complex, NULL)
+batched_logaddexp_complex = BatchRule(
+    b"logaddexp_complex", elementwise, b"ee", packed_logaddexp_complex, NULL, no_loop()
+)
 
 def call_logaddexp_complex(self, other):
     return op_logaddexp_complex(
@@ -608,9 +612,11 @@ cdef object packed_inplace_logaddexp2(tuple operands):
     return inplace_logaddexp2(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_logaddexp2
-batched_logaddexp2 = BatchRule(b"logaddexp2", elementwise, b"ee", packed_logaddexp2, NULL)
+batched_logaddexp2 = BatchRule(b"logaddexp2", elementwise, b"ee", packed_logaddexp2, NULL, loop_of_ufunc(LOGADDEXP2))
 cdef BatchRule batched_inplace_logaddexp2
-batched_inplace_logaddexp2 = BatchRule(b"logaddexp2_", elementwise, b"we", packed_inplace_logaddexp2, NULL)
+batched_inplace_logaddexp2 = BatchRule(
+    b"logaddexp2_", elementwise, b"we", packed_inplace_logaddexp2, NULL, loop_of_ufunc(LOGADDEXP2)
+)
 
 def call_logaddexp2(self, other):
     self = as_tensor_operand(self, "logaddexp2", "input", 1, other)
@@ -747,7 +753,9 @@ cdef object packed_logit_inside(tuple operands):
     return op_logit_inside(<TensorBase>operands[0])
 
 cdef BatchRule batched_logit_inside
-batched_logit_inside = BatchRule(b"logit_inside", elementwise, b"e", packed_logit_inside, NULL)
+batched_logit_inside = BatchRule(
+    b"logit_inside", elementwise, b"e", packed_logit_inside, NULL, loop_of_kernel(&LOGIT_INSIDE_FORWARD)
+)
 
 def call_logit_inside(self):
     self = as_input(self, "logit_inside")
@@ -873,9 +881,13 @@ cdef object packed_inplace_xlogy_tensor(tuple operands):
     return inplace_xlogy_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_xlogy_tensor
-batched_xlogy_tensor = BatchRule(b"xlogy", elementwise, b"ee", packed_xlogy_tensor, NULL)
+batched_xlogy_tensor = BatchRule(
+    b"xlogy", elementwise, b"ee", packed_xlogy_tensor, NULL, loop_of_kernel(&XLOGY_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_xlogy_tensor
-batched_inplace_xlogy_tensor = BatchRule(b"xlogy_", elementwise, b"we", packed_inplace_xlogy_tensor, NULL)
+batched_inplace_xlogy_tensor = BatchRule(
+    b"xlogy_", elementwise, b"we", packed_inplace_xlogy_tensor, NULL, loop_of_kernel(&XLOGY_TENSOR_FORWARD)
+)
 
 cdef class XlogyScalarBackward0(Node):
     """Backward of ``xlogy(Scalar self, Tensor other) -> Tensor``."""
@@ -936,7 +948,9 @@ cdef object packed_xlogy_scalar(tuple operands):
     return op_xlogy_scalar(operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_xlogy_scalar
-batched_xlogy_scalar = BatchRule(b"xlogy", elementwise, b".e", packed_xlogy_scalar, NULL)
+batched_xlogy_scalar = BatchRule(
+    b"xlogy", elementwise, b".e", packed_xlogy_scalar, NULL, loop_of_kernel(&XLOGY_SCALAR_FORWARD)
+)
 
 
 # ---- xlogy.number(Tensor self, Scalar other) -> Tensor

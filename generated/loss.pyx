@@ -8,10 +8,10 @@ from gradsmith.generated.runtime cimport (
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
     carry_transposed, check_real, connect_1, connect_2, connect_3, device_of, dtype_of, elementwise, end_op, ended,
     fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
-    ndim_of, Node, numel_of, plus, prepare_compared, replayed_result, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_compared, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -118,7 +118,7 @@ cdef object parts_of_mse_loss(tuple operands):
     return mse_by_parts(self, target, reduction)
 
 cdef BatchRule batched_mse_loss
-batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss)
+batched_mse_loss = BatchRule(b"mse_loss", by_parts, b"...", packed_mse_loss, parts_of_mse_loss, no_loop())
 
 def call_mse_loss(self, target, reduction):
     self = as_tensor_operand(self, "mse_loss", "input", 1, target)
@@ -233,7 +233,14 @@ cdef object packed_mse_loss_backward(tuple operands):
     return op_mse_loss_backward(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_mse_loss_backward
-batched_mse_loss_backward = BatchRule(b"mse_loss_backward", elementwise, b"eee.", packed_mse_loss_backward, NULL)
+batched_mse_loss_backward = BatchRule(
+    b"mse_loss_backward",
+    elementwise,
+    b"eee.",
+    packed_mse_loss_backward,
+    NULL,
+    loop_of_kernel(&MSE_LOSS_BACKWARD_FORWARD),
+)
 
 def call_mse_loss_backward(self, one, other, scale):
     self = as_tensor_operand(self, "mse_loss_backward", "input", 1, one)
@@ -344,7 +351,7 @@ cdef object parts_of_nll_loss(tuple operands):
     return nll_by_parts(self, target, weight, ignore_index, reduction)
 
 cdef BatchRule batched_nll_loss
-batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss)
+batched_nll_loss = BatchRule(b"nll_loss", by_parts, b".....", packed_nll_loss, parts_of_nll_loss, no_loop())
 
 def call_nll_loss(self, target, weight, ignore_index, reduction):
     self = as_tensor_operand(self, "nll_loss", "input", 1, weight)
@@ -495,7 +502,7 @@ cdef object parts_of_nll_loss_backward(tuple operands):
 
 cdef BatchRule batched_nll_loss_backward
 batched_nll_loss_backward = BatchRule(
-    b"nll_loss_backward", by_parts, b"......", packed_nll_loss_backward, parts_of_nll_loss_backward
+    b"nll_loss_backward", by_parts, b"......", packed_nll_loss_backward, parts_of_nll_loss_backward, no_loop()
 )
 
 def call_nll_loss_backward(self, log_probs, target, weight, ignore_index, reduction):
@@ -674,7 +681,9 @@ cdef object parts_of_class_losses(tuple operands):
     )
 
 cdef BatchRule batched_class_losses
-batched_class_losses = BatchRule(b"class_losses", by_parts, b"...", packed_class_losses, parts_of_class_losses)
+batched_class_losses = BatchRule(
+    b"class_losses", by_parts, b"...", packed_class_losses, parts_of_class_losses, no_loop()
+)
 
 ClassLossesResult = return_type("class_losses", "ClassLossesResult", ("values", "log_sum"), __name__)
 
@@ -851,7 +860,12 @@ cdef object parts_of_class_losses_backward(tuple operands):
 
 cdef BatchRule batched_class_losses_backward
 batched_class_losses_backward = BatchRule(
-    b"class_losses_backward", by_parts, b".....", packed_class_losses_backward, parts_of_class_losses_backward
+    b"class_losses_backward",
+    by_parts,
+    b".....",
+    packed_class_losses_backward,
+    parts_of_class_losses_backward,
+    no_loop(),
 )
 
 def call_class_losses_backward(self, scores, target, log_sum, ignore_index):

@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
     carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
-    has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result, replayed_tensor, replays,
+    has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
     set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
     write_out_docstrings,
@@ -204,7 +204,7 @@ cdef object packed_lu_compact(tuple operands):
     return op_lu_compact(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_lu_compact
-batched_lu_compact = BatchRule(b"lu_compact", of_cores, b"2...", packed_lu_compact, NULL)
+batched_lu_compact = BatchRule(b"lu_compact", of_cores, b"2...", packed_lu_compact, NULL, no_loop())
 
 LuCompactResult = return_type("lu_compact", "LuCompactResult", ("LU", "pivots", "info"), __name__)
 
@@ -296,7 +296,7 @@ cdef object packed_permuted_rows(tuple operands):
     return op_permuted_rows(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_permuted_rows
-batched_permuted_rows = BatchRule(b"permuted_rows", of_cores, b"21..", packed_permuted_rows, NULL)
+batched_permuted_rows = BatchRule(b"permuted_rows", of_cores, b"21..", packed_permuted_rows, NULL, no_loop())
 
 def call_permuted_rows(self, pivots, inverse, op):
     return op_permuted_rows(
@@ -341,7 +341,7 @@ cdef object packed_row_permutation(tuple operands):
     return op_row_permutation(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_row_permutation
-batched_row_permutation = BatchRule(b"row_permutation", of_cores, b"21.", packed_row_permutation, NULL)
+batched_row_permutation = BatchRule(b"row_permutation", of_cores, b"21.", packed_row_permutation, NULL, no_loop())
 
 def call_row_permutation(self, pivots, op):
     return op_row_permutation(
@@ -378,7 +378,7 @@ cdef object packed_unit_columns(tuple operands):
     return op_unit_columns(<TensorBase>operands[0])
 
 cdef BatchRule batched_unit_columns
-batched_unit_columns = BatchRule(b"unit_columns", of_cores, b"2", packed_unit_columns, NULL)
+batched_unit_columns = BatchRule(b"unit_columns", of_cores, b"2", packed_unit_columns, NULL, no_loop())
 
 def call_unit_columns(self):
     return op_unit_columns(as_input(self, "unit_columns"))
@@ -435,7 +435,7 @@ cdef object packed_lower_factor(tuple operands):
     return op_lower_factor(<TensorBase>operands[0])
 
 cdef BatchRule batched_lower_factor
-batched_lower_factor = BatchRule(b"lower_factor", of_cores, b"2", packed_lower_factor, NULL)
+batched_lower_factor = BatchRule(b"lower_factor", of_cores, b"2", packed_lower_factor, NULL, no_loop())
 
 def call_lower_factor(factors):
     return op_lower_factor(as_tensor_operand(factors, "lower_factor", "factors", 1, None))
@@ -498,7 +498,7 @@ cdef object packed_upper_factor(tuple operands):
     return op_upper_factor(<TensorBase>operands[0])
 
 cdef BatchRule batched_upper_factor
-batched_upper_factor = BatchRule(b"upper_factor", of_cores, b"2", packed_upper_factor, NULL)
+batched_upper_factor = BatchRule(b"upper_factor", of_cores, b"2", packed_upper_factor, NULL, no_loop())
 
 def call_upper_factor(factors):
     return op_upper_factor(as_tensor_operand(factors, "upper_factor", "factors", 1, None))
@@ -864,7 +864,7 @@ cdef object packed_ldl_compact(tuple operands):
     return op_ldl_compact(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_ldl_compact
-batched_ldl_compact = BatchRule(b"ldl_compact", of_cores, b"2...", packed_ldl_compact, NULL)
+batched_ldl_compact = BatchRule(b"ldl_compact", of_cores, b"2...", packed_ldl_compact, NULL, no_loop())
 
 LdlCompactResult = return_type("ldl_compact", "LdlCompactResult", ("LD", "pivots", "info"), __name__)
 
@@ -1050,7 +1050,7 @@ cdef object packed_linalg_ldl_solve(tuple operands):
     return op_linalg_ldl_solve(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_linalg_ldl_solve
-batched_linalg_ldl_solve = BatchRule(b"linalg.ldl_solve", of_cores, b"212.", packed_linalg_ldl_solve, NULL)
+batched_linalg_ldl_solve = BatchRule(b"linalg.ldl_solve", of_cores, b"212.", packed_linalg_ldl_solve, NULL, no_loop())
 
 def call_linalg_ldl_solve(LD, pivots, B, hermitian):
     return op_linalg_ldl_solve(

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, as_tensor_list, as_tensor_operand, as_tuple, BatchRule, begin_op, begin_replaceable_op,
     carry_transposed, check_real, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out,
-    gradient, has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, Node, of_cores,
-    Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    value_of, wants, watching, wrap, write_out_docstrings,
+    gradient, has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, no_loop, Node,
+    of_cores, Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -80,7 +80,7 @@ cdef object packed_linalg_sqrtm(tuple operands):
     return op_linalg_sqrtm(<TensorBase>operands[0])
 
 cdef BatchRule batched_linalg_sqrtm
-batched_linalg_sqrtm = BatchRule(b"linalg.sqrtm", of_cores, b"2", packed_linalg_sqrtm, NULL)
+batched_linalg_sqrtm = BatchRule(b"linalg.sqrtm", of_cores, b"2", packed_linalg_sqrtm, NULL, no_loop())
 
 def call_linalg_sqrtm(self):
     return op_linalg_sqrtm(as_input(self, "linalg.sqrtm"))
@@ -186,7 +186,7 @@ cdef object packed_linalg_logm(tuple operands):
     return op_linalg_logm(<TensorBase>operands[0])
 
 cdef BatchRule batched_linalg_logm
-batched_linalg_logm = BatchRule(b"linalg.logm", of_cores, b"2", packed_linalg_logm, NULL)
+batched_linalg_logm = BatchRule(b"linalg.logm", of_cores, b"2", packed_linalg_logm, NULL, no_loop())
 
 def call_linalg_logm(self):
     return op_linalg_logm(as_input(self, "linalg.logm"))
@@ -278,7 +278,7 @@ cdef object packed_linalg_solve_sylvester(tuple operands):
 
 cdef BatchRule batched_linalg_solve_sylvester
 batched_linalg_solve_sylvester = BatchRule(
-    b"linalg.solve_sylvester", of_cores, b"222", packed_linalg_solve_sylvester, NULL
+    b"linalg.solve_sylvester", of_cores, b"222", packed_linalg_solve_sylvester, NULL, no_loop()
 )
 
 def call_linalg_solve_sylvester(a, b, q):
@@ -535,7 +535,7 @@ cdef object packed_linalg_solve_continuous_are(tuple operands):
 
 cdef BatchRule batched_linalg_solve_continuous_are
 batched_linalg_solve_continuous_are = BatchRule(
-    b"linalg.solve_continuous_are", of_cores, b"2222", packed_linalg_solve_continuous_are, NULL
+    b"linalg.solve_continuous_are", of_cores, b"2222", packed_linalg_solve_continuous_are, NULL, no_loop()
 )
 
 def call_linalg_solve_continuous_are(a, b, q, r):
@@ -808,7 +808,7 @@ cdef object packed_linalg_solve_discrete_are(tuple operands):
 
 cdef BatchRule batched_linalg_solve_discrete_are
 batched_linalg_solve_discrete_are = BatchRule(
-    b"linalg.solve_discrete_are", of_cores, b"2222", packed_linalg_solve_discrete_are, NULL
+    b"linalg.solve_discrete_are", of_cores, b"2222", packed_linalg_solve_discrete_are, NULL, no_loop()
 )
 
 def call_linalg_solve_discrete_are(a, b, q, r):
@@ -1105,7 +1105,7 @@ cdef object packed_banded_solve(tuple operands):
     return op_banded_solve(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_banded_solve
-batched_banded_solve = BatchRule(b"banded_solve", of_cores, b"22..", packed_banded_solve, NULL)
+batched_banded_solve = BatchRule(b"banded_solve", of_cores, b"22..", packed_banded_solve, NULL, no_loop())
 
 def call_banded_solve(self, other, lower, upper):
     return op_banded_solve(
@@ -1365,7 +1365,7 @@ cdef object packed_toeplitz_solve(tuple operands):
     return op_toeplitz_solve(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_toeplitz_solve
-batched_toeplitz_solve = BatchRule(b"toeplitz_solve", of_cores, b"112", packed_toeplitz_solve, NULL)
+batched_toeplitz_solve = BatchRule(b"toeplitz_solve", of_cores, b"112", packed_toeplitz_solve, NULL, no_loop())
 
 def call_toeplitz_solve(column, row, other):
     return op_toeplitz_solve(

@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, BatchRule, begin_op, begin_replaceable_op, carry_transposed, connect_1, device_of,
-    dtype_of, ended, give_out, gradient, has_tangent_1, item_of, ndim_of, Node, of_cores, prepare_numeric,
+    dtype_of, ended, give_out, gradient, has_tangent_1, item_of, ndim_of, no_loop, Node, of_cores, prepare_numeric,
     replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
     set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
@@ -108,7 +108,7 @@ cdef object packed_matrix_power(tuple operands):
     return op_matrix_power(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_matrix_power
-batched_matrix_power = BatchRule(b"matrix_power", of_cores, b"2.", packed_matrix_power, NULL)
+batched_matrix_power = BatchRule(b"matrix_power", of_cores, b"2.", packed_matrix_power, NULL, no_loop())
 
 def call_matrix_power(self, n):
     self = as_input(self, "matrix_power")
@@ -225,7 +225,7 @@ cdef object packed_block_exponential(tuple operands):
     return op_block_exponential(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_block_exponential
-batched_block_exponential = BatchRule(b"block_exponential", of_cores, b"2.", packed_block_exponential, NULL)
+batched_block_exponential = BatchRule(b"block_exponential", of_cores, b"2.", packed_block_exponential, NULL, no_loop())
 
 def call_block_exponential(self, block):
     return op_block_exponential(as_input(self, "block_exponential"), as_int(block, "block_exponential", "block", 2))

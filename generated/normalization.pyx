@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_promoted, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
     carry_transposed, check_real, collect_edge, connect_3, elementwise, end_op, ended, fused_forward, FusedKernel,
-    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of, Node, plus,
-    prepare_floating, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of, loop_of_kernel,
+    no_loop, Node, plus, prepare_floating, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -723,7 +723,9 @@ cdef object parts_of_standardized(tuple operands):
     )
 
 cdef BatchRule batched_standardized
-batched_standardized = BatchRule(b"standardized", by_parts, b"......", packed_standardized, parts_of_standardized)
+batched_standardized = BatchRule(
+    b"standardized", by_parts, b"......", packed_standardized, parts_of_standardized, no_loop()
+)
 
 StandardizedResult = return_type("standardized", "StandardizedResult", ("values", "center", "variance"), __name__)
 
@@ -1069,7 +1071,12 @@ cdef object parts_of_standardized_backward(tuple operands):
 
 cdef BatchRule batched_standardized_backward
 batched_standardized_backward = BatchRule(
-    b"standardized_backward", by_parts, b"........", packed_standardized_backward, parts_of_standardized_backward
+    b"standardized_backward",
+    by_parts,
+    b"........",
+    packed_standardized_backward,
+    parts_of_standardized_backward,
+    no_loop(),
 )
 
 def call_standardized_backward(self, x, center, variance, weight, dim, eps, centered):
@@ -1249,7 +1256,7 @@ cdef object parts_of_standardized_sums(tuple operands):
 
 cdef BatchRule batched_standardized_sums
 batched_standardized_sums = BatchRule(
-    b"standardized_sums", by_parts, b".......", packed_standardized_sums, parts_of_standardized_sums
+    b"standardized_sums", by_parts, b".......", packed_standardized_sums, parts_of_standardized_sums, no_loop()
 )
 
 def call_standardized_sums(self, x, center, variance, size, dim, eps):
@@ -1382,7 +1389,9 @@ cdef object packed_scaled_about(tuple operands):
     )
 
 cdef BatchRule batched_scaled_about
-batched_scaled_about = BatchRule(b"scaled_about", elementwise, b"eeee", packed_scaled_about, NULL)
+batched_scaled_about = BatchRule(
+    b"scaled_about", elementwise, b"eeee", packed_scaled_about, NULL, loop_of_kernel(&SCALED_ABOUT_FORWARD)
+)
 
 def call_scaled_about(self, center, factor, term):
     self = as_tensor_operand(self, "scaled_about", "input", 1, center)

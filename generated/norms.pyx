@@ -4,8 +4,8 @@
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input, as_tuple, BatchRule,
-    begin_op, begin_replaceable_op, dtype_of_out, ended, give_out, INT_ITEMS, item_of, name_within, ndim_of, of_cores,
-    replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
+    begin_op, begin_replaceable_op, dtype_of_out, ended, give_out, INT_ITEMS, item_of, name_within, ndim_of, no_loop,
+    of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -247,7 +247,9 @@ cdef object packed_linalg_matrix_rank(tuple operands):
     return op_linalg_matrix_rank(<TensorBase>operands[0], operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_linalg_matrix_rank
-batched_linalg_matrix_rank = BatchRule(b"linalg.matrix_rank", of_cores, b"2....", packed_linalg_matrix_rank, NULL)
+batched_linalg_matrix_rank = BatchRule(
+    b"linalg.matrix_rank", of_cores, b"2....", packed_linalg_matrix_rank, NULL, no_loop()
+)
 
 def call_linalg_matrix_rank(self, tol, hermitian, atol, rtol):
     return op_linalg_matrix_rank(

@@ -7,8 +7,8 @@ from gradsmith.generated.runtime cimport (
     apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, as_input, as_number_or_none,
     as_operand, as_str, as_str_or_none, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
     begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise,
-    end_op, ended, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, ndim_of, Node, original_of,
-    replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input, set_history,
+    end_op, ended, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, loop_of_ufunc, ndim_of, Node,
+    original_of, replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input, set_history,
     take_second_names, TensorBase, unary, unpack, watching, wrap_owned, write_out_docstrings,
 )
 from gradsmith.runtime.arrays.array cimport CBRT
@@ -181,7 +181,7 @@ cdef object packed_cbrt(tuple operands):
     return op_cbrt(<TensorBase>operands[0])
 
 cdef BatchRule batched_cbrt
-batched_cbrt = BatchRule(b"cbrt", elementwise, b"e", packed_cbrt, NULL)
+batched_cbrt = BatchRule(b"cbrt", elementwise, b"e", packed_cbrt, NULL, loop_of_ufunc(CBRT))
 
 def call_cbrt(self):
     self = as_input(self, "cbrt")

@@ -24750,7 +24750,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Means of windows that share signals out, of the size that is given.",
         reference="adaptively(self, output_size, 1)[1]",
-        requires=("not implemented for int64; convert it to a floating dtype",),
+        requires=("not implemented for int64; use floats",),
         batching="parts",
     ),
     OpRow(
@@ -24822,7 +24822,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Means of windows that share images out, of the size that is given.",
         reference="adaptively(self, output_size, 2)[1]",
-        requires=("not implemented for int64; convert it to a floating dtype",),
+        requires=("not implemented for int64; use floats",),
         batching="parts",
     ),
     OpRow(
@@ -24894,7 +24894,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Means of windows that share volumes out, of the size that is given.",
         reference="adaptively(self, output_size, 3)[1]",
-        requires=("not implemented for int64; convert it to a floating dtype",),
+        requires=("not implemented for int64; use floats",),
         batching="parts",
     ),
     OpRow(

@@ -7,7 +7,7 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, array_or_none, as_bool, as_bool_or_none, as_dim, as_dim_or_none, as_input, as_int,
     as_operand, as_str, as_str_or_none, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
     begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_real, connect_1, end_op, ended, give_out,
-    gradient, gradient_or_zeros, has_tangent_1, is_tensor, item_of, ndim_of, Node, Overloads, replayed_result,
+    gradient, gradient_or_zeros, has_tangent_1, is_tensor, item_of, ndim_of, no_loop, Node, Overloads, replayed_result,
     replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
     set_history, set_history_list, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of,
     watching, wrap, write_out_docstrings,
@@ -71,7 +71,7 @@ cdef object packed_sort(tuple operands):
     return op_sort(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_sort
-batched_sort = BatchRule(b"sort", along_slices, b"bd..", packed_sort, NULL)
+batched_sort = BatchRule(b"sort", along_slices, b"bd..", packed_sort, NULL, no_loop())
 
 SortResult = return_type("sort", "SortResult", ("values", "indices"), __name__)
 
@@ -123,7 +123,7 @@ cdef object packed_argsort(tuple operands):
     return op_argsort(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_argsort
-batched_argsort = BatchRule(b"argsort", along_slices, b"bd..", packed_argsort, NULL)
+batched_argsort = BatchRule(b"argsort", along_slices, b"bd..", packed_argsort, NULL, no_loop())
 
 def call_argsort(self, dim, descending, stable):
     self = as_input(self, "argsort")
@@ -221,7 +221,7 @@ cdef object packed_topk(tuple operands):
     return op_topk(<TensorBase>operands[0], operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_topk
-batched_topk = BatchRule(b"topk", along_slices, b"b.d..", packed_topk, NULL)
+batched_topk = BatchRule(b"topk", along_slices, b"b.d..", packed_topk, NULL, no_loop())
 
 TopkResult = return_type("topk", "TopkResult", ("values", "indices"), __name__)
 
@@ -312,7 +312,7 @@ cdef object packed_kthvalue(tuple operands):
     return op_kthvalue(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_kthvalue
-batched_kthvalue = BatchRule(b"kthvalue", along_slices, b"b.d.", packed_kthvalue, NULL)
+batched_kthvalue = BatchRule(b"kthvalue", along_slices, b"b.d.", packed_kthvalue, NULL, no_loop())
 
 KthvalueResult = return_type("kthvalue", "KthvalueResult", ("values", "indices"), __name__)
 
@@ -392,7 +392,7 @@ cdef object parts_of_median(tuple operands):
     return item_of(op_median_dim(op_reshape(self, (-1,)), 0, False), 0)
 
 cdef BatchRule batched_median
-batched_median = BatchRule(b"median", by_parts, b".", packed_median, parts_of_median)
+batched_median = BatchRule(b"median", by_parts, b".", packed_median, parts_of_median, no_loop())
 
 
 # ---- median.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -447,7 +447,7 @@ cdef object packed_median_dim(tuple operands):
     return op_median_dim(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_median_dim
-batched_median_dim = BatchRule(b"median", along_slices, b"bd.", packed_median_dim, NULL)
+batched_median_dim = BatchRule(b"median", along_slices, b"bd.", packed_median_dim, NULL, no_loop())
 
 MedianDimResult = return_type("median", "MedianDimResult", ("values", "indices"), __name__)
 
@@ -563,7 +563,7 @@ cdef object parts_of_nanmedian(tuple operands):
     return item_of(op_nanmedian_dim(op_reshape(self, (-1,)), 0, False), 0)
 
 cdef BatchRule batched_nanmedian
-batched_nanmedian = BatchRule(b"nanmedian", by_parts, b".", packed_nanmedian, parts_of_nanmedian)
+batched_nanmedian = BatchRule(b"nanmedian", by_parts, b".", packed_nanmedian, parts_of_nanmedian, no_loop())
 
 
 # ---- nanmedian.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -618,7 +618,7 @@ cdef object packed_nanmedian_dim(tuple operands):
     return op_nanmedian_dim(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_nanmedian_dim
-batched_nanmedian_dim = BatchRule(b"nanmedian", along_slices, b"bd.", packed_nanmedian_dim, NULL)
+batched_nanmedian_dim = BatchRule(b"nanmedian", along_slices, b"bd.", packed_nanmedian_dim, NULL, no_loop())
 
 NanmedianDimResult = return_type("nanmedian", "NanmedianDimResult", ("values", "indices"), __name__)
 
@@ -744,7 +744,7 @@ cdef object packed_mode(tuple operands):
     return op_mode(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_mode
-batched_mode = BatchRule(b"mode", along_slices, b"bd.", packed_mode, NULL)
+batched_mode = BatchRule(b"mode", along_slices, b"bd.", packed_mode, NULL, no_loop())
 
 ModeResult = return_type("mode", "ModeResult", ("values", "indices"), __name__)
 
@@ -868,7 +868,9 @@ cdef object packed_searchsorted_tensor(tuple operands):
     )
 
 cdef BatchRule batched_searchsorted_tensor
-batched_searchsorted_tensor = BatchRule(b"searchsorted", slice_by_slice, b"......", packed_searchsorted_tensor, NULL)
+batched_searchsorted_tensor = BatchRule(
+    b"searchsorted", slice_by_slice, b"......", packed_searchsorted_tensor, NULL, no_loop()
+)
 
 cdef TensorBase op_searchsorted_scalar(
     TensorBase sorted_sequence, object self, bint out_int32, bint right, object side, TensorBase sorter
@@ -887,7 +889,9 @@ cdef object packed_searchsorted_scalar(tuple operands):
     )
 
 cdef BatchRule batched_searchsorted_scalar
-batched_searchsorted_scalar = BatchRule(b"searchsorted", slice_by_slice, b"......", packed_searchsorted_scalar, NULL)
+batched_searchsorted_scalar = BatchRule(
+    b"searchsorted", slice_by_slice, b"......", packed_searchsorted_scalar, NULL, no_loop()
+)
 
 def call_searchsorted(sorted_sequence, self, out_int32, right, side, sorter):
     sorted_sequence = as_tensor_operand(sorted_sequence, "searchsorted", "sorted_sequence", 1, self)
@@ -943,7 +947,7 @@ cdef object packed_bucketize_tensor(tuple operands):
     return op_bucketize_tensor(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_bucketize_tensor
-batched_bucketize_tensor = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_tensor, NULL)
+batched_bucketize_tensor = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_tensor, NULL, no_loop())
 
 cdef TensorBase op_bucketize_scalar(object self, TensorBase boundaries, bint out_int32, bint right):
     if not ndim_of(boundaries) == 1:
@@ -962,7 +966,7 @@ cdef object packed_bucketize_scalar(tuple operands):
     return op_bucketize_scalar(operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_bucketize_scalar
-batched_bucketize_scalar = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_scalar, NULL)
+batched_bucketize_scalar = BatchRule(b"bucketize", slice_by_slice, b"....", packed_bucketize_scalar, NULL, no_loop())
 
 def call_bucketize(self, boundaries, out_int32, right):
     self = as_operand(self, "bucketize", "input", 1, boundaries)

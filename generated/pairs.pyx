@@ -8,10 +8,11 @@ from gradsmith.generated.runtime cimport (
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
     check_real, connect_1, connect_2, connect_3, copy_into, device_of, drop_value, dtype_of, elementwise, ended,
     finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2,
-    has_tangent_3, is_tensor, IS_VIEW, Node, original_of, plus, prepare_history, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_mode, save_output, saved_number, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_number,
-    value_of, wants, watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    has_tangent_3, is_tensor, IS_VIEW, loop_of_kernel, loop_of_ufunc, Node, original_of, plus, prepare_history,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_mode, save_output,
+    saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, unpack_number, value_of, wants, watching, wrap_owned, write_inplace, write_out_docstrings,
+    written_batched,
 )
 from gradsmith.runtime.arrays.array cimport COPYSIGN, FMAX, FMIN, FMOD, HYPOT
 
@@ -144,9 +145,9 @@ cdef object packed_inplace_hypot(tuple operands):
     return inplace_hypot(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_hypot
-batched_hypot = BatchRule(b"hypot", elementwise, b"ee", packed_hypot, NULL)
+batched_hypot = BatchRule(b"hypot", elementwise, b"ee", packed_hypot, NULL, loop_of_ufunc(HYPOT))
 cdef BatchRule batched_inplace_hypot
-batched_inplace_hypot = BatchRule(b"hypot_", elementwise, b"we", packed_inplace_hypot, NULL)
+batched_inplace_hypot = BatchRule(b"hypot_", elementwise, b"we", packed_inplace_hypot, NULL, loop_of_ufunc(HYPOT))
 
 def call_hypot(self, other):
     self = as_tensor_operand(self, "hypot", "input", 1, other)
@@ -255,9 +256,9 @@ cdef object packed_inplace_fmax(tuple operands):
     return inplace_fmax(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_fmax
-batched_fmax = BatchRule(b"fmax", elementwise, b"ee", packed_fmax, NULL)
+batched_fmax = BatchRule(b"fmax", elementwise, b"ee", packed_fmax, NULL, loop_of_ufunc(FMAX))
 cdef BatchRule batched_inplace_fmax
-batched_inplace_fmax = BatchRule(b"fmax_", elementwise, b"we", packed_inplace_fmax, NULL)
+batched_inplace_fmax = BatchRule(b"fmax_", elementwise, b"we", packed_inplace_fmax, NULL, loop_of_ufunc(FMAX))
 
 def call_fmax(self, other):
     self = as_tensor_operand(self, "fmax", "input", 1, other)
@@ -366,9 +367,9 @@ cdef object packed_inplace_fmin(tuple operands):
     return inplace_fmin(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_fmin
-batched_fmin = BatchRule(b"fmin", elementwise, b"ee", packed_fmin, NULL)
+batched_fmin = BatchRule(b"fmin", elementwise, b"ee", packed_fmin, NULL, loop_of_ufunc(FMIN))
 cdef BatchRule batched_inplace_fmin
-batched_inplace_fmin = BatchRule(b"fmin_", elementwise, b"we", packed_inplace_fmin, NULL)
+batched_inplace_fmin = BatchRule(b"fmin_", elementwise, b"we", packed_inplace_fmin, NULL, loop_of_ufunc(FMIN))
 
 def call_fmin(self, other):
     self = as_tensor_operand(self, "fmin", "input", 1, other)
@@ -489,9 +490,11 @@ cdef object packed_inplace_fmod_tensor(tuple operands):
     return inplace_fmod_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_fmod_tensor
-batched_fmod_tensor = BatchRule(b"fmod", elementwise, b"ee", packed_fmod_tensor, NULL)
+batched_fmod_tensor = BatchRule(b"fmod", elementwise, b"ee", packed_fmod_tensor, NULL, loop_of_ufunc(FMOD))
 cdef BatchRule batched_inplace_fmod_tensor
-batched_inplace_fmod_tensor = BatchRule(b"fmod_", elementwise, b"we", packed_inplace_fmod_tensor, NULL)
+batched_inplace_fmod_tensor = BatchRule(
+    b"fmod_", elementwise, b"we", packed_inplace_fmod_tensor, NULL, loop_of_ufunc(FMOD)
+)
 
 cdef class FmodScalarBackward0(Node):
     """Backward of ``fmod(Tensor self, Scalar other) -> Tensor``."""
@@ -543,9 +546,11 @@ cdef object packed_inplace_fmod_scalar(tuple operands):
     return inplace_fmod_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_fmod_scalar
-batched_fmod_scalar = BatchRule(b"fmod", elementwise, b"e.", packed_fmod_scalar, NULL)
+batched_fmod_scalar = BatchRule(b"fmod", elementwise, b"e.", packed_fmod_scalar, NULL, loop_of_ufunc(FMOD))
 cdef BatchRule batched_inplace_fmod_scalar
-batched_inplace_fmod_scalar = BatchRule(b"fmod_", elementwise, b"w.", packed_inplace_fmod_scalar, NULL)
+batched_inplace_fmod_scalar = BatchRule(
+    b"fmod_", elementwise, b"w.", packed_inplace_fmod_scalar, NULL, loop_of_ufunc(FMOD)
+)
 
 def call_fmod(self, other):
     self = as_tensor_operand(self, "fmod", "input", 1, other)
@@ -672,9 +677,13 @@ cdef object packed_inplace_copysign_tensor(tuple operands):
     return inplace_copysign_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_copysign_tensor
-batched_copysign_tensor = BatchRule(b"copysign", elementwise, b"ee", packed_copysign_tensor, NULL)
+batched_copysign_tensor = BatchRule(
+    b"copysign", elementwise, b"ee", packed_copysign_tensor, NULL, loop_of_ufunc(COPYSIGN)
+)
 cdef BatchRule batched_inplace_copysign_tensor
-batched_inplace_copysign_tensor = BatchRule(b"copysign_", elementwise, b"we", packed_inplace_copysign_tensor, NULL)
+batched_inplace_copysign_tensor = BatchRule(
+    b"copysign_", elementwise, b"we", packed_inplace_copysign_tensor, NULL, loop_of_ufunc(COPYSIGN)
+)
 
 cdef class CopysignScalarBackward0(Node):
     """Backward of ``copysign(Tensor self, Scalar other) -> Tensor``."""
@@ -747,9 +756,13 @@ cdef object packed_inplace_copysign_scalar(tuple operands):
     return inplace_copysign_scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_copysign_scalar
-batched_copysign_scalar = BatchRule(b"copysign", elementwise, b"e.", packed_copysign_scalar, NULL)
+batched_copysign_scalar = BatchRule(
+    b"copysign", elementwise, b"e.", packed_copysign_scalar, NULL, loop_of_ufunc(COPYSIGN)
+)
 cdef BatchRule batched_inplace_copysign_scalar
-batched_inplace_copysign_scalar = BatchRule(b"copysign_", elementwise, b"w.", packed_inplace_copysign_scalar, NULL)
+batched_inplace_copysign_scalar = BatchRule(
+    b"copysign_", elementwise, b"w.", packed_inplace_copysign_scalar, NULL, loop_of_ufunc(COPYSIGN)
+)
 
 def call_copysign(self, other):
     self = as_tensor_operand(self, "copysign", "input", 1, other)
@@ -860,9 +873,13 @@ cdef object packed_inplace_heaviside(tuple operands):
     return inplace_heaviside(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_heaviside
-batched_heaviside = BatchRule(b"heaviside", elementwise, b"ee", packed_heaviside, NULL)
+batched_heaviside = BatchRule(
+    b"heaviside", elementwise, b"ee", packed_heaviside, NULL, loop_of_kernel(&HEAVISIDE_FORWARD)
+)
 cdef BatchRule batched_inplace_heaviside
-batched_inplace_heaviside = BatchRule(b"heaviside_", elementwise, b"we", packed_inplace_heaviside, NULL)
+batched_inplace_heaviside = BatchRule(
+    b"heaviside_", elementwise, b"we", packed_inplace_heaviside, NULL, loop_of_kernel(&HEAVISIDE_FORWARD)
+)
 
 def call_heaviside(self, values):
     self = as_tensor_operand(self, "heaviside", "input", 1, values)
@@ -1001,9 +1018,13 @@ cdef object packed_inplace_lerp_tensor(tuple operands):
     return inplace_lerp_tensor(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_lerp_tensor
-batched_lerp_tensor = BatchRule(b"lerp", elementwise, b"eee", packed_lerp_tensor, NULL)
+batched_lerp_tensor = BatchRule(
+    b"lerp", elementwise, b"eee", packed_lerp_tensor, NULL, loop_of_kernel(&LERP_TENSOR_FORWARD)
+)
 cdef BatchRule batched_inplace_lerp_tensor
-batched_inplace_lerp_tensor = BatchRule(b"lerp_", elementwise, b"wee", packed_inplace_lerp_tensor, NULL)
+batched_inplace_lerp_tensor = BatchRule(
+    b"lerp_", elementwise, b"wee", packed_inplace_lerp_tensor, NULL, loop_of_kernel(&LERP_TENSOR_FORWARD)
+)
 
 cdef class LerpScalarBackward0(Node):
     """Backward of ``lerp(Tensor self, Tensor end, Scalar weight) -> Tensor``."""
@@ -1096,9 +1117,13 @@ cdef object packed_inplace_lerp_scalar(tuple operands):
     return inplace_lerp_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_lerp_scalar
-batched_lerp_scalar = BatchRule(b"lerp", elementwise, b"ee.", packed_lerp_scalar, NULL)
+batched_lerp_scalar = BatchRule(
+    b"lerp", elementwise, b"ee.", packed_lerp_scalar, NULL, loop_of_kernel(&LERP_SCALAR_FORWARD)
+)
 cdef BatchRule batched_inplace_lerp_scalar
-batched_inplace_lerp_scalar = BatchRule(b"lerp_", elementwise, b"we.", packed_inplace_lerp_scalar, NULL)
+batched_inplace_lerp_scalar = BatchRule(
+    b"lerp_", elementwise, b"we.", packed_inplace_lerp_scalar, NULL, loop_of_kernel(&LERP_SCALAR_FORWARD)
+)
 
 def call_lerp(self, end, weight):
     self = as_tensor_operand(self, "lerp", "input", 1, end)
@@ -1243,9 +1268,11 @@ cdef object packed_inplace_addcmul(tuple operands):
     return inplace_addcmul(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_addcmul
-batched_addcmul = BatchRule(b"addcmul", elementwise, b"eee.", packed_addcmul, NULL)
+batched_addcmul = BatchRule(b"addcmul", elementwise, b"eee.", packed_addcmul, NULL, loop_of_kernel(&ADDCMUL_FORWARD))
 cdef BatchRule batched_inplace_addcmul
-batched_inplace_addcmul = BatchRule(b"addcmul_", elementwise, b"wee.", packed_inplace_addcmul, NULL)
+batched_inplace_addcmul = BatchRule(
+    b"addcmul_", elementwise, b"wee.", packed_inplace_addcmul, NULL, loop_of_kernel(&ADDCMUL_FORWARD)
+)
 
 def call_addcmul(self, tensor1, tensor2, value):
     return op_addcmul(
@@ -1411,9 +1438,11 @@ cdef object packed_inplace_addcdiv(tuple operands):
     return inplace_addcdiv(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_addcdiv
-batched_addcdiv = BatchRule(b"addcdiv", elementwise, b"eee.", packed_addcdiv, NULL)
+batched_addcdiv = BatchRule(b"addcdiv", elementwise, b"eee.", packed_addcdiv, NULL, loop_of_kernel(&ADDCDIV_FORWARD))
 cdef BatchRule batched_inplace_addcdiv
-batched_inplace_addcdiv = BatchRule(b"addcdiv_", elementwise, b"wee.", packed_inplace_addcdiv, NULL)
+batched_inplace_addcdiv = BatchRule(
+    b"addcdiv_", elementwise, b"wee.", packed_inplace_addcdiv, NULL, loop_of_kernel(&ADDCDIV_FORWARD)
+)
 
 def call_addcdiv(self, tensor1, tensor2, value):
     return op_addcdiv(

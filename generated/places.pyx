@@ -4,8 +4,9 @@
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_dim, as_dim_or_none, as_input, as_operand, as_tensor_operand, BatchRule, begin_op,
-    begin_replaceable_op, by_values, check_inplace, copy_into, ended, give_out, grad_enabled, is_tensor, original_of,
-    own_memory, replayed_tensor, replays, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
+    begin_replaceable_op, by_values, check_inplace, copy_into, ended, give_out, grad_enabled, is_tensor, no_loop,
+    original_of, own_memory, replayed_tensor, replays, take_second_names, TensorBase, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.selection cimport (
@@ -230,7 +231,7 @@ cdef object packed_nonzero_rows(tuple operands):
     return op_nonzero_rows(<TensorBase>operands[0])
 
 cdef BatchRule batched_nonzero_rows
-batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzero_rows, NULL)
+batched_nonzero_rows = BatchRule(b"nonzero_rows", by_values, b".", packed_nonzero_rows, NULL, no_loop())
 
 def call_nonzero_rows(self):
     return op_nonzero_rows(as_input(self, "nonzero_rows"))
@@ -258,7 +259,7 @@ cdef object packed_argwhere(tuple operands):
     return op_argwhere(<TensorBase>operands[0])
 
 cdef BatchRule batched_argwhere
-batched_argwhere = BatchRule(b"argwhere", by_values, b".", packed_argwhere, NULL)
+batched_argwhere = BatchRule(b"argwhere", by_values, b".", packed_argwhere, NULL, no_loop())
 
 def call_argwhere(self):
     return op_argwhere(as_input(self, "argwhere"))

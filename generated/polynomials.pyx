@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_int, as_operand, as_str, BatchRule, begin_replaceable_op, carry_tangents, check_real, connect_1,
-    drop_value, elementwise, ended, give_out, gradient, has_tangent_1, is_tensor, name_within, Node, number_as_tensor,
-    replayed_tensor, replays, requires_grad_1, save_input, saved_number, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, watching, wrap,
-    write_out_docstrings,
+    drop_value, elementwise, ended, give_out, gradient, has_tangent_1, is_tensor, name_within, no_loop, Node,
+    number_as_tensor, replayed_tensor, replays, requires_grad_1, save_input, saved_number, saved_tensor, saved_value,
+    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, watching,
+    wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -63,7 +63,12 @@ cdef object packed_special_chebyshev_polynomial_t_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_t_tensor_tensor
 batched_special_chebyshev_polynomial_t_tensor_tensor = BatchRule(
-    b"special.chebyshev_polynomial_t", elementwise, b"cc", packed_special_chebyshev_polynomial_t_tensor_tensor, NULL
+    b"special.chebyshev_polynomial_t",
+    elementwise,
+    b"cc",
+    packed_special_chebyshev_polynomial_t_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialChebyshevPolynomialTTensorScalarBackward0(Node):
@@ -118,7 +123,12 @@ cdef object packed_special_chebyshev_polynomial_t_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_t_tensor_scalar
 batched_special_chebyshev_polynomial_t_tensor_scalar = BatchRule(
-    b"special.chebyshev_polynomial_t", elementwise, b"c.", packed_special_chebyshev_polynomial_t_tensor_scalar, NULL
+    b"special.chebyshev_polynomial_t",
+    elementwise,
+    b"c.",
+    packed_special_chebyshev_polynomial_t_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_chebyshev_polynomial_t_scalar_tensor(object self, TensorBase n):
@@ -135,7 +145,12 @@ cdef object packed_special_chebyshev_polynomial_t_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_t_scalar_tensor
 batched_special_chebyshev_polynomial_t_scalar_tensor = BatchRule(
-    b"special.chebyshev_polynomial_t", elementwise, b".c", packed_special_chebyshev_polynomial_t_scalar_tensor, NULL
+    b"special.chebyshev_polynomial_t",
+    elementwise,
+    b".c",
+    packed_special_chebyshev_polynomial_t_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_chebyshev_polynomial_t(self, n):
@@ -216,7 +231,12 @@ cdef object packed_special_chebyshev_polynomial_u_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_u_tensor_tensor
 batched_special_chebyshev_polynomial_u_tensor_tensor = BatchRule(
-    b"special.chebyshev_polynomial_u", elementwise, b"cc", packed_special_chebyshev_polynomial_u_tensor_tensor, NULL
+    b"special.chebyshev_polynomial_u",
+    elementwise,
+    b"cc",
+    packed_special_chebyshev_polynomial_u_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialChebyshevPolynomialUTensorScalarBackward0(Node):
@@ -271,7 +291,12 @@ cdef object packed_special_chebyshev_polynomial_u_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_u_tensor_scalar
 batched_special_chebyshev_polynomial_u_tensor_scalar = BatchRule(
-    b"special.chebyshev_polynomial_u", elementwise, b"c.", packed_special_chebyshev_polynomial_u_tensor_scalar, NULL
+    b"special.chebyshev_polynomial_u",
+    elementwise,
+    b"c.",
+    packed_special_chebyshev_polynomial_u_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_chebyshev_polynomial_u_scalar_tensor(object self, TensorBase n):
@@ -288,7 +313,12 @@ cdef object packed_special_chebyshev_polynomial_u_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_u_scalar_tensor
 batched_special_chebyshev_polynomial_u_scalar_tensor = BatchRule(
-    b"special.chebyshev_polynomial_u", elementwise, b".c", packed_special_chebyshev_polynomial_u_scalar_tensor, NULL
+    b"special.chebyshev_polynomial_u",
+    elementwise,
+    b".c",
+    packed_special_chebyshev_polynomial_u_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_chebyshev_polynomial_u(self, n):
@@ -369,7 +399,12 @@ cdef object packed_special_chebyshev_polynomial_v_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_v_tensor_tensor
 batched_special_chebyshev_polynomial_v_tensor_tensor = BatchRule(
-    b"special.chebyshev_polynomial_v", elementwise, b"cc", packed_special_chebyshev_polynomial_v_tensor_tensor, NULL
+    b"special.chebyshev_polynomial_v",
+    elementwise,
+    b"cc",
+    packed_special_chebyshev_polynomial_v_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialChebyshevPolynomialVTensorScalarBackward0(Node):
@@ -424,7 +459,12 @@ cdef object packed_special_chebyshev_polynomial_v_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_v_tensor_scalar
 batched_special_chebyshev_polynomial_v_tensor_scalar = BatchRule(
-    b"special.chebyshev_polynomial_v", elementwise, b"c.", packed_special_chebyshev_polynomial_v_tensor_scalar, NULL
+    b"special.chebyshev_polynomial_v",
+    elementwise,
+    b"c.",
+    packed_special_chebyshev_polynomial_v_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_chebyshev_polynomial_v_scalar_tensor(object self, TensorBase n):
@@ -441,7 +481,12 @@ cdef object packed_special_chebyshev_polynomial_v_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_v_scalar_tensor
 batched_special_chebyshev_polynomial_v_scalar_tensor = BatchRule(
-    b"special.chebyshev_polynomial_v", elementwise, b".c", packed_special_chebyshev_polynomial_v_scalar_tensor, NULL
+    b"special.chebyshev_polynomial_v",
+    elementwise,
+    b".c",
+    packed_special_chebyshev_polynomial_v_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_chebyshev_polynomial_v(self, n):
@@ -522,7 +567,12 @@ cdef object packed_special_chebyshev_polynomial_w_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_w_tensor_tensor
 batched_special_chebyshev_polynomial_w_tensor_tensor = BatchRule(
-    b"special.chebyshev_polynomial_w", elementwise, b"cc", packed_special_chebyshev_polynomial_w_tensor_tensor, NULL
+    b"special.chebyshev_polynomial_w",
+    elementwise,
+    b"cc",
+    packed_special_chebyshev_polynomial_w_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialChebyshevPolynomialWTensorScalarBackward0(Node):
@@ -577,7 +627,12 @@ cdef object packed_special_chebyshev_polynomial_w_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_w_tensor_scalar
 batched_special_chebyshev_polynomial_w_tensor_scalar = BatchRule(
-    b"special.chebyshev_polynomial_w", elementwise, b"c.", packed_special_chebyshev_polynomial_w_tensor_scalar, NULL
+    b"special.chebyshev_polynomial_w",
+    elementwise,
+    b"c.",
+    packed_special_chebyshev_polynomial_w_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_chebyshev_polynomial_w_scalar_tensor(object self, TensorBase n):
@@ -594,7 +649,12 @@ cdef object packed_special_chebyshev_polynomial_w_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_chebyshev_polynomial_w_scalar_tensor
 batched_special_chebyshev_polynomial_w_scalar_tensor = BatchRule(
-    b"special.chebyshev_polynomial_w", elementwise, b".c", packed_special_chebyshev_polynomial_w_scalar_tensor, NULL
+    b"special.chebyshev_polynomial_w",
+    elementwise,
+    b".c",
+    packed_special_chebyshev_polynomial_w_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_chebyshev_polynomial_w(self, n):
@@ -685,6 +745,7 @@ batched_special_shifted_chebyshev_polynomial_t_tensor_tensor = BatchRule(
     b"cc",
     packed_special_shifted_chebyshev_polynomial_t_tensor_tensor,
     NULL,
+    no_loop(),
 )
 
 cdef class SpecialShiftedChebyshevPolynomialTTensorScalarBackward0(Node):
@@ -749,6 +810,7 @@ batched_special_shifted_chebyshev_polynomial_t_tensor_scalar = BatchRule(
     b"c.",
     packed_special_shifted_chebyshev_polynomial_t_tensor_scalar,
     NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_shifted_chebyshev_polynomial_t_scalar_tensor(object self, TensorBase n):
@@ -772,6 +834,7 @@ batched_special_shifted_chebyshev_polynomial_t_scalar_tensor = BatchRule(
     b".c",
     packed_special_shifted_chebyshev_polynomial_t_scalar_tensor,
     NULL,
+    no_loop(),
 )
 
 def call_special_shifted_chebyshev_polynomial_t(self, n):
@@ -865,6 +928,7 @@ batched_special_shifted_chebyshev_polynomial_u_tensor_tensor = BatchRule(
     b"cc",
     packed_special_shifted_chebyshev_polynomial_u_tensor_tensor,
     NULL,
+    no_loop(),
 )
 
 cdef class SpecialShiftedChebyshevPolynomialUTensorScalarBackward0(Node):
@@ -929,6 +993,7 @@ batched_special_shifted_chebyshev_polynomial_u_tensor_scalar = BatchRule(
     b"c.",
     packed_special_shifted_chebyshev_polynomial_u_tensor_scalar,
     NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_shifted_chebyshev_polynomial_u_scalar_tensor(object self, TensorBase n):
@@ -952,6 +1017,7 @@ batched_special_shifted_chebyshev_polynomial_u_scalar_tensor = BatchRule(
     b".c",
     packed_special_shifted_chebyshev_polynomial_u_scalar_tensor,
     NULL,
+    no_loop(),
 )
 
 def call_special_shifted_chebyshev_polynomial_u(self, n):
@@ -1045,6 +1111,7 @@ batched_special_shifted_chebyshev_polynomial_v_tensor_tensor = BatchRule(
     b"cc",
     packed_special_shifted_chebyshev_polynomial_v_tensor_tensor,
     NULL,
+    no_loop(),
 )
 
 cdef class SpecialShiftedChebyshevPolynomialVTensorScalarBackward0(Node):
@@ -1109,6 +1176,7 @@ batched_special_shifted_chebyshev_polynomial_v_tensor_scalar = BatchRule(
     b"c.",
     packed_special_shifted_chebyshev_polynomial_v_tensor_scalar,
     NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_shifted_chebyshev_polynomial_v_scalar_tensor(object self, TensorBase n):
@@ -1132,6 +1200,7 @@ batched_special_shifted_chebyshev_polynomial_v_scalar_tensor = BatchRule(
     b".c",
     packed_special_shifted_chebyshev_polynomial_v_scalar_tensor,
     NULL,
+    no_loop(),
 )
 
 def call_special_shifted_chebyshev_polynomial_v(self, n):
@@ -1225,6 +1294,7 @@ batched_special_shifted_chebyshev_polynomial_w_tensor_tensor = BatchRule(
     b"cc",
     packed_special_shifted_chebyshev_polynomial_w_tensor_tensor,
     NULL,
+    no_loop(),
 )
 
 cdef class SpecialShiftedChebyshevPolynomialWTensorScalarBackward0(Node):
@@ -1289,6 +1359,7 @@ batched_special_shifted_chebyshev_polynomial_w_tensor_scalar = BatchRule(
     b"c.",
     packed_special_shifted_chebyshev_polynomial_w_tensor_scalar,
     NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_shifted_chebyshev_polynomial_w_scalar_tensor(object self, TensorBase n):
@@ -1312,6 +1383,7 @@ batched_special_shifted_chebyshev_polynomial_w_scalar_tensor = BatchRule(
     b".c",
     packed_special_shifted_chebyshev_polynomial_w_scalar_tensor,
     NULL,
+    no_loop(),
 )
 
 def call_special_shifted_chebyshev_polynomial_w(self, n):
@@ -1395,7 +1467,12 @@ cdef object packed_special_hermite_polynomial_h_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_h_tensor_tensor
 batched_special_hermite_polynomial_h_tensor_tensor = BatchRule(
-    b"special.hermite_polynomial_h", elementwise, b"cc", packed_special_hermite_polynomial_h_tensor_tensor, NULL
+    b"special.hermite_polynomial_h",
+    elementwise,
+    b"cc",
+    packed_special_hermite_polynomial_h_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialHermitePolynomialHTensorScalarBackward0(Node):
@@ -1450,7 +1527,12 @@ cdef object packed_special_hermite_polynomial_h_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_h_tensor_scalar
 batched_special_hermite_polynomial_h_tensor_scalar = BatchRule(
-    b"special.hermite_polynomial_h", elementwise, b"c.", packed_special_hermite_polynomial_h_tensor_scalar, NULL
+    b"special.hermite_polynomial_h",
+    elementwise,
+    b"c.",
+    packed_special_hermite_polynomial_h_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_hermite_polynomial_h_scalar_tensor(object self, TensorBase n):
@@ -1467,7 +1549,12 @@ cdef object packed_special_hermite_polynomial_h_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_h_scalar_tensor
 batched_special_hermite_polynomial_h_scalar_tensor = BatchRule(
-    b"special.hermite_polynomial_h", elementwise, b".c", packed_special_hermite_polynomial_h_scalar_tensor, NULL
+    b"special.hermite_polynomial_h",
+    elementwise,
+    b".c",
+    packed_special_hermite_polynomial_h_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_hermite_polynomial_h(self, n):
@@ -1548,7 +1635,12 @@ cdef object packed_special_hermite_polynomial_he_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_he_tensor_tensor
 batched_special_hermite_polynomial_he_tensor_tensor = BatchRule(
-    b"special.hermite_polynomial_he", elementwise, b"cc", packed_special_hermite_polynomial_he_tensor_tensor, NULL
+    b"special.hermite_polynomial_he",
+    elementwise,
+    b"cc",
+    packed_special_hermite_polynomial_he_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialHermitePolynomialHeTensorScalarBackward0(Node):
@@ -1603,7 +1695,12 @@ cdef object packed_special_hermite_polynomial_he_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_he_tensor_scalar
 batched_special_hermite_polynomial_he_tensor_scalar = BatchRule(
-    b"special.hermite_polynomial_he", elementwise, b"c.", packed_special_hermite_polynomial_he_tensor_scalar, NULL
+    b"special.hermite_polynomial_he",
+    elementwise,
+    b"c.",
+    packed_special_hermite_polynomial_he_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_hermite_polynomial_he_scalar_tensor(object self, TensorBase n):
@@ -1620,7 +1717,12 @@ cdef object packed_special_hermite_polynomial_he_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_hermite_polynomial_he_scalar_tensor
 batched_special_hermite_polynomial_he_scalar_tensor = BatchRule(
-    b"special.hermite_polynomial_he", elementwise, b".c", packed_special_hermite_polynomial_he_scalar_tensor, NULL
+    b"special.hermite_polynomial_he",
+    elementwise,
+    b".c",
+    packed_special_hermite_polynomial_he_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_hermite_polynomial_he(self, n):
@@ -1701,7 +1803,12 @@ cdef object packed_special_laguerre_polynomial_l_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_laguerre_polynomial_l_tensor_tensor
 batched_special_laguerre_polynomial_l_tensor_tensor = BatchRule(
-    b"special.laguerre_polynomial_l", elementwise, b"cc", packed_special_laguerre_polynomial_l_tensor_tensor, NULL
+    b"special.laguerre_polynomial_l",
+    elementwise,
+    b"cc",
+    packed_special_laguerre_polynomial_l_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialLaguerrePolynomialLTensorScalarBackward0(Node):
@@ -1756,7 +1863,12 @@ cdef object packed_special_laguerre_polynomial_l_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_laguerre_polynomial_l_tensor_scalar
 batched_special_laguerre_polynomial_l_tensor_scalar = BatchRule(
-    b"special.laguerre_polynomial_l", elementwise, b"c.", packed_special_laguerre_polynomial_l_tensor_scalar, NULL
+    b"special.laguerre_polynomial_l",
+    elementwise,
+    b"c.",
+    packed_special_laguerre_polynomial_l_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_laguerre_polynomial_l_scalar_tensor(object self, TensorBase n):
@@ -1773,7 +1885,12 @@ cdef object packed_special_laguerre_polynomial_l_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_laguerre_polynomial_l_scalar_tensor
 batched_special_laguerre_polynomial_l_scalar_tensor = BatchRule(
-    b"special.laguerre_polynomial_l", elementwise, b".c", packed_special_laguerre_polynomial_l_scalar_tensor, NULL
+    b"special.laguerre_polynomial_l",
+    elementwise,
+    b".c",
+    packed_special_laguerre_polynomial_l_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_laguerre_polynomial_l(self, n):
@@ -1854,7 +1971,12 @@ cdef object packed_special_legendre_polynomial_p_tensor_tensor(tuple operands):
 
 cdef BatchRule batched_special_legendre_polynomial_p_tensor_tensor
 batched_special_legendre_polynomial_p_tensor_tensor = BatchRule(
-    b"special.legendre_polynomial_p", elementwise, b"cc", packed_special_legendre_polynomial_p_tensor_tensor, NULL
+    b"special.legendre_polynomial_p",
+    elementwise,
+    b"cc",
+    packed_special_legendre_polynomial_p_tensor_tensor,
+    NULL,
+    no_loop(),
 )
 
 cdef class SpecialLegendrePolynomialPTensorScalarBackward0(Node):
@@ -1909,7 +2031,12 @@ cdef object packed_special_legendre_polynomial_p_tensor_scalar(tuple operands):
 
 cdef BatchRule batched_special_legendre_polynomial_p_tensor_scalar
 batched_special_legendre_polynomial_p_tensor_scalar = BatchRule(
-    b"special.legendre_polynomial_p", elementwise, b"c.", packed_special_legendre_polynomial_p_tensor_scalar, NULL
+    b"special.legendre_polynomial_p",
+    elementwise,
+    b"c.",
+    packed_special_legendre_polynomial_p_tensor_scalar,
+    NULL,
+    no_loop(),
 )
 
 cdef TensorBase op_special_legendre_polynomial_p_scalar_tensor(object self, TensorBase n):
@@ -1926,7 +2053,12 @@ cdef object packed_special_legendre_polynomial_p_scalar_tensor(tuple operands):
 
 cdef BatchRule batched_special_legendre_polynomial_p_scalar_tensor
 batched_special_legendre_polynomial_p_scalar_tensor = BatchRule(
-    b"special.legendre_polynomial_p", elementwise, b".c", packed_special_legendre_polynomial_p_scalar_tensor, NULL
+    b"special.legendre_polynomial_p",
+    elementwise,
+    b".c",
+    packed_special_legendre_polynomial_p_scalar_tensor,
+    NULL,
+    no_loop(),
 )
 
 def call_special_legendre_polynomial_p(self, n):
@@ -2012,7 +2144,9 @@ cdef object packed_polynomial_tensor_tensor(tuple operands):
     return op_polynomial_tensor_tensor(operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
 
 cdef BatchRule batched_polynomial_tensor_tensor
-batched_polynomial_tensor_tensor = BatchRule(b"polynomial", elementwise, b"..cc", packed_polynomial_tensor_tensor, NULL)
+batched_polynomial_tensor_tensor = BatchRule(
+    b"polynomial", elementwise, b"..cc", packed_polynomial_tensor_tensor, NULL, no_loop()
+)
 
 cdef class PolynomialTensorScalarBackward0(Node):
     """Backward of ``polynomial(str kind, int order, Tensor self, Scalar n) -> Tensor``."""
@@ -2069,7 +2203,9 @@ cdef object packed_polynomial_tensor_scalar(tuple operands):
     return op_polynomial_tensor_scalar(operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_polynomial_tensor_scalar
-batched_polynomial_tensor_scalar = BatchRule(b"polynomial", elementwise, b"..c.", packed_polynomial_tensor_scalar, NULL)
+batched_polynomial_tensor_scalar = BatchRule(
+    b"polynomial", elementwise, b"..c.", packed_polynomial_tensor_scalar, NULL, no_loop()
+)
 
 cdef TensorBase op_polynomial_scalar_tensor(object kind, object order, object self, TensorBase n):
     if not order >= 0:
@@ -2086,7 +2222,9 @@ cdef object packed_polynomial_scalar_tensor(tuple operands):
     return op_polynomial_scalar_tensor(operands[0], operands[1], operands[2], <TensorBase>operands[3])
 
 cdef BatchRule batched_polynomial_scalar_tensor
-batched_polynomial_scalar_tensor = BatchRule(b"polynomial", elementwise, b"...c", packed_polynomial_scalar_tensor, NULL)
+batched_polynomial_scalar_tensor = BatchRule(
+    b"polynomial", elementwise, b"...c", packed_polynomial_scalar_tensor, NULL, no_loop()
+)
 
 def call_polynomial(kind, order, self, n):
     kind = as_str(kind, "polynomial", "kind", 1)

@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_tuple_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, dtype_of,
-    end_op, ended, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, Node, of_cores,
+    end_op, ended, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, no_loop, Node, of_cores,
     replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_object, save_output, saved_object,
     saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names,
     TensorBase, unpack, unpack_object, value_of, watching, wrap, write_out_docstrings,
@@ -534,7 +534,7 @@ def avg_pool3d(
 cdef TensorBase op_adaptive_avg_pool1d(TensorBase self, object output_size):
     if not dtype_of(self) != np.dtype("int64"):
         raise RuntimeError(
-            "adaptive_avg_pool1d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+            "adaptive_avg_pool1d(): not implemented for int64; use floats, but got self.dtype = %r" % (dtype_of(self),)
         )
     cdef int depth = begin_op("adaptive_avg_pool1d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
@@ -614,7 +614,7 @@ adaptive_max_pool1d_with_indices = adaptive_max_pool1d
 cdef TensorBase op_adaptive_avg_pool2d(TensorBase self, object output_size):
     if not dtype_of(self) != np.dtype("int64"):
         raise RuntimeError(
-            "adaptive_avg_pool2d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+            "adaptive_avg_pool2d(): not implemented for int64; use floats, but got self.dtype = %r" % (dtype_of(self),)
         )
     cdef int depth = begin_op("adaptive_avg_pool2d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
@@ -690,7 +690,7 @@ def adaptive_max_pool2d_with_indices(input, output_size):
 cdef TensorBase op_adaptive_avg_pool3d(TensorBase self, object output_size):
     if not dtype_of(self) != np.dtype("int64"):
         raise RuntimeError(
-            "adaptive_avg_pool3d(): not implemented for int64; convert it to a floating dtype, but got self.dtype = %r" % (dtype_of(self),),
+            "adaptive_avg_pool3d(): not implemented for int64; use floats, but got self.dtype = %r" % (dtype_of(self),)
         )
     cdef int depth = begin_op("adaptive_avg_pool3d", (self, output_size), NULL) if watching else 0
     cdef TensorBase result = from_volumes(
@@ -812,7 +812,7 @@ cdef object packed_window_maxima(tuple operands):
     return op_window_maxima(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_window_maxima
-batched_window_maxima = BatchRule(b"window_maxima", of_cores, b"3..", packed_window_maxima, NULL)
+batched_window_maxima = BatchRule(b"window_maxima", of_cores, b"3..", packed_window_maxima, NULL, no_loop())
 
 WindowMaximaResult = return_type("window_maxima", "WindowMaximaResult", ("values", "places"), __name__)
 
@@ -891,7 +891,7 @@ cdef object packed_window_means(tuple operands):
     return op_window_means(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_window_means
-batched_window_means = BatchRule(b"window_means", of_cores, b"3..", packed_window_means, NULL)
+batched_window_means = BatchRule(b"window_means", of_cores, b"3..", packed_window_means, NULL, no_loop())
 
 def call_window_means(self, spans, divisors):
     return op_window_means(as_input(self, "window_means"), spans, divisors)
@@ -954,7 +954,7 @@ cdef object packed_spread_means(tuple operands):
     return op_spread_means(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_spread_means
-batched_spread_means = BatchRule(b"spread_means", of_cores, b"3...", packed_spread_means, NULL)
+batched_spread_means = BatchRule(b"spread_means", of_cores, b"3...", packed_spread_means, NULL, no_loop())
 
 def call_spread_means(self, spans, divisors, size):
     return op_spread_means(
@@ -1023,7 +1023,7 @@ cdef object packed_at_places(tuple operands):
     return op_at_places(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_at_places
-batched_at_places = BatchRule(b"at_places", of_cores, b"33", packed_at_places, NULL)
+batched_at_places = BatchRule(b"at_places", of_cores, b"33", packed_at_places, NULL, no_loop())
 
 def call_at_places(self, places):
     return op_at_places(as_input(self, "at_places"), as_tensor_operand(places, "at_places", "places", 2, self))
@@ -1084,7 +1084,7 @@ cdef object packed_to_places(tuple operands):
     return op_to_places(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_to_places
-batched_to_places = BatchRule(b"to_places", of_cores, b"33.", packed_to_places, NULL)
+batched_to_places = BatchRule(b"to_places", of_cores, b"33.", packed_to_places, NULL, no_loop())
 
 def call_to_places(self, places, size):
     return op_to_places(

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dtype_or_none, as_input, as_tensor_operand, BatchRule,
     begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2, dtype_of, dtype_of_out,
-    ended, give_out, gradient, has_tangent_1, has_tangent_2, Node, plus, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    ended, give_out, gradient, has_tangent_1, has_tangent_2, no_loop, Node, plus, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
@@ -68,7 +68,7 @@ cdef object packed_logsumexp(tuple operands):
     return op_logsumexp(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_logsumexp
-batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsumexp, NULL)
+batched_logsumexp = BatchRule(b"logsumexp", along_slices, b"bF.", packed_logsumexp, NULL, no_loop())
 
 def call_logsumexp(self, dim, keepdim):
     return op_logsumexp(
@@ -140,7 +140,7 @@ cdef object packed_softmax(tuple operands):
     return op_softmax(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_softmax
-batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NULL)
+batched_softmax = BatchRule(b"softmax", along_slices, b"bd.", packed_softmax, NULL, no_loop())
 
 def call_softmax(self, dim, dtype):
     self = as_input(self, "softmax")
@@ -253,7 +253,9 @@ cdef object packed_softmax_backward(tuple operands):
     return op_softmax_backward(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_softmax_backward
-batched_softmax_backward = BatchRule(b"softmax_backward", along_slices, b"bbd", packed_softmax_backward, NULL)
+batched_softmax_backward = BatchRule(
+    b"softmax_backward", along_slices, b"bbd", packed_softmax_backward, NULL, no_loop()
+)
 
 def call_softmax_backward(self, output, dim):
     self = as_tensor_operand(self, "softmax_backward", "input", 1, output)
@@ -341,7 +343,7 @@ cdef object packed_log_softmax(tuple operands):
     return op_log_softmax(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_log_softmax
-batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log_softmax, NULL)
+batched_log_softmax = BatchRule(b"log_softmax", along_slices, b"bd.", packed_log_softmax, NULL, no_loop())
 
 def call_log_softmax(self, dim, dtype):
     self = as_input(self, "log_softmax")
@@ -446,7 +448,7 @@ cdef object packed_log_softmax_backward(tuple operands):
 
 cdef BatchRule batched_log_softmax_backward
 batched_log_softmax_backward = BatchRule(
-    b"log_softmax_backward", along_slices, b"bbd", packed_log_softmax_backward, NULL
+    b"log_softmax_backward", along_slices, b"bbd", packed_log_softmax_backward, NULL, no_loop()
 )
 
 def call_log_softmax_backward(self, output, dim):

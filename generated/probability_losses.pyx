@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_operand, as_tensor_operand_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2,
-    connect_3, device_of, dtype_of, elementwise, ended, gradient, has_tangent_1, has_tangent_2, has_tangent_3, Node,
-    of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    connect_3, device_of, dtype_of, elementwise, ended, gradient, has_tangent_1, has_tangent_2, has_tangent_3, no_loop,
+    Node, of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
     save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
     TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -150,7 +150,7 @@ cdef object packed_binary_entropies(tuple operands):
     return op_binary_entropies(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_binary_entropies
-batched_binary_entropies = BatchRule(b"binary_entropies", elementwise, b"cc", packed_binary_entropies, NULL)
+batched_binary_entropies = BatchRule(b"binary_entropies", elementwise, b"cc", packed_binary_entropies, NULL, no_loop())
 
 def call_binary_entropies(self, target):
     self = as_tensor_operand(self, "binary_entropies", "input", 1, target)
@@ -346,7 +346,9 @@ cdef object packed_variances_at_least(tuple operands):
     return op_variances_at_least(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_variances_at_least
-batched_variances_at_least = BatchRule(b"variances_at_least", elementwise, b"c.", packed_variances_at_least, NULL)
+batched_variances_at_least = BatchRule(
+    b"variances_at_least", elementwise, b"c.", packed_variances_at_least, NULL, no_loop()
+)
 
 def call_variances_at_least(self, eps):
     self = as_input(self, "variances_at_least")
@@ -431,7 +433,7 @@ cdef object packed_ctc_losses(tuple operands):
     return op_ctc_losses(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_ctc_losses
-batched_ctc_losses = BatchRule(b"ctc_losses", of_cores, b"31...", packed_ctc_losses, NULL)
+batched_ctc_losses = BatchRule(b"ctc_losses", of_cores, b"31...", packed_ctc_losses, NULL, no_loop())
 
 def call_ctc_losses(self, labels, label_counts, step_counts, blank):
     self = as_input(self, "ctc_losses")
@@ -576,7 +578,7 @@ cdef object packed_ctc_slopes(tuple operands):
     )
 
 cdef BatchRule batched_ctc_slopes
-batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_slopes, NULL)
+batched_ctc_slopes = BatchRule(b"ctc_slopes", of_cores, b"311...", packed_ctc_slopes, NULL, no_loop())
 
 def call_ctc_slopes(self, scale, labels, label_counts, step_counts, blank):
     return op_ctc_slopes(
@@ -766,7 +768,7 @@ cdef object packed_ctc_curvature(tuple operands):
     )
 
 cdef BatchRule batched_ctc_curvature
-batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed_ctc_curvature, NULL)
+batched_ctc_curvature = BatchRule(b"ctc_curvature", of_cores, b"3311...", packed_ctc_curvature, NULL, no_loop())
 
 def call_ctc_curvature(self, direction, scale, labels, label_counts, step_counts, blank):
     return op_ctc_curvature(

@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, carry_transposed, check_inplace, collect_edge_list, connect_2, copy_into, dtype_of,
-    ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, Node,
-    of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input,
+    ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, no_loop,
+    Node, of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input,
     save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of,
     spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -870,7 +870,7 @@ cdef object packed_cross_product(tuple operands):
     return op_cross_product(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_cross_product
-batched_cross_product = BatchRule(b"cross_product", of_cores, b"11", packed_cross_product, NULL)
+batched_cross_product = BatchRule(b"cross_product", of_cores, b"11", packed_cross_product, NULL, no_loop())
 
 def call_cross_product(self, other):
     return op_cross_product(
@@ -985,7 +985,7 @@ cdef object packed_chain(tuple operands):
     return op_chain(<list>operands[0])
 
 cdef BatchRule batched_chain
-batched_chain = BatchRule(b"chain", along_slices, b"b", packed_chain, NULL)
+batched_chain = BatchRule(b"chain", along_slices, b"b", packed_chain, NULL, no_loop())
 
 def call_chain(parts):
     return op_chain(as_tensor_list(parts, "chain", "parts", 1))

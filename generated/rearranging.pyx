@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_input, as_int, as_int_or_none, as_int_tuple,
     as_tensor_operand, as_tuple, as_view, BatchRule, begin_op, begin_replaceable_op, by_values, carry_tangents,
-    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, Node, numel_of,
+    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, no_loop, Node, numel_of,
     Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
     write_out_docstrings,
@@ -91,7 +91,7 @@ cdef object packed_roll_along(tuple operands):
     return op_roll_along(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_roll_along
-batched_roll_along = BatchRule(b"roll_along", along_slices, b"b.F", packed_roll_along, NULL)
+batched_roll_along = BatchRule(b"roll_along", along_slices, b"b.F", packed_roll_along, NULL, no_loop())
 
 def call_roll_along(self, shifts, dims):
     return op_roll_along(
@@ -297,7 +297,7 @@ cdef object packed_repeat_interleave_tensor(tuple operands):
 
 cdef BatchRule batched_repeat_interleave_tensor
 batched_repeat_interleave_tensor = BatchRule(
-    b"repeat_interleave", by_values, b"....", packed_repeat_interleave_tensor, NULL
+    b"repeat_interleave", by_values, b"....", packed_repeat_interleave_tensor, NULL, no_loop()
 )
 
 
@@ -317,7 +317,7 @@ cdef object packed_repeat_interleave_places(tuple operands):
 
 cdef BatchRule batched_repeat_interleave_places
 batched_repeat_interleave_places = BatchRule(
-    b"repeat_interleave", by_values, b"..", packed_repeat_interleave_places, NULL
+    b"repeat_interleave", by_values, b"..", packed_repeat_interleave_places, NULL, no_loop()
 )
 
 def call_repeat_interleave(self, repeats, dim, output_size):
@@ -391,7 +391,7 @@ cdef object packed_repeated_places(tuple operands):
     return op_repeated_places(<TensorBase>operands[0])
 
 cdef BatchRule batched_repeated_places
-batched_repeated_places = BatchRule(b"repeated_places", by_values, b".", packed_repeated_places, NULL)
+batched_repeated_places = BatchRule(b"repeated_places", by_values, b".", packed_repeated_places, NULL, no_loop())
 
 def call_repeated_places(repeats):
     return op_repeated_places(as_tensor_operand(repeats, "repeated_places", "repeats", 1, None))
@@ -489,7 +489,7 @@ cdef object packed_unfold(tuple operands):
     return op_unfold(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_unfold
-batched_unfold = BatchRule(b"unfold", along_slices, b"bd..", packed_unfold, NULL)
+batched_unfold = BatchRule(b"unfold", along_slices, b"bd..", packed_unfold, NULL, no_loop())
 
 def call_unfold(self, dimension, size, step):
     return op_unfold(
@@ -577,7 +577,7 @@ cdef object packed_unfold_backward(tuple operands):
     return op_unfold_backward(<TensorBase>operands[0], operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_unfold_backward
-batched_unfold_backward = BatchRule(b"unfold_backward", along_slices, b"br...", packed_unfold_backward, NULL)
+batched_unfold_backward = BatchRule(b"unfold_backward", along_slices, b"br...", packed_unfold_backward, NULL, no_loop())
 
 def call_unfold_backward(self, input_sizes, dim, size, step):
     return op_unfold_backward(

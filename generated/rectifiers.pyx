@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2,
     copy_into, dtype_of, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, ndim_of, Node, numel_of, original_of, plus, prepare_floating, prepare_history,
-    prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, write_inplace, write_out_docstrings, written_batched,
+    has_tangent_1, has_tangent_2, loop_of_kernel, ndim_of, Node, numel_of, original_of, plus, prepare_floating,
+    prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
@@ -120,9 +120,11 @@ cdef object packed_inplace_relu6(tuple operands):
     return inplace_relu6(<TensorBase>operands[0])
 
 cdef BatchRule batched_relu6
-batched_relu6 = BatchRule(b"relu6", elementwise, b"e", packed_relu6, NULL)
+batched_relu6 = BatchRule(b"relu6", elementwise, b"e", packed_relu6, NULL, loop_of_kernel(&RELU6_FORWARD))
 cdef BatchRule batched_inplace_relu6
-batched_inplace_relu6 = BatchRule(b"relu6_", elementwise, b"w", packed_inplace_relu6, NULL)
+batched_inplace_relu6 = BatchRule(
+    b"relu6_", elementwise, b"w", packed_inplace_relu6, NULL, loop_of_kernel(&RELU6_FORWARD)
+)
 
 def call_relu6(self):
     self = as_input(self, "relu6")
@@ -252,9 +254,13 @@ cdef object packed_inplace_hardtanh(tuple operands):
     return inplace_hardtanh(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_hardtanh
-batched_hardtanh = BatchRule(b"hardtanh", slice_by_slice, b"...", packed_hardtanh, NULL)
+batched_hardtanh = BatchRule(
+    b"hardtanh", slice_by_slice, b"...", packed_hardtanh, NULL, loop_of_kernel(&HARDTANH_FORWARD)
+)
 cdef BatchRule batched_inplace_hardtanh
-batched_inplace_hardtanh = BatchRule(b"hardtanh_", slice_by_slice, b"...", packed_inplace_hardtanh, NULL)
+batched_inplace_hardtanh = BatchRule(
+    b"hardtanh_", slice_by_slice, b"...", packed_inplace_hardtanh, NULL, loop_of_kernel(&HARDTANH_FORWARD)
+)
 
 def call_hardtanh(self, min_val, max_val):
     self = as_input(self, "hardtanh")
@@ -370,9 +376,13 @@ cdef object packed_inplace_hardsigmoid(tuple operands):
     return inplace_hardsigmoid(<TensorBase>operands[0])
 
 cdef BatchRule batched_hardsigmoid
-batched_hardsigmoid = BatchRule(b"hardsigmoid", elementwise, b"e", packed_hardsigmoid, NULL)
+batched_hardsigmoid = BatchRule(
+    b"hardsigmoid", elementwise, b"e", packed_hardsigmoid, NULL, loop_of_kernel(&HARDSIGMOID_FORWARD)
+)
 cdef BatchRule batched_inplace_hardsigmoid
-batched_inplace_hardsigmoid = BatchRule(b"hardsigmoid_", elementwise, b"w", packed_inplace_hardsigmoid, NULL)
+batched_inplace_hardsigmoid = BatchRule(
+    b"hardsigmoid_", elementwise, b"w", packed_inplace_hardsigmoid, NULL, loop_of_kernel(&HARDSIGMOID_FORWARD)
+)
 
 def call_hardsigmoid(self):
     self = as_input(self, "hardsigmoid")
@@ -494,9 +504,13 @@ cdef object packed_inplace_hardswish(tuple operands):
     return inplace_hardswish(<TensorBase>operands[0])
 
 cdef BatchRule batched_hardswish
-batched_hardswish = BatchRule(b"hardswish", elementwise, b"e", packed_hardswish, NULL)
+batched_hardswish = BatchRule(
+    b"hardswish", elementwise, b"e", packed_hardswish, NULL, loop_of_kernel(&HARDSWISH_FORWARD)
+)
 cdef BatchRule batched_inplace_hardswish
-batched_inplace_hardswish = BatchRule(b"hardswish_", elementwise, b"w", packed_inplace_hardswish, NULL)
+batched_inplace_hardswish = BatchRule(
+    b"hardswish_", elementwise, b"w", packed_inplace_hardswish, NULL, loop_of_kernel(&HARDSWISH_FORWARD)
+)
 
 def call_hardswish(self):
     self = as_input(self, "hardswish")
@@ -612,9 +626,9 @@ cdef object packed_inplace_elu(tuple operands):
     return inplace_elu(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_elu
-batched_elu = BatchRule(b"elu", elementwise, b"e.", packed_elu, NULL)
+batched_elu = BatchRule(b"elu", elementwise, b"e.", packed_elu, NULL, loop_of_kernel(&ELU_FORWARD))
 cdef BatchRule batched_inplace_elu
-batched_inplace_elu = BatchRule(b"elu_", elementwise, b"w.", packed_inplace_elu, NULL)
+batched_inplace_elu = BatchRule(b"elu_", elementwise, b"w.", packed_inplace_elu, NULL, loop_of_kernel(&ELU_FORWARD))
 
 def call_elu(self, alpha):
     self = as_input(self, "elu")
@@ -741,9 +755,11 @@ cdef object packed_inplace_celu(tuple operands):
     return inplace_celu(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_celu
-batched_celu = BatchRule(b"celu", slice_by_slice, b"..", packed_celu, NULL)
+batched_celu = BatchRule(b"celu", slice_by_slice, b"..", packed_celu, NULL, loop_of_kernel(&CELU_FORWARD))
 cdef BatchRule batched_inplace_celu
-batched_inplace_celu = BatchRule(b"celu_", slice_by_slice, b"..", packed_inplace_celu, NULL)
+batched_inplace_celu = BatchRule(
+    b"celu_", slice_by_slice, b"..", packed_inplace_celu, NULL, loop_of_kernel(&CELU_FORWARD)
+)
 
 def call_celu(self, alpha):
     self = as_input(self, "celu")
@@ -869,9 +885,9 @@ cdef object packed_inplace_selu(tuple operands):
     return inplace_selu(<TensorBase>operands[0])
 
 cdef BatchRule batched_selu
-batched_selu = BatchRule(b"selu", elementwise, b"e", packed_selu, NULL)
+batched_selu = BatchRule(b"selu", elementwise, b"e", packed_selu, NULL, loop_of_kernel(&SELU_FORWARD))
 cdef BatchRule batched_inplace_selu
-batched_inplace_selu = BatchRule(b"selu_", elementwise, b"w", packed_inplace_selu, NULL)
+batched_inplace_selu = BatchRule(b"selu_", elementwise, b"w", packed_inplace_selu, NULL, loop_of_kernel(&SELU_FORWARD))
 
 def call_selu(self):
     self = as_input(self, "selu")
@@ -979,9 +995,13 @@ cdef object packed_inplace_leaky_relu(tuple operands):
     return inplace_leaky_relu(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_leaky_relu
-batched_leaky_relu = BatchRule(b"leaky_relu", elementwise, b"e.", packed_leaky_relu, NULL)
+batched_leaky_relu = BatchRule(
+    b"leaky_relu", elementwise, b"e.", packed_leaky_relu, NULL, loop_of_kernel(&LEAKY_RELU_FORWARD)
+)
 cdef BatchRule batched_inplace_leaky_relu
-batched_inplace_leaky_relu = BatchRule(b"leaky_relu_", elementwise, b"w.", packed_inplace_leaky_relu, NULL)
+batched_inplace_leaky_relu = BatchRule(
+    b"leaky_relu_", elementwise, b"w.", packed_inplace_leaky_relu, NULL, loop_of_kernel(&LEAKY_RELU_FORWARD)
+)
 
 def call_leaky_relu(self, negative_slope):
     self = as_input(self, "leaky_relu")
@@ -1133,7 +1153,9 @@ cdef object packed_prelu_kernel(tuple operands):
     return op_prelu_kernel(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_prelu_kernel
-batched_prelu_kernel = BatchRule(b"prelu_kernel", elementwise, b"ee", packed_prelu_kernel, NULL)
+batched_prelu_kernel = BatchRule(
+    b"prelu_kernel", elementwise, b"ee", packed_prelu_kernel, NULL, loop_of_kernel(&PRELU_KERNEL_FORWARD)
+)
 
 def call_prelu_kernel(self, weight):
     self = as_tensor_operand(self, "prelu_kernel", "input", 1, weight)
@@ -1235,9 +1257,13 @@ cdef object packed_inplace_threshold(tuple operands):
     return inplace_threshold(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_threshold
-batched_threshold = BatchRule(b"threshold", elementwise, b"e..", packed_threshold, NULL)
+batched_threshold = BatchRule(
+    b"threshold", elementwise, b"e..", packed_threshold, NULL, loop_of_kernel(&THRESHOLD_FORWARD)
+)
 cdef BatchRule batched_inplace_threshold
-batched_inplace_threshold = BatchRule(b"threshold_", elementwise, b"w..", packed_inplace_threshold, NULL)
+batched_inplace_threshold = BatchRule(
+    b"threshold_", elementwise, b"w..", packed_inplace_threshold, NULL, loop_of_kernel(&THRESHOLD_FORWARD)
+)
 
 def call_threshold(self, threshold, value):
     self = as_input(self, "threshold")

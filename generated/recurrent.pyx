@@ -7,10 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_bool, as_input, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
     begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, collect_edge, connect_1, connect_2,
     connect_3, device_of, dtype_of, end_op, ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
-    has_tangent_3, item_of, Node, of_cores, or_zeros, replayed_result, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    has_tangent_3, item_of, no_loop, Node, of_cores, or_zeros, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -322,7 +322,7 @@ cdef object packed_lstm_steps(tuple operands):
     )
 
 cdef BatchRule batched_lstm_steps
-batched_lstm_steps = BatchRule(b"lstm_steps", of_cores, b"22222..", packed_lstm_steps, NULL)
+batched_lstm_steps = BatchRule(b"lstm_steps", of_cores, b"22222..", packed_lstm_steps, NULL, no_loop())
 
 LstmStepsResult = return_type("lstm_steps", "LstmStepsResult", ("output", "gates", "cells"), __name__)
 
@@ -1021,7 +1021,7 @@ cdef object packed_lstm_pullback(tuple operands):
     )
 
 cdef BatchRule batched_lstm_pullback
-batched_lstm_pullback = BatchRule(b"lstm_pullback", of_cores, b"22222222..", packed_lstm_pullback, NULL)
+batched_lstm_pullback = BatchRule(b"lstm_pullback", of_cores, b"22222222..", packed_lstm_pullback, NULL, no_loop())
 
 LstmPullbackResult = return_type("lstm_pullback", "LstmPullbackResult", ("to_gates", "to_cells", "to_output"), __name__)
 
@@ -1625,7 +1625,9 @@ cdef object packed_lstm_pushforward(tuple operands):
     )
 
 cdef BatchRule batched_lstm_pushforward
-batched_lstm_pushforward = BatchRule(b"lstm_pushforward", of_cores, b"22222222..", packed_lstm_pushforward, NULL)
+batched_lstm_pushforward = BatchRule(
+    b"lstm_pushforward", of_cores, b"22222222..", packed_lstm_pushforward, NULL, no_loop()
+)
 
 LstmPushforwardResult = return_type(
     "lstm_pushforward", "LstmPushforwardResult", ("to_gates", "to_cells", "to_output"), __name__
@@ -2727,7 +2729,7 @@ cdef object packed_gru_steps(tuple operands):
     )
 
 cdef BatchRule batched_gru_steps
-batched_gru_steps = BatchRule(b"gru_steps", of_cores, b"2212..", packed_gru_steps, NULL)
+batched_gru_steps = BatchRule(b"gru_steps", of_cores, b"2212..", packed_gru_steps, NULL, no_loop())
 
 GruStepsResult = return_type("gru_steps", "GruStepsResult", ("output", "gates"), __name__)
 
@@ -3233,7 +3235,7 @@ cdef object packed_gru_pullback(tuple operands):
     )
 
 cdef BatchRule batched_gru_pullback
-batched_gru_pullback = BatchRule(b"gru_pullback", of_cores, b"222222..", packed_gru_pullback, NULL)
+batched_gru_pullback = BatchRule(b"gru_pullback", of_cores, b"222222..", packed_gru_pullback, NULL, no_loop())
 
 GruPullbackResult = return_type("gru_pullback", "GruPullbackResult", ("to_gates", "to_output"), __name__)
 
@@ -3779,7 +3781,7 @@ cdef object packed_gru_pushforward(tuple operands):
     )
 
 cdef BatchRule batched_gru_pushforward
-batched_gru_pushforward = BatchRule(b"gru_pushforward", of_cores, b"222222..", packed_gru_pushforward, NULL)
+batched_gru_pushforward = BatchRule(b"gru_pushforward", of_cores, b"222222..", packed_gru_pushforward, NULL, no_loop())
 
 GruPushforwardResult = return_type("gru_pushforward", "GruPushforwardResult", ("to_gates", "to_output"), __name__)
 
@@ -4344,7 +4346,7 @@ cdef object packed_rnn_steps(tuple operands):
     )
 
 cdef BatchRule batched_rnn_steps
-batched_rnn_steps = BatchRule(b"rnn_steps", of_cores, b"222...", packed_rnn_steps, NULL)
+batched_rnn_steps = BatchRule(b"rnn_steps", of_cores, b"222...", packed_rnn_steps, NULL, no_loop())
 
 def call_rnn_steps(self, weight, initial_output, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_steps", "input", 1, weight)
@@ -4514,7 +4516,7 @@ cdef object packed_rnn_pullback(tuple operands):
     )
 
 cdef BatchRule batched_rnn_pullback
-batched_rnn_pullback = BatchRule(b"rnn_pullback", of_cores, b"222...", packed_rnn_pullback, NULL)
+batched_rnn_pullback = BatchRule(b"rnn_pullback", of_cores, b"222...", packed_rnn_pullback, NULL, no_loop())
 
 def call_rnn_pullback(self, output, weight, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_pullback", "input", 1, output)
@@ -4685,7 +4687,7 @@ cdef object packed_rnn_pushforward(tuple operands):
     )
 
 cdef BatchRule batched_rnn_pushforward
-batched_rnn_pushforward = BatchRule(b"rnn_pushforward", of_cores, b"222...", packed_rnn_pushforward, NULL)
+batched_rnn_pushforward = BatchRule(b"rnn_pushforward", of_cores, b"222...", packed_rnn_pushforward, NULL, no_loop())
 
 def call_rnn_pushforward(self, output, weight, relu, batch_sizes, reverse):
     self = as_tensor_operand(self, "rnn_pushforward", "input", 1, output)
@@ -4776,7 +4778,7 @@ cdef object packed_earlier_rows(tuple operands):
     return op_earlier_rows(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_earlier_rows
-batched_earlier_rows = BatchRule(b"earlier_rows", of_cores, b"22..", packed_earlier_rows, NULL)
+batched_earlier_rows = BatchRule(b"earlier_rows", of_cores, b"22..", packed_earlier_rows, NULL, no_loop())
 
 def call_earlier_rows(self, initial, batch_sizes, reverse):
     self = as_tensor_operand(self, "earlier_rows", "input", 1, initial)
@@ -4862,7 +4864,7 @@ cdef object packed_first_rows(tuple operands):
     return op_first_rows(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_first_rows
-batched_first_rows = BatchRule(b"first_rows", of_cores, b"2..", packed_first_rows, NULL)
+batched_first_rows = BatchRule(b"first_rows", of_cores, b"2..", packed_first_rows, NULL, no_loop())
 
 def call_first_rows(self, batch_sizes, reverse):
     self = as_input(self, "first_rows")

@@ -8,11 +8,11 @@ from gradsmith.generated.runtime cimport (
     as_int_tuple, as_int_tuple_or_none, as_number, as_number_or_none, as_promoted, as_tensor_operand, as_view,
     BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_inplace,
     connect_1, connect_3, copy_into, dtype_of_out, elementwise, ended, finish_inplace, fused_forward, FusedKernel,
-    give_out, gradient, has_tangent_1, has_tangent_3, IS_VIEW, ndim_of, Node, numel_of, Overloads, plus,
-    prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_3,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    give_out, gradient, has_tangent_1, has_tangent_3, IS_VIEW, loop_of_kernel, ndim_of, no_loop, Node, numel_of,
+    Overloads, plus, prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -75,7 +75,7 @@ cdef object parts_of_sum(tuple operands):
     return op_sum_dim(self, None, False, dtype)
 
 cdef BatchRule batched_sum
-batched_sum = BatchRule(b"sum", by_parts, b"..", packed_sum, parts_of_sum)
+batched_sum = BatchRule(b"sum", by_parts, b"..", packed_sum, parts_of_sum, no_loop())
 
 
 # ---- sum.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -124,7 +124,7 @@ cdef object packed_sum_dim(tuple operands):
     return op_sum_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_sum_dim
-batched_sum_dim = BatchRule(b"sum", along_slices, b"bD..", packed_sum_dim, NULL)
+batched_sum_dim = BatchRule(b"sum", along_slices, b"bD..", packed_sum_dim, NULL, no_loop())
 
 cdef object call_sum(self, dtype):
     return op_sum(as_input(self, "sum"), as_dtype_or_none(dtype, "sum", "dtype", 2))
@@ -213,7 +213,7 @@ cdef object parts_of_mean(tuple operands):
     return op_mean_dim(self, None, False, dtype)
 
 cdef BatchRule batched_mean
-batched_mean = BatchRule(b"mean", by_parts, b"..", packed_mean, parts_of_mean)
+batched_mean = BatchRule(b"mean", by_parts, b"..", packed_mean, parts_of_mean, no_loop())
 
 
 # ---- mean.dim(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -269,7 +269,7 @@ cdef object packed_mean_dim(tuple operands):
     return op_mean_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_mean_dim
-batched_mean_dim = BatchRule(b"mean", along_slices, b"bD..", packed_mean_dim, NULL)
+batched_mean_dim = BatchRule(b"mean", along_slices, b"bD..", packed_mean_dim, NULL, no_loop())
 
 cdef object call_mean(self, dtype):
     return op_mean(as_input(self, "mean"), as_dtype_or_none(dtype, "mean", "dtype", 2))
@@ -358,7 +358,7 @@ cdef object parts_of_prod(tuple operands):
     return op_prod_dim(op_reshape(self, (-1,)), 0, False, dtype)
 
 cdef BatchRule batched_prod
-batched_prod = BatchRule(b"prod", by_parts, b"..", packed_prod, parts_of_prod)
+batched_prod = BatchRule(b"prod", by_parts, b"..", packed_prod, parts_of_prod, no_loop())
 
 
 # ---- prod.dim(Tensor self, dim dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
@@ -407,7 +407,7 @@ cdef object packed_prod_dim(tuple operands):
     return op_prod_dim(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_prod_dim
-batched_prod_dim = BatchRule(b"prod", along_slices, b"bd..", packed_prod_dim, NULL)
+batched_prod_dim = BatchRule(b"prod", along_slices, b"bd..", packed_prod_dim, NULL, no_loop())
 
 cdef object call_prod(self, dtype):
     return op_prod(as_input(self, "prod"), as_dtype_or_none(dtype, "prod", "dtype", 2))
@@ -498,7 +498,7 @@ cdef object packed_var(tuple operands):
     return op_var(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_var
-batched_var = BatchRule(b"var", along_slices, b"bD..", packed_var, NULL)
+batched_var = BatchRule(b"var", along_slices, b"bD..", packed_var, NULL, no_loop())
 
 
 # ---- scaled_distance(Tensor self, Tensor x, Tensor center, Scalar factor) -> Tensor
@@ -584,7 +584,9 @@ cdef object packed_scaled_distance(tuple operands):
     return op_scaled_distance(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_scaled_distance
-batched_scaled_distance = BatchRule(b"scaled_distance", elementwise, b"eee.", packed_scaled_distance, NULL)
+batched_scaled_distance = BatchRule(
+    b"scaled_distance", elementwise, b"eee.", packed_scaled_distance, NULL, loop_of_kernel(&SCALED_DISTANCE_FORWARD)
+)
 
 cdef object call_scaled_distance(self, x, center, factor):
     return op_scaled_distance(
@@ -757,7 +759,7 @@ cdef object packed_std(tuple operands):
     return op_std(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_std
-batched_std = BatchRule(b"std", along_slices, b"bD..", packed_std, NULL)
+batched_std = BatchRule(b"std", along_slices, b"bD..", packed_std, NULL, no_loop())
 
 
 # ---- std.all(Tensor self, bool unbiased) -> Tensor
@@ -907,9 +909,9 @@ cdef object packed_inplace_cumsum(tuple operands):
     return inplace_cumsum(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_cumsum
-batched_cumsum = BatchRule(b"cumsum", along_slices, b"bd.", packed_cumsum, NULL)
+batched_cumsum = BatchRule(b"cumsum", along_slices, b"bd.", packed_cumsum, NULL, no_loop())
 cdef BatchRule batched_inplace_cumsum
-batched_inplace_cumsum = BatchRule(b"cumsum_", along_slices, b"bd.", packed_inplace_cumsum, NULL)
+batched_inplace_cumsum = BatchRule(b"cumsum_", along_slices, b"bd.", packed_inplace_cumsum, NULL, no_loop())
 
 cdef object call_cumsum(self, dim, dtype):
     self = as_input(self, "cumsum")
@@ -981,7 +983,7 @@ cdef object packed_cumsum_reversed(tuple operands):
     return op_cumsum_reversed(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_cumsum_reversed
-batched_cumsum_reversed = BatchRule(b"cumsum_reversed", along_slices, b"bd", packed_cumsum_reversed, NULL)
+batched_cumsum_reversed = BatchRule(b"cumsum_reversed", along_slices, b"bd", packed_cumsum_reversed, NULL, no_loop())
 
 cdef object call_cumsum_reversed(self, dim):
     return op_cumsum_reversed(as_input(self, "cumsum_reversed"), as_dim(dim, "cumsum_reversed", "dim", 2, self))
@@ -1042,7 +1044,7 @@ cdef object parts_of_sum_to(tuple operands):
     return summed_to(self, size)
 
 cdef BatchRule batched_sum_to
-batched_sum_to = BatchRule(b"sum_to", by_parts, b"..", packed_sum_to, parts_of_sum_to)
+batched_sum_to = BatchRule(b"sum_to", by_parts, b"..", packed_sum_to, parts_of_sum_to, no_loop())
 
 cdef object call_sum_to(self, size):
     return op_sum_to(as_input(self, "sum_to"), as_int_tuple(size, "sum_to", "size", 2))
@@ -1115,7 +1117,9 @@ cdef object parts_of_restore_dims(tuple operands):
     return op_reshape(self, restored_sizes(shape_of(self), ndim, dim, keepdim))
 
 cdef BatchRule batched_restore_dims
-batched_restore_dims = BatchRule(b"restore_dims", by_parts, b"....", packed_restore_dims, parts_of_restore_dims)
+batched_restore_dims = BatchRule(
+    b"restore_dims", by_parts, b"....", packed_restore_dims, parts_of_restore_dims, no_loop()
+)
 
 cdef object call_restore_dims(self, ndim, dim, keepdim):
     return op_restore_dims(

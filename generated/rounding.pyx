@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_int, BatchRule, begin_op, begin_replaceable_op, by_ops,
     carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward,
-    fused_into, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node, original_of, prepare_history,
-    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
-    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap, wrap_owned, write_inplace,
-    write_out_docstrings, written_batched,
+    fused_into, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node,
+    original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
+    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap,
+    wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport CEIL, FLOOR, RINT, TRUNC
 
@@ -77,9 +77,9 @@ cdef object packed_inplace_floor(tuple operands):
     return inplace_floor(<TensorBase>operands[0])
 
 cdef BatchRule batched_floor
-batched_floor = BatchRule(b"floor", elementwise, b"e", packed_floor, NULL)
+batched_floor = BatchRule(b"floor", elementwise, b"e", packed_floor, NULL, loop_of_ufunc(FLOOR))
 cdef BatchRule batched_inplace_floor
-batched_inplace_floor = BatchRule(b"floor_", elementwise, b"w", packed_inplace_floor, NULL)
+batched_inplace_floor = BatchRule(b"floor_", elementwise, b"w", packed_inplace_floor, NULL, loop_of_ufunc(FLOOR))
 
 def call_floor(self):
     self = as_input(self, "floor")
@@ -153,9 +153,9 @@ cdef object packed_inplace_ceil(tuple operands):
     return inplace_ceil(<TensorBase>operands[0])
 
 cdef BatchRule batched_ceil
-batched_ceil = BatchRule(b"ceil", elementwise, b"e", packed_ceil, NULL)
+batched_ceil = BatchRule(b"ceil", elementwise, b"e", packed_ceil, NULL, loop_of_ufunc(CEIL))
 cdef BatchRule batched_inplace_ceil
-batched_inplace_ceil = BatchRule(b"ceil_", elementwise, b"w", packed_inplace_ceil, NULL)
+batched_inplace_ceil = BatchRule(b"ceil_", elementwise, b"w", packed_inplace_ceil, NULL, loop_of_ufunc(CEIL))
 
 def call_ceil(self):
     self = as_input(self, "ceil")
@@ -229,9 +229,9 @@ cdef object packed_inplace_trunc(tuple operands):
     return inplace_trunc(<TensorBase>operands[0])
 
 cdef BatchRule batched_trunc
-batched_trunc = BatchRule(b"trunc", elementwise, b"e", packed_trunc, NULL)
+batched_trunc = BatchRule(b"trunc", elementwise, b"e", packed_trunc, NULL, loop_of_ufunc(TRUNC))
 cdef BatchRule batched_inplace_trunc
-batched_inplace_trunc = BatchRule(b"trunc_", elementwise, b"w", packed_inplace_trunc, NULL)
+batched_inplace_trunc = BatchRule(b"trunc_", elementwise, b"w", packed_inplace_trunc, NULL, loop_of_ufunc(TRUNC))
 
 def call_trunc(self):
     self = as_input(self, "trunc")
@@ -318,9 +318,9 @@ cdef object packed_inplace_frac(tuple operands):
     return inplace_frac(<TensorBase>operands[0])
 
 cdef BatchRule batched_frac
-batched_frac = BatchRule(b"frac", elementwise, b"e", packed_frac, NULL)
+batched_frac = BatchRule(b"frac", elementwise, b"e", packed_frac, NULL, loop_of_kernel(&FRAC_FORWARD))
 cdef BatchRule batched_inplace_frac
-batched_inplace_frac = BatchRule(b"frac_", elementwise, b"w", packed_inplace_frac, NULL)
+batched_inplace_frac = BatchRule(b"frac_", elementwise, b"w", packed_inplace_frac, NULL, loop_of_kernel(&FRAC_FORWARD))
 
 def call_frac(self):
     self = as_input(self, "frac")
@@ -394,9 +394,9 @@ cdef object packed_inplace_round(tuple operands):
     return inplace_round(<TensorBase>operands[0])
 
 cdef BatchRule batched_round
-batched_round = BatchRule(b"round", elementwise, b"e", packed_round, NULL)
+batched_round = BatchRule(b"round", elementwise, b"e", packed_round, NULL, loop_of_ufunc(RINT))
 cdef BatchRule batched_inplace_round
-batched_inplace_round = BatchRule(b"round_", elementwise, b"w", packed_inplace_round, NULL)
+batched_inplace_round = BatchRule(b"round_", elementwise, b"w", packed_inplace_round, NULL, loop_of_ufunc(RINT))
 
 
 # ---- round.decimals(Tensor self, *, int decimals) -> Tensor
@@ -448,9 +448,11 @@ cdef object packed_inplace_round_decimals(tuple operands):
     return inplace_round_decimals(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_round_decimals
-batched_round_decimals = BatchRule(b"round", elementwise, b"c.", packed_round_decimals, NULL)
+batched_round_decimals = BatchRule(b"round", elementwise, b"c.", packed_round_decimals, NULL, no_loop())
 cdef BatchRule batched_inplace_round_decimals
-batched_inplace_round_decimals = BatchRule(b"round_", elementwise, b"w.", packed_inplace_round_decimals, NULL)
+batched_inplace_round_decimals = BatchRule(
+    b"round_", elementwise, b"w.", packed_inplace_round_decimals, NULL, no_loop()
+)
 
 def call_round(self):
     self = as_input(self, "round")
@@ -693,9 +695,9 @@ cdef object packed_inplace_sinc(tuple operands):
     return inplace_sinc(<TensorBase>operands[0])
 
 cdef BatchRule batched_sinc
-batched_sinc = BatchRule(b"sinc", elementwise, b"e", packed_sinc, NULL)
+batched_sinc = BatchRule(b"sinc", elementwise, b"e", packed_sinc, NULL, loop_of_kernel(&SINC_FORWARD))
 cdef BatchRule batched_inplace_sinc
-batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL)
+batched_inplace_sinc = BatchRule(b"sinc_", elementwise, b"w", packed_inplace_sinc, NULL, loop_of_kernel(&SINC_FORWARD))
 
 def call_sinc(self):
     return op_sinc(as_input(self, "sinc"))

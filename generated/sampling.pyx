@@ -7,9 +7,10 @@ from gradsmith.generated.runtime cimport (
     array_of, arrays_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_list, as_tensor_operand,
     BatchRule, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2, connect_3,
     device_of, dtype_of, elementwise, ended, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
-    ndim_of, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    ndim_of, no_loop, Node, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -70,7 +71,7 @@ cdef object packed_kept_part(tuple operands):
     return op_kept_part(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_kept_part
-batched_kept_part = BatchRule(b"kept_part", elementwise, b"cc...", packed_kept_part, NULL)
+batched_kept_part = BatchRule(b"kept_part", elementwise, b"cc...", packed_kept_part, NULL, no_loop())
 
 def call_kept_part(self, mask, scale, above, below):
     return op_kept_part(
@@ -214,7 +215,9 @@ cdef object packed_log_gamma_quantile(tuple operands):
     return op_log_gamma_quantile(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_log_gamma_quantile
-batched_log_gamma_quantile = BatchRule(b"log_gamma_quantile", elementwise, b"ccc", packed_log_gamma_quantile, NULL)
+batched_log_gamma_quantile = BatchRule(
+    b"log_gamma_quantile", elementwise, b"ccc", packed_log_gamma_quantile, NULL, no_loop()
+)
 
 def call_log_gamma_quantile(self, drawn, base):
     self = as_tensor_operand(self, "log_gamma_quantile", "input", 1, drawn)
@@ -354,7 +357,7 @@ cdef object packed_gamma_rise(tuple operands):
     return op_gamma_rise(operands[0], <TensorBase>operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_gamma_rise
-batched_gamma_rise = BatchRule(b"gamma_rise", elementwise, b".cc", packed_gamma_rise, NULL)
+batched_gamma_rise = BatchRule(b"gamma_rise", elementwise, b".cc", packed_gamma_rise, NULL, no_loop())
 
 def call_gamma_rise(n, self, logarithm):
     n = as_int(n, "gamma_rise", "n", 1)
@@ -401,7 +404,7 @@ cdef object packed_counted_by(tuple operands):
     return op_counted_by(<TensorBase>operands[0], <list>operands[1], operands[2], operands[3], operands[4])
 
 cdef BatchRule batched_counted_by
-batched_counted_by = BatchRule(b"counted_by", slice_by_slice, b"....g", packed_counted_by, NULL)
+batched_counted_by = BatchRule(b"counted_by", slice_by_slice, b"....g", packed_counted_by, NULL, no_loop())
 
 def call_counted_by(self, more, name, size, generator):
     self = as_input(self, "counted_by")
@@ -471,7 +474,7 @@ cdef object packed_drawn_by(tuple operands):
     return op_drawn_by(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_drawn_by
-batched_drawn_by = BatchRule(b"drawn_by", slice_by_slice, b"...g", packed_drawn_by, NULL)
+batched_drawn_by = BatchRule(b"drawn_by", slice_by_slice, b"...g", packed_drawn_by, NULL, no_loop())
 
 def call_drawn_by(self, name, size, generator):
     self = as_input(self, "drawn_by")
@@ -533,7 +536,7 @@ cdef object packed_multinomial(tuple operands):
     return op_multinomial(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_multinomial
-batched_multinomial = BatchRule(b"multinomial", slice_by_slice, b"...g", packed_multinomial, NULL)
+batched_multinomial = BatchRule(b"multinomial", slice_by_slice, b"...g", packed_multinomial, NULL, no_loop())
 
 def call_multinomial(self, num_samples, replacement, generator):
     self = as_input(self, "multinomial")

@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_dim, as_dtype_or_none, as_input, as_int, as_number, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
     check_inplace, check_real, connect_1, connect_2, copy_into, dtype_of, dtype_of_out, end_op, ended, finish_inplace,
-    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, Node, or_zeros, original_of,
-    Overloads, prepare_history, prepare_own_dtype, replayed_result, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_inplace, write_out_docstrings, written_batched,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, no_loop, Node, or_zeros,
+    original_of, Overloads, prepare_history, prepare_own_dtype, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants,
+    watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -108,9 +108,9 @@ cdef object packed_inplace_cumprod(tuple operands):
     return inplace_cumprod(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_cumprod
-batched_cumprod = BatchRule(b"cumprod", along_slices, b"bd.", packed_cumprod, NULL)
+batched_cumprod = BatchRule(b"cumprod", along_slices, b"bd.", packed_cumprod, NULL, no_loop())
 cdef BatchRule batched_inplace_cumprod
-batched_inplace_cumprod = BatchRule(b"cumprod_", along_slices, b"bd.", packed_inplace_cumprod, NULL)
+batched_inplace_cumprod = BatchRule(b"cumprod_", along_slices, b"bd.", packed_inplace_cumprod, NULL, no_loop())
 
 def call_cumprod(self, dim, dtype):
     self = as_input(self, "cumprod")
@@ -200,7 +200,7 @@ cdef object packed_recurrence(tuple operands):
     return op_recurrence(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_recurrence
-batched_recurrence = BatchRule(b"recurrence", along_slices, b"bbd", packed_recurrence, NULL)
+batched_recurrence = BatchRule(b"recurrence", along_slices, b"bbd", packed_recurrence, NULL, no_loop())
 
 def call_recurrence(self, weight, dim):
     return op_recurrence(
@@ -290,7 +290,9 @@ cdef object packed_recurrence_reversed(tuple operands):
     return op_recurrence_reversed(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
 
 cdef BatchRule batched_recurrence_reversed
-batched_recurrence_reversed = BatchRule(b"recurrence_reversed", along_slices, b"bbd", packed_recurrence_reversed, NULL)
+batched_recurrence_reversed = BatchRule(
+    b"recurrence_reversed", along_slices, b"bbd", packed_recurrence_reversed, NULL, no_loop()
+)
 
 def call_recurrence_reversed(self, weight, dim):
     return op_recurrence_reversed(
@@ -370,7 +372,7 @@ cdef object packed_cummax(tuple operands):
     return op_cummax(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_cummax
-batched_cummax = BatchRule(b"cummax", along_slices, b"bd", packed_cummax, NULL)
+batched_cummax = BatchRule(b"cummax", along_slices, b"bd", packed_cummax, NULL, no_loop())
 
 CummaxResult = return_type("cummax", "CummaxResult", ("values", "indices"), __name__)
 
@@ -452,7 +454,7 @@ cdef object packed_cummin(tuple operands):
     return op_cummin(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_cummin
-batched_cummin = BatchRule(b"cummin", along_slices, b"bd", packed_cummin, NULL)
+batched_cummin = BatchRule(b"cummin", along_slices, b"bd", packed_cummin, NULL, no_loop())
 
 CumminResult = return_type("cummin", "CumminResult", ("values", "indices"), __name__)
 
@@ -540,7 +542,7 @@ cdef object packed_logcumsumexp(tuple operands):
     return op_logcumsumexp(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_logcumsumexp
-batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL)
+batched_logcumsumexp = BatchRule(b"logcumsumexp", along_slices, b"bd", packed_logcumsumexp, NULL, no_loop())
 
 def call_logcumsumexp(self, dim):
     return op_logcumsumexp(as_input(self, "logcumsumexp"), as_dim(dim, "logcumsumexp", "dim", 2, self))

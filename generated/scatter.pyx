@@ -7,7 +7,7 @@ from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_number, as_operand, as_str, as_tensor_operand,
     BatchRule, begin_op, begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents,
     carry_transposed, check_inplace, connect_1, connect_2, copy_into, ended, finish_inplace, give_out, grad_enabled,
-    gradient, has_tangent_1, has_tangent_2, is_tensor, Node, or_zeros, original_of, Overloads, prepare_apart,
+    gradient, has_tangent_1, has_tangent_2, is_tensor, no_loop, Node, or_zeros, original_of, Overloads, prepare_apart,
     prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object,
     saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
     unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
@@ -70,7 +70,7 @@ cdef object packed_gather(tuple operands):
     return op_gather(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_gather
-batched_gather = BatchRule(b"gather", along_slices, b"bdb.", packed_gather, NULL)
+batched_gather = BatchRule(b"gather", along_slices, b"bdb.", packed_gather, NULL, no_loop())
 
 cdef object call_gather(self, dim, index, sparse_grad):
     return op_gather(
@@ -183,9 +183,11 @@ cdef object packed_inplace_scatter_tensor(tuple operands):
     )
 
 cdef BatchRule batched_scatter_tensor
-batched_scatter_tensor = BatchRule(b"scatter", along_slices, b"bdbb", packed_scatter_tensor, NULL)
+batched_scatter_tensor = BatchRule(b"scatter", along_slices, b"bdbb", packed_scatter_tensor, NULL, no_loop())
 cdef BatchRule batched_inplace_scatter_tensor
-batched_inplace_scatter_tensor = BatchRule(b"scatter_", along_slices, b"bdbb", packed_inplace_scatter_tensor, NULL)
+batched_inplace_scatter_tensor = BatchRule(
+    b"scatter_", along_slices, b"bdbb", packed_inplace_scatter_tensor, NULL, no_loop()
+)
 
 cdef class ScatterScalarBackward0(Node):
     """Backward of ``scatter(Tensor self, dim dim, Tensor index, Scalar src) -> Tensor``."""
@@ -250,9 +252,11 @@ cdef object packed_inplace_scatter_scalar(tuple operands):
     return inplace_scatter_scalar(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_scatter_scalar
-batched_scatter_scalar = BatchRule(b"scatter", along_slices, b"bdb.", packed_scatter_scalar, NULL)
+batched_scatter_scalar = BatchRule(b"scatter", along_slices, b"bdb.", packed_scatter_scalar, NULL, no_loop())
 cdef BatchRule batched_inplace_scatter_scalar
-batched_inplace_scatter_scalar = BatchRule(b"scatter_", along_slices, b"bdb.", packed_inplace_scatter_scalar, NULL)
+batched_inplace_scatter_scalar = BatchRule(
+    b"scatter_", along_slices, b"bdb.", packed_inplace_scatter_scalar, NULL, no_loop()
+)
 
 
 # ---- scatter.value(Tensor self, dim dim, Tensor index, Scalar value) -> Tensor
@@ -372,11 +376,11 @@ cdef object packed_inplace_scatter_src_reduce_tensor(tuple operands):
 
 cdef BatchRule batched_scatter_src_reduce_tensor
 batched_scatter_src_reduce_tensor = BatchRule(
-    b"scatter", along_slices, b"bdbb.", packed_scatter_src_reduce_tensor, NULL
+    b"scatter", along_slices, b"bdbb.", packed_scatter_src_reduce_tensor, NULL, no_loop()
 )
 cdef BatchRule batched_inplace_scatter_src_reduce_tensor
 batched_inplace_scatter_src_reduce_tensor = BatchRule(
-    b"scatter_", along_slices, b"bdbb.", packed_inplace_scatter_src_reduce_tensor, NULL
+    b"scatter_", along_slices, b"bdbb.", packed_inplace_scatter_src_reduce_tensor, NULL, no_loop()
 )
 
 cdef class ScatterScalarBackward1(Node):
@@ -444,11 +448,11 @@ cdef object packed_inplace_scatter_src_reduce_scalar(tuple operands):
 
 cdef BatchRule batched_scatter_src_reduce_scalar
 batched_scatter_src_reduce_scalar = BatchRule(
-    b"scatter", along_slices, b"bdb..", packed_scatter_src_reduce_scalar, NULL
+    b"scatter", along_slices, b"bdb..", packed_scatter_src_reduce_scalar, NULL, no_loop()
 )
 cdef BatchRule batched_inplace_scatter_src_reduce_scalar
 batched_inplace_scatter_src_reduce_scalar = BatchRule(
-    b"scatter_", along_slices, b"bdb..", packed_inplace_scatter_src_reduce_scalar, NULL
+    b"scatter_", along_slices, b"bdb..", packed_inplace_scatter_src_reduce_scalar, NULL, no_loop()
 )
 
 
@@ -696,9 +700,11 @@ cdef object packed_inplace_scatter_add(tuple operands):
     return inplace_scatter_add(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], <TensorBase>operands[3])
 
 cdef BatchRule batched_scatter_add
-batched_scatter_add = BatchRule(b"scatter_add", along_slices, b"bdbb", packed_scatter_add, NULL)
+batched_scatter_add = BatchRule(b"scatter_add", along_slices, b"bdbb", packed_scatter_add, NULL, no_loop())
 cdef BatchRule batched_inplace_scatter_add
-batched_inplace_scatter_add = BatchRule(b"scatter_add_", along_slices, b"bdbb", packed_inplace_scatter_add, NULL)
+batched_inplace_scatter_add = BatchRule(
+    b"scatter_add_", along_slices, b"bdbb", packed_inplace_scatter_add, NULL, no_loop()
+)
 
 cdef object call_scatter_add(self, dim, index, src):
     self = as_tensor_operand(self, "scatter_add", "input", 1, src)
@@ -785,7 +791,9 @@ cdef object parts_of_index_select(tuple operands):
     return index_selected(self, dim, index)
 
 cdef BatchRule batched_index_select
-batched_index_select = BatchRule(b"index_select", by_parts, b"...", packed_index_select, parts_of_index_select)
+batched_index_select = BatchRule(
+    b"index_select", by_parts, b"...", packed_index_select, parts_of_index_select, no_loop()
+)
 
 cdef object call_index_select(self, dim, index):
     return op_index_select(
@@ -901,9 +909,11 @@ cdef object parts_of_index_add(tuple operands):
     return index_added(self, dim, index, source, alpha)
 
 cdef BatchRule batched_index_add
-batched_index_add = BatchRule(b"index_add", by_parts, b".....", packed_index_add, parts_of_index_add)
+batched_index_add = BatchRule(b"index_add", by_parts, b".....", packed_index_add, parts_of_index_add, no_loop())
 cdef BatchRule batched_inplace_index_add
-batched_inplace_index_add = BatchRule(b"index_add_", by_copy, b".....", packed_inplace_index_add, packed_index_add)
+batched_inplace_index_add = BatchRule(
+    b"index_add_", by_copy, b".....", packed_inplace_index_add, packed_index_add, no_loop()
+)
 
 cdef object call_index_add(self, dim, index, source, alpha):
     self = as_tensor_operand(self, "index_add", "input", 1, source)
@@ -1018,11 +1028,11 @@ cdef object parts_of_masked_fill_tensor(tuple operands):
 
 cdef BatchRule batched_masked_fill_tensor
 batched_masked_fill_tensor = BatchRule(
-    b"masked_fill", by_parts, b"...", packed_masked_fill_tensor, parts_of_masked_fill_tensor
+    b"masked_fill", by_parts, b"...", packed_masked_fill_tensor, parts_of_masked_fill_tensor, no_loop()
 )
 cdef BatchRule batched_inplace_masked_fill_tensor
 batched_inplace_masked_fill_tensor = BatchRule(
-    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_tensor, packed_masked_fill_tensor
+    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_tensor, packed_masked_fill_tensor, no_loop()
 )
 
 cdef class MaskedFillScalarBackward0(Node):
@@ -1089,11 +1099,11 @@ cdef object parts_of_masked_fill_scalar(tuple operands):
 
 cdef BatchRule batched_masked_fill_scalar
 batched_masked_fill_scalar = BatchRule(
-    b"masked_fill", by_parts, b"...", packed_masked_fill_scalar, parts_of_masked_fill_scalar
+    b"masked_fill", by_parts, b"...", packed_masked_fill_scalar, parts_of_masked_fill_scalar, no_loop()
 )
 cdef BatchRule batched_inplace_masked_fill_scalar
 batched_inplace_masked_fill_scalar = BatchRule(
-    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_scalar, packed_masked_fill_scalar
+    b"masked_fill_", by_copy, b"...", packed_inplace_masked_fill_scalar, packed_masked_fill_scalar, no_loop()
 )
 
 cdef object call_masked_fill(self, mask, value):
@@ -1171,7 +1181,7 @@ cdef object packed_masked_select(tuple operands):
     return op_masked_select(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_masked_select
-batched_masked_select = BatchRule(b"masked_select", by_values, b"..", packed_masked_select, NULL)
+batched_masked_select = BatchRule(b"masked_select", by_values, b"..", packed_masked_select, NULL, no_loop())
 
 cdef object call_masked_select(self, mask):
     return op_masked_select(as_input(self, "masked_select"), as_tensor_operand(mask, "masked_select", "mask", 2, self))
@@ -1233,7 +1243,7 @@ cdef object packed_geometry_slice(tuple operands):
     return op_geometry_slice(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_geometry_slice
-batched_geometry_slice = BatchRule(b"geometry_slice", by_indexing, b"..", packed_geometry_slice, NULL)
+batched_geometry_slice = BatchRule(b"geometry_slice", by_indexing, b"..", packed_geometry_slice, NULL, no_loop())
 
 cdef object call_geometry_slice(self, geometry):
     return op_geometry_slice(as_input(self, "geometry_slice"), geometry)
@@ -1292,7 +1302,7 @@ cdef object packed_geometry_scatter(tuple operands):
     return op_geometry_scatter(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_geometry_scatter
-batched_geometry_scatter = BatchRule(b"geometry_scatter", by_indexing, b"..", packed_geometry_scatter, NULL)
+batched_geometry_scatter = BatchRule(b"geometry_scatter", by_indexing, b"..", packed_geometry_scatter, NULL, no_loop())
 
 cdef object call_geometry_scatter(self, geometry):
     return op_geometry_scatter(as_input(self, "geometry_scatter"), geometry)

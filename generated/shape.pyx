@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_dim, as_dim_tuple, as_dtype, as_input, as_int_or_none, as_int_tuple,
     as_new_dim, as_tensor_operand, as_view, BatchRule, become_view, begin_op, by_indexing, by_parts, by_views,
-    carry_tangents, check_change, connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of, Node,
-    Overloads, replayed_arrays, replays, requires_grad_1, save_object, saved_object, saved_value, set_grad_input,
-    set_history, set_value, shape_of, share_version, take_second_names, TensorBase, unpack_object, value_of, watching,
-    write_out_docstrings,
+    carry_tangents, check_change, connect_1, copy_of, ended, give_out, gradient, has_tangent_1, IS_VIEW, ndim_of,
+    no_loop, Node, Overloads, replayed_arrays, replays, requires_grad_1, save_object, saved_object, saved_value,
+    set_grad_input, set_history, set_value, shape_of, share_version, take_second_names, TensorBase, unpack_object,
+    value_of, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.copy cimport op_contiguous
@@ -60,7 +60,7 @@ cdef object packed_reshape(tuple operands):
     return op_reshape(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_reshape
-batched_reshape = BatchRule(b"reshape", along_slices, b"br", packed_reshape, NULL)
+batched_reshape = BatchRule(b"reshape", along_slices, b"br", packed_reshape, NULL, no_loop())
 
 cdef object call_reshape(self, shape):
     return op_reshape(as_input(self, "reshape"), as_int_tuple(shape, "reshape", "shape", 2))
@@ -123,7 +123,7 @@ cdef object packed_view(tuple operands):
     return op_view(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_view
-batched_view = BatchRule(b"view", along_slices, b"br", packed_view, NULL)
+batched_view = BatchRule(b"view", along_slices, b"br", packed_view, NULL, no_loop())
 
 
 # ---- view.dtype(Tensor(a) self, dtype dtype) -> Tensor(a)
@@ -139,7 +139,7 @@ cdef object packed_view_dtype(tuple operands):
     return op_view_dtype(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_view_dtype
-batched_view_dtype = BatchRule(b"view", by_views, b"..", packed_view_dtype, NULL)
+batched_view_dtype = BatchRule(b"view", by_views, b"..", packed_view_dtype, NULL, no_loop())
 
 cdef object call_view(self, size):
     return op_view(as_input(self, "view"), as_int_tuple(size, "view", "size", 2))
@@ -322,7 +322,7 @@ cdef object packed_transpose(tuple operands):
     return op_transpose(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_transpose
-batched_transpose = BatchRule(b"transpose", along_slices, b"bdd", packed_transpose, NULL)
+batched_transpose = BatchRule(b"transpose", along_slices, b"bdd", packed_transpose, NULL, no_loop())
 
 cdef object call_transpose(self, dim0, dim1):
     return op_transpose(
@@ -498,7 +498,7 @@ cdef object packed_permute(tuple operands):
     return op_permute(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_permute
-batched_permute = BatchRule(b"permute", along_slices, b"bP", packed_permute, NULL)
+batched_permute = BatchRule(b"permute", along_slices, b"bP", packed_permute, NULL, no_loop())
 
 cdef object call_permute(self, dims):
     return op_permute(as_input(self, "permute"), as_int_tuple(dims, "permute", "dims", 2))
@@ -585,7 +585,7 @@ cdef object parts_of_t(tuple operands):
     return op_transpose(self, 0, 1) if ndim_of(self) == 2 else self
 
 cdef BatchRule batched_t
-batched_t = BatchRule(b"t", by_parts, b".", packed_t, parts_of_t)
+batched_t = BatchRule(b"t", by_parts, b".", packed_t, parts_of_t, no_loop())
 
 cdef object call_t(self):
     return op_t(as_input(self, "t"))
@@ -661,7 +661,7 @@ cdef object parts_of_T(tuple operands):
     return op_permute(self, reversed_dims(ndim_of(self)))
 
 cdef BatchRule batched_T
-batched_T = BatchRule(b"T", by_parts, b".", packed_T, parts_of_T)
+batched_T = BatchRule(b"T", by_parts, b".", packed_T, parts_of_T, no_loop())
 
 cdef object call_T(self):
     return op_T(as_input(self, "T"))
@@ -711,7 +711,7 @@ cdef object parts_of_mT_matrix(tuple operands):
     return op_transpose(self, -2, -1)
 
 cdef BatchRule batched_mT_matrix
-batched_mT_matrix = BatchRule(b"mT_matrix", by_parts, b".", packed_mT_matrix, parts_of_mT_matrix)
+batched_mT_matrix = BatchRule(b"mT_matrix", by_parts, b".", packed_mT_matrix, parts_of_mT_matrix, no_loop())
 
 cdef object call_mT_matrix(self):
     return op_mT_matrix(as_input(self, "mT_matrix"))
@@ -781,7 +781,7 @@ cdef object parts_of_squeeze(tuple operands):
     return op_squeeze_dim(self, unit_dims(shape_of(self)))
 
 cdef BatchRule batched_squeeze
-batched_squeeze = BatchRule(b"squeeze", by_parts, b".", packed_squeeze, parts_of_squeeze)
+batched_squeeze = BatchRule(b"squeeze", by_parts, b".", packed_squeeze, parts_of_squeeze, no_loop())
 
 
 # ---- squeeze.dim(Tensor(a) self, dim[] dim) -> Tensor(a)
@@ -827,7 +827,7 @@ cdef object packed_squeeze_dim(tuple operands):
     return op_squeeze_dim(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_squeeze_dim
-batched_squeeze_dim = BatchRule(b"squeeze", along_slices, b"bF", packed_squeeze_dim, NULL)
+batched_squeeze_dim = BatchRule(b"squeeze", along_slices, b"bF", packed_squeeze_dim, NULL, no_loop())
 
 cdef object call_squeeze(self):
     return op_squeeze(as_input(self, "squeeze"))
@@ -943,7 +943,7 @@ cdef object packed_unsqueeze(tuple operands):
     return op_unsqueeze(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_unsqueeze
-batched_unsqueeze = BatchRule(b"unsqueeze", along_slices, b"bi", packed_unsqueeze, NULL)
+batched_unsqueeze = BatchRule(b"unsqueeze", along_slices, b"bi", packed_unsqueeze, NULL, no_loop())
 
 cdef object call_unsqueeze(self, dim):
     return op_unsqueeze(as_input(self, "unsqueeze"), as_new_dim(dim, "unsqueeze", "dim", 2, self))
@@ -1029,7 +1029,7 @@ cdef object packed_expand(tuple operands):
     return op_expand(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_expand
-batched_expand = BatchRule(b"expand", along_slices, b"xs", packed_expand, NULL)
+batched_expand = BatchRule(b"expand", along_slices, b"xs", packed_expand, NULL, no_loop())
 
 cdef object call_expand(self, size):
     return op_expand(as_input(self, "expand"), as_int_tuple(size, "expand", "size", 2))
@@ -1200,7 +1200,7 @@ cdef object packed_strided_view(tuple operands):
     return op_strided_view(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_strided_view
-batched_strided_view = BatchRule(b"strided_view", by_indexing, b"..", packed_strided_view, NULL)
+batched_strided_view = BatchRule(b"strided_view", by_indexing, b"..", packed_strided_view, NULL, no_loop())
 
 cdef object call_strided_view(self, geometry):
     return op_strided_view(as_input(self, "strided_view"), geometry)

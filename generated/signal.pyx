@@ -6,7 +6,7 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_bool_or_none, as_input, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str,
     as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
-    connect_2, elementwise, ended, gradient, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node,
+    connect_2, elementwise, ended, gradient, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node,
     numel_of, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching,
     wrap, write_out_docstrings,
@@ -133,7 +133,7 @@ cdef object packed_convolution(tuple operands):
     )
 
 cdef BatchRule batched_convolution
-batched_convolution = BatchRule(b"convolution", elementwise, b"cc....", packed_convolution, NULL)
+batched_convolution = BatchRule(b"convolution", elementwise, b"cc....", packed_convolution, NULL, no_loop())
 
 def call_convolution(self, other, start, size, dim, by_fft):
     return op_convolution(
@@ -694,7 +694,7 @@ cdef object packed_overlap_envelope(tuple operands):
     return op_overlap_envelope(<TensorBase>operands[0])
 
 cdef BatchRule batched_overlap_envelope
-batched_overlap_envelope = BatchRule(b"overlap_envelope", elementwise, b"c", packed_overlap_envelope, NULL)
+batched_overlap_envelope = BatchRule(b"overlap_envelope", elementwise, b"c", packed_overlap_envelope, NULL, no_loop())
 
 def call_overlap_envelope(self):
     return op_overlap_envelope(as_input(self, "overlap_envelope"))

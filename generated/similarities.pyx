@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_bool, as_dim_tuple, as_float, as_input, as_int, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real, collect_edge,
-    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, Node, of_cores,
-    replayed_result, replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants,
-    watching, wrap, write_out_docstrings,
+    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, no_loop, Node,
+    of_cores, replayed_result, replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -349,7 +349,7 @@ cdef object packed_attention(tuple operands):
     )
 
 cdef BatchRule batched_attention
-batched_attention = BatchRule(b"attention", of_cores, b"2222..", packed_attention, NULL)
+batched_attention = BatchRule(b"attention", of_cores, b"2222..", packed_attention, NULL, no_loop())
 
 AttentionResult = return_type("attention", "AttentionResult", ("values", "log_sum"), __name__)
 
@@ -745,7 +745,9 @@ cdef object packed_attention_backward(tuple operands):
     )
 
 cdef BatchRule batched_attention_backward
-batched_attention_backward = BatchRule(b"attention_backward", of_cores, b"2222211..", packed_attention_backward, NULL)
+batched_attention_backward = BatchRule(
+    b"attention_backward", of_cores, b"2222211..", packed_attention_backward, NULL, no_loop()
+)
 
 AttentionBackwardResult = return_type(
     "attention_backward", "AttentionBackwardResult", ("of_query", "of_key", "of_value"), __name__

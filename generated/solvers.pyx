@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int, as_int_tuple_or_none, as_str, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, Node, of_cores, replayed_result,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
@@ -146,7 +146,9 @@ cdef object packed_factored_solution(tuple operands):
     )
 
 cdef BatchRule batched_factored_solution
-batched_factored_solution = BatchRule(b"factored_solution", of_cores, b"2221..", packed_factored_solution, NULL)
+batched_factored_solution = BatchRule(
+    b"factored_solution", of_cores, b"2221..", packed_factored_solution, NULL, no_loop()
+)
 
 def call_factored_solution(self, other, LU, pivots, adjoint, op):
     return op_factored_solution(
@@ -231,7 +233,7 @@ cdef object packed_first_zero_pivot(tuple operands):
     return op_first_zero_pivot(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_first_zero_pivot
-batched_first_zero_pivot = BatchRule(b"first_zero_pivot", of_cores, b"2..", packed_first_zero_pivot, NULL)
+batched_first_zero_pivot = BatchRule(b"first_zero_pivot", of_cores, b"2..", packed_first_zero_pivot, NULL, no_loop())
 
 def call_first_zero_pivot(self, check, op):
     return op_first_zero_pivot(
@@ -523,7 +525,9 @@ cdef object packed_cholesky_with_order(tuple operands):
     return op_cholesky_with_order(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_cholesky_with_order
-batched_cholesky_with_order = BatchRule(b"cholesky_with_order", of_cores, b"2.", packed_cholesky_with_order, NULL)
+batched_cholesky_with_order = BatchRule(
+    b"cholesky_with_order", of_cores, b"2.", packed_cholesky_with_order, NULL, no_loop()
+)
 
 CholeskyWithOrderResult = return_type("cholesky_with_order", "CholeskyWithOrderResult", ("L", "info"), __name__)
 
@@ -785,7 +789,7 @@ cdef object packed_pseudo_inverse(tuple operands):
     return op_pseudo_inverse(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_pseudo_inverse
-batched_pseudo_inverse = BatchRule(b"pseudo_inverse", of_cores, b"2...", packed_pseudo_inverse, NULL)
+batched_pseudo_inverse = BatchRule(b"pseudo_inverse", of_cores, b"2...", packed_pseudo_inverse, NULL, no_loop())
 
 def call_pseudo_inverse(self, atol, rtol, op):
     return op_pseudo_inverse(as_input(self, "pseudo_inverse"), atol, rtol, as_str(op, "pseudo_inverse", "op", 4))

@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents, carry_transposed,
-    connect_2, ended, gradient, has_tangent_2, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
+    connect_2, ended, gradient, has_tangent_2, no_loop, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
     save_input, save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input, set_history,
     set_value, take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap,
     write_out_docstrings,
@@ -89,7 +89,7 @@ cdef object packed_sparse_product(tuple operands):
     return op_sparse_product(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_sparse_product
-batched_sparse_product = BatchRule(b"sparse_product", of_cores, b"1.2.", packed_sparse_product, NULL)
+batched_sparse_product = BatchRule(b"sparse_product", of_cores, b"1.2.", packed_sparse_product, NULL, no_loop())
 
 def call_sparse_product(values, structure, other, transposed):
     return op_sparse_product(
@@ -180,7 +180,7 @@ cdef object packed_sparse_sampled(tuple operands):
     return op_sparse_sampled(<TensorBase>operands[0], operands[1], <TensorBase>operands[2])
 
 cdef BatchRule batched_sparse_sampled
-batched_sparse_sampled = BatchRule(b"sparse_sampled", of_cores, b"2.2", packed_sparse_sampled, NULL)
+batched_sparse_sampled = BatchRule(b"sparse_sampled", of_cores, b"2.2", packed_sparse_sampled, NULL, no_loop())
 
 def call_sparse_sampled(self, structure, other):
     return op_sparse_sampled(
@@ -291,7 +291,7 @@ cdef object packed_sparse_solve(tuple operands):
     return op_sparse_solve(<TensorBase>operands[0], operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_sparse_solve
-batched_sparse_solve = BatchRule(b"sparse_solve", of_cores, b"1.2.", packed_sparse_solve, NULL)
+batched_sparse_solve = BatchRule(b"sparse_solve", of_cores, b"1.2.", packed_sparse_solve, NULL, no_loop())
 
 def call_sparse_solve(values, structure, other, transposed):
     return op_sparse_solve(

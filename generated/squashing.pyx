@@ -7,7 +7,7 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_dim, as_dtype_or_none, as_floating, as_input, as_number, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, copy_into,
     elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
-    is_complex, item_of, ndim_of, Node, original_of, prepare_floating, prepare_history, prepare_numeric,
+    is_complex, item_of, loop_of_kernel, ndim_of, Node, original_of, prepare_floating, prepare_history, prepare_numeric,
     replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
     set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching, write_inplace,
     write_out_docstrings, written_batched,
@@ -92,7 +92,9 @@ cdef object packed_logsigmoid(tuple operands):
     return op_logsigmoid(<TensorBase>operands[0])
 
 cdef BatchRule batched_logsigmoid
-batched_logsigmoid = BatchRule(b"logsigmoid", elementwise, b"e", packed_logsigmoid, NULL)
+batched_logsigmoid = BatchRule(
+    b"logsigmoid", elementwise, b"e", packed_logsigmoid, NULL, loop_of_kernel(&LOGSIGMOID_FORWARD)
+)
 
 def call_logsigmoid(self):
     self = as_input(self, "logsigmoid")
@@ -217,9 +219,9 @@ cdef object packed_inplace_mish(tuple operands):
     return inplace_mish(<TensorBase>operands[0])
 
 cdef BatchRule batched_mish
-batched_mish = BatchRule(b"mish", elementwise, b"e", packed_mish, NULL)
+batched_mish = BatchRule(b"mish", elementwise, b"e", packed_mish, NULL, loop_of_kernel(&MISH_FORWARD))
 cdef BatchRule batched_inplace_mish
-batched_inplace_mish = BatchRule(b"mish_", elementwise, b"w", packed_inplace_mish, NULL)
+batched_inplace_mish = BatchRule(b"mish_", elementwise, b"w", packed_inplace_mish, NULL, loop_of_kernel(&MISH_FORWARD))
 
 def call_mish(self):
     self = as_input(self, "mish")
@@ -409,7 +411,9 @@ cdef object packed_tanhshrink_real(tuple operands):
     return op_tanhshrink_real(<TensorBase>operands[0])
 
 cdef BatchRule batched_tanhshrink_real
-batched_tanhshrink_real = BatchRule(b"tanhshrink_real", elementwise, b"e", packed_tanhshrink_real, NULL)
+batched_tanhshrink_real = BatchRule(
+    b"tanhshrink_real", elementwise, b"e", packed_tanhshrink_real, NULL, loop_of_kernel(&TANHSHRINK_REAL_FORWARD)
+)
 
 def call_tanhshrink_real(self):
     self = as_input(self, "tanhshrink_real")
@@ -495,7 +499,9 @@ cdef object packed_softshrink(tuple operands):
     return op_softshrink(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_softshrink
-batched_softshrink = BatchRule(b"softshrink", slice_by_slice, b"..", packed_softshrink, NULL)
+batched_softshrink = BatchRule(
+    b"softshrink", slice_by_slice, b"..", packed_softshrink, NULL, loop_of_kernel(&SOFTSHRINK_FORWARD)
+)
 
 def call_softshrink(self, lambd):
     self = as_input(self, "softshrink")
@@ -579,7 +585,9 @@ cdef object packed_hardshrink(tuple operands):
     return op_hardshrink(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_hardshrink
-batched_hardshrink = BatchRule(b"hardshrink", elementwise, b"e.", packed_hardshrink, NULL)
+batched_hardshrink = BatchRule(
+    b"hardshrink", elementwise, b"e.", packed_hardshrink, NULL, loop_of_kernel(&HARDSHRINK_FORWARD)
+)
 
 def call_hardshrink(self, lambd):
     self = as_input(self, "hardshrink")

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim_or_none, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input,
     as_number_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real,
-    connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, Node, Overloads, replayed_tensor,
-    replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, no_loop, Node, Overloads,
+    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_sub_tensor_tensor
@@ -452,7 +452,7 @@ cdef object packed_p_norm(tuple operands):
     return op_p_norm(<TensorBase>operands[0], operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_p_norm
-batched_p_norm = BatchRule(b"p_norm", along_slices, b"b.D.", packed_p_norm, NULL)
+batched_p_norm = BatchRule(b"p_norm", along_slices, b"b.D.", packed_p_norm, NULL, no_loop())
 
 def call_p_norm(self, p, dim, keepdim):
     return op_p_norm(

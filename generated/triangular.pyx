@@ -5,7 +5,7 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed,
-    connect_1, connect_2, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, Node, of_cores,
+    connect_1, connect_2, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, no_loop, Node, of_cores,
     replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
     write_out_docstrings,
@@ -114,7 +114,9 @@ cdef object packed_triangular_solution(tuple operands):
     )
 
 cdef BatchRule batched_triangular_solution
-batched_triangular_solution = BatchRule(b"triangular_solution", of_cores, b"22...", packed_triangular_solution, NULL)
+batched_triangular_solution = BatchRule(
+    b"triangular_solution", of_cores, b"22...", packed_triangular_solution, NULL, no_loop()
+)
 
 def call_triangular_solution(self, other, upper, unitriangular, op):
     return op_triangular_solution(
@@ -302,7 +304,7 @@ cdef object packed_cholesky_inverse(tuple operands):
     return op_cholesky_inverse(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_cholesky_inverse
-batched_cholesky_inverse = BatchRule(b"cholesky_inverse", of_cores, b"2.", packed_cholesky_inverse, NULL)
+batched_cholesky_inverse = BatchRule(b"cholesky_inverse", of_cores, b"2.", packed_cholesky_inverse, NULL, no_loop())
 
 def call_cholesky_inverse(self, upper):
     return op_cholesky_inverse(as_input(self, "cholesky_inverse"), as_bool(upper, "cholesky_inverse", "upper", 2))

@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, as_input, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, connect_1,
-    copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW, Node,
-    original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
-    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching,
-    wrap_owned, write_out_docstrings, written_batched,
+    copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, gradient, has_tangent_1, IS_VIEW,
+    loop_of_ufunc, Node, original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode,
+    save_output, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack,
+    watching, wrap_owned, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport COS, COSH, SIN, SINH, TAN, TANH
 
@@ -83,9 +83,9 @@ cdef object packed_inplace_sin(tuple operands):
     return inplace_sin(<TensorBase>operands[0])
 
 cdef BatchRule batched_sin
-batched_sin = BatchRule(b"sin", elementwise, b"e", packed_sin, NULL)
+batched_sin = BatchRule(b"sin", elementwise, b"e", packed_sin, NULL, loop_of_ufunc(SIN))
 cdef BatchRule batched_inplace_sin
-batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL)
+batched_inplace_sin = BatchRule(b"sin_", elementwise, b"w", packed_inplace_sin, NULL, loop_of_ufunc(SIN))
 
 def call_sin(self):
     return op_sin(as_input(self, "sin"))
@@ -165,9 +165,9 @@ cdef object packed_inplace_cos(tuple operands):
     return inplace_cos(<TensorBase>operands[0])
 
 cdef BatchRule batched_cos
-batched_cos = BatchRule(b"cos", elementwise, b"e", packed_cos, NULL)
+batched_cos = BatchRule(b"cos", elementwise, b"e", packed_cos, NULL, loop_of_ufunc(COS))
 cdef BatchRule batched_inplace_cos
-batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL)
+batched_inplace_cos = BatchRule(b"cos_", elementwise, b"w", packed_inplace_cos, NULL, loop_of_ufunc(COS))
 
 def call_cos(self):
     return op_cos(as_input(self, "cos"))
@@ -248,9 +248,9 @@ cdef object packed_inplace_tan(tuple operands):
     return inplace_tan(<TensorBase>operands[0])
 
 cdef BatchRule batched_tan
-batched_tan = BatchRule(b"tan", elementwise, b"e", packed_tan, NULL)
+batched_tan = BatchRule(b"tan", elementwise, b"e", packed_tan, NULL, loop_of_ufunc(TAN))
 cdef BatchRule batched_inplace_tan
-batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL)
+batched_inplace_tan = BatchRule(b"tan_", elementwise, b"w", packed_inplace_tan, NULL, loop_of_ufunc(TAN))
 
 def call_tan(self):
     return op_tan(as_input(self, "tan"))
@@ -330,9 +330,9 @@ cdef object packed_inplace_sinh(tuple operands):
     return inplace_sinh(<TensorBase>operands[0])
 
 cdef BatchRule batched_sinh
-batched_sinh = BatchRule(b"sinh", elementwise, b"e", packed_sinh, NULL)
+batched_sinh = BatchRule(b"sinh", elementwise, b"e", packed_sinh, NULL, loop_of_ufunc(SINH))
 cdef BatchRule batched_inplace_sinh
-batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL)
+batched_inplace_sinh = BatchRule(b"sinh_", elementwise, b"w", packed_inplace_sinh, NULL, loop_of_ufunc(SINH))
 
 def call_sinh(self):
     return op_sinh(as_input(self, "sinh"))
@@ -412,9 +412,9 @@ cdef object packed_inplace_cosh(tuple operands):
     return inplace_cosh(<TensorBase>operands[0])
 
 cdef BatchRule batched_cosh
-batched_cosh = BatchRule(b"cosh", elementwise, b"e", packed_cosh, NULL)
+batched_cosh = BatchRule(b"cosh", elementwise, b"e", packed_cosh, NULL, loop_of_ufunc(COSH))
 cdef BatchRule batched_inplace_cosh
-batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL)
+batched_inplace_cosh = BatchRule(b"cosh_", elementwise, b"w", packed_inplace_cosh, NULL, loop_of_ufunc(COSH))
 
 def call_cosh(self):
     return op_cosh(as_input(self, "cosh"))
@@ -497,9 +497,9 @@ cdef object packed_inplace_tanh(tuple operands):
     return inplace_tanh(<TensorBase>operands[0])
 
 cdef BatchRule batched_tanh
-batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
+batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL, loop_of_ufunc(TANH))
 cdef BatchRule batched_inplace_tanh
-batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
+batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL, loop_of_ufunc(TANH))
 
 def call_tanh(self):
     return op_tanh(as_input(self, "tanh"))

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, as_input, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real,
     connect_1, copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient,
-    has_tangent_1, is_complex, IS_VIEW, Node, original_of, prepare_history, prepare_magnitude, prepare_numeric,
-    replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor, set_grad_input,
-    set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned, write_out_docstrings,
-    written_batched,
+    has_tangent_1, is_complex, IS_VIEW, loop_of_ufunc, Node, original_of, prepare_history, prepare_magnitude,
+    prepare_numeric, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor,
+    set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned,
+    write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport ABSOLUTE, CONJUGATE, NEGATIVE, RECIPROCAL, SIGN, SQUARE
 
@@ -77,9 +77,9 @@ cdef object packed_inplace_neg(tuple operands):
     return inplace_neg(<TensorBase>operands[0])
 
 cdef BatchRule batched_neg
-batched_neg = BatchRule(b"neg", elementwise, b"e", packed_neg, NULL)
+batched_neg = BatchRule(b"neg", elementwise, b"e", packed_neg, NULL, loop_of_ufunc(NEGATIVE))
 cdef BatchRule batched_inplace_neg
-batched_inplace_neg = BatchRule(b"neg_", elementwise, b"w", packed_inplace_neg, NULL)
+batched_inplace_neg = BatchRule(b"neg_", elementwise, b"w", packed_inplace_neg, NULL, loop_of_ufunc(NEGATIVE))
 
 cdef object call_neg(self):
     return op_neg(as_input(self, "neg"))
@@ -181,9 +181,9 @@ cdef object packed_inplace_abs(tuple operands):
     return inplace_abs(<TensorBase>operands[0])
 
 cdef BatchRule batched_abs
-batched_abs = BatchRule(b"abs", elementwise, b"e", packed_abs, NULL)
+batched_abs = BatchRule(b"abs", elementwise, b"e", packed_abs, NULL, loop_of_ufunc(ABSOLUTE))
 cdef BatchRule batched_inplace_abs
-batched_inplace_abs = BatchRule(b"abs_", elementwise, b"w", packed_inplace_abs, NULL)
+batched_inplace_abs = BatchRule(b"abs_", elementwise, b"w", packed_inplace_abs, NULL, loop_of_ufunc(ABSOLUTE))
 
 cdef object call_abs(self):
     self = as_input(self, "abs")
@@ -259,9 +259,9 @@ cdef object packed_inplace_sign(tuple operands):
     return inplace_sign(<TensorBase>operands[0])
 
 cdef BatchRule batched_sign
-batched_sign = BatchRule(b"sign", elementwise, b"e", packed_sign, NULL)
+batched_sign = BatchRule(b"sign", elementwise, b"e", packed_sign, NULL, loop_of_ufunc(SIGN))
 cdef BatchRule batched_inplace_sign
-batched_inplace_sign = BatchRule(b"sign_", elementwise, b"w", packed_inplace_sign, NULL)
+batched_inplace_sign = BatchRule(b"sign_", elementwise, b"w", packed_inplace_sign, NULL, loop_of_ufunc(SIGN))
 
 cdef object call_sign(self):
     self = as_input(self, "sign")
@@ -342,9 +342,9 @@ cdef object packed_inplace_sgn(tuple operands):
     return inplace_sgn(<TensorBase>operands[0])
 
 cdef BatchRule batched_sgn
-batched_sgn = BatchRule(b"sgn", elementwise, b"e", packed_sgn, NULL)
+batched_sgn = BatchRule(b"sgn", elementwise, b"e", packed_sgn, NULL, loop_of_ufunc(SIGN))
 cdef BatchRule batched_inplace_sgn
-batched_inplace_sgn = BatchRule(b"sgn_", elementwise, b"w", packed_inplace_sgn, NULL)
+batched_inplace_sgn = BatchRule(b"sgn_", elementwise, b"w", packed_inplace_sgn, NULL, loop_of_ufunc(SIGN))
 
 cdef object call_sgn(self):
     return op_sgn(as_input(self, "sgn"))
@@ -421,9 +421,9 @@ cdef object packed_inplace_square(tuple operands):
     return inplace_square(<TensorBase>operands[0])
 
 cdef BatchRule batched_square
-batched_square = BatchRule(b"square", elementwise, b"e", packed_square, NULL)
+batched_square = BatchRule(b"square", elementwise, b"e", packed_square, NULL, loop_of_ufunc(SQUARE))
 cdef BatchRule batched_inplace_square
-batched_inplace_square = BatchRule(b"square_", elementwise, b"w", packed_inplace_square, NULL)
+batched_inplace_square = BatchRule(b"square_", elementwise, b"w", packed_inplace_square, NULL, loop_of_ufunc(SQUARE))
 
 cdef object call_square(self):
     return op_square(as_input(self, "square"))
@@ -501,9 +501,11 @@ cdef object packed_inplace_reciprocal(tuple operands):
     return inplace_reciprocal(<TensorBase>operands[0])
 
 cdef BatchRule batched_reciprocal
-batched_reciprocal = BatchRule(b"reciprocal", elementwise, b"e", packed_reciprocal, NULL)
+batched_reciprocal = BatchRule(b"reciprocal", elementwise, b"e", packed_reciprocal, NULL, loop_of_ufunc(RECIPROCAL))
 cdef BatchRule batched_inplace_reciprocal
-batched_inplace_reciprocal = BatchRule(b"reciprocal_", elementwise, b"w", packed_inplace_reciprocal, NULL)
+batched_inplace_reciprocal = BatchRule(
+    b"reciprocal_", elementwise, b"w", packed_inplace_reciprocal, NULL, loop_of_ufunc(RECIPROCAL)
+)
 
 cdef object call_reciprocal(self):
     return op_reciprocal(as_input(self, "reciprocal"))
@@ -605,7 +607,9 @@ cdef object packed_conj_complex(tuple operands):
     return op_conj_complex(<TensorBase>operands[0])
 
 cdef BatchRule batched_conj_complex
-batched_conj_complex = BatchRule(b"conj_complex", elementwise, b"e", packed_conj_complex, NULL)
+batched_conj_complex = BatchRule(
+    b"conj_complex", elementwise, b"e", packed_conj_complex, NULL, loop_of_ufunc(CONJUGATE)
+)
 
 cdef object call_conj_complex(self):
     return op_conj_complex(as_input(self, "conj_complex"))

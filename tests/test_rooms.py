@@ -53,6 +53,7 @@ FLOORS = (
     "runtime.formulas.signals",
     "runtime.custom_function",
     "runtime.observers",
+    "runtime.programs",
     "runtime.optim",
     "generated",
     "gradsmith.version",

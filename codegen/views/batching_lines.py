@@ -44,12 +44,20 @@ def rules(entry: EntryView) -> Iterator[str]:
         method = "by_views" if entry.view_of and view.method == "slice_by_slice" else view.method
         # The new values of several arguments come from an op that writes nothing.
         op = entry.op.rstrip("_") if entry.several else entry.op
-        made = f'BatchRule(b"{op}", {method}, b"{view.kinds}", {view.packed}, {view.parts})'
+        made = f'BatchRule(b"{op}", {method}, b"{view.kinds}", {view.packed}, {view.parts}, {_loop(entry)})'
         yield from (f"cdef BatchRule {view.rule}", f"{view.rule} = {made}")
     if has_written_rule(entry):
         assert entry.inplace is not None
         rule, packed = view.of_inplace
         yield from (f"cdef BatchRule {rule}", f"{rule} = {_written_rule(view, entry, packed)}")
+
+
+def _loop(entry: EntryView) -> str:
+    """The loop behind an elementwise op, which programs call without the op."""
+    compute = entry.compute
+    if compute.kind == "ufunc":
+        return f"loop_of_ufunc({compute.arguments[0]})"
+    return f"loop_of_kernel(&{compute.kernel})" if compute.kernel else "no_loop()"
 
 
 def _written_rule(view: BatchingView, entry: EntryView, packed: str) -> str:
@@ -60,4 +68,4 @@ def _written_rule(view: BatchingView, entry: EntryView, packed: str) -> str:
     if method == "elementwise":
         place = entry.place_of_self
         kinds = f"{kinds[:place]}w{kinds[place + 1 :]}"
-    return f'BatchRule(b"{entry.inplace.op}", {method}, b"{kinds}", {packed}, {parts})'
+    return f'BatchRule(b"{entry.inplace.op}", {method}, b"{kinds}", {packed}, {parts}, {_loop(entry)})'

@@ -324,7 +324,7 @@ class CFunction:
 
 @dataclass(frozen=True)
 class BatchingView:
-    """``BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL)``"""
+    """``BatchRule(b"mul", elementwise, b"ee", packed_mul_tensor, NULL, loop_of_ufunc(MULTIPLY))``"""
 
     rule: str  # its name: batched_mul_tensor
     packed: str  # the op that takes a tuple

@@ -10,6 +10,7 @@ from gradsmith.control_flow.checks import require_callable
 from gradsmith.control_flow.segments import ran_in_segments
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.trees import TensorTree
+from gradsmith.runtime.batching.batch import is_tracing
 
 
 def scan(
@@ -76,7 +77,7 @@ def scan(
     steps = Steps(f, state, rows, bool(reverse))
     if n == 0:
         return state.built(state.tensors), None
-    if segment is None:
+    if segment is None or is_tracing():  # a program has its own memory
         tensors = steps.run(state.tensors, rows.tensors, n)
     else:
         tensors = ran_in_segments(steps, state.tensors, rows.tensors, n, segment)

@@ -14,7 +14,7 @@ from gradsmith.generated import broadcast_tensors, cat, clamp, clamp_max, clamp_
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import random, standard_exponential
 from gradsmith.runtime.arrays.dtypes import finfo, get_default_dtype
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor, empty, tensor
 from gradsmith.runtime.tensors.factories.random import randn
@@ -76,8 +76,8 @@ def as_shape(shape: Any) -> Size:
 
 
 def checks_values(value: Any) -> bool:
-    """Whether Python may decide by the elements of a tensor: not within `vmap`, and not without data."""
-    return is_tensor(value) and not value.is_meta and not is_batched_tensor(value)
+    """Whether Python may decide by the elements of a tensor: not within `vmap` or `compile`, and not without data."""
+    return is_tensor(value) and not value.is_meta and not is_batched_tensor(value) and not is_tracing()
 
 
 # ---- probabilities

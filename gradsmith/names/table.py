@@ -195,7 +195,7 @@ MISSING = {
         ),
     },
     "torch.compiler": {
-        "Nothing is compiled, so nothing of a compiler can be set": (
+        "There is one way to trace and to run a program, so nothing of a compiler can be set": (
             "config get_default_backend keep_portable_guards_unsafe keep_tensor_guards_unsafe "
             "load_cache_artifacts load_compiled_function nested_compile_region save_cache_artifacts "
             "set_default_backend set_enable_guard_collectives set_stance skip_all_guards_unsafe "
@@ -236,7 +236,7 @@ MISSING = {
         ),
     },
     "torch.jit": {
-        "Functions run as Python: there are no compiled programs": (
+        "Scripts run as Python; `gs.compile` makes programs": (
             "CompilationUnit Future ScriptFunction enable_onednn_fusion export_opnames fork interface"
             " onednn_fusion_enabled set_fusion_strategy wait"
         ),

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.tensors.factories.creation import from_numpy
 from gradsmith.runtime.tensors.factories.python_data import is_tensor as is_tensor
@@ -144,8 +144,8 @@ def is_recorded(tensor: Any) -> bool:
 
 
 def without_data(tensors: Iterable[Any]) -> bool:
-    """Whether NumPy cannot compute with these: meta tensors, and those that stand for a batch in `vmap`."""
-    return any(tensor.is_meta or is_batched_tensor(tensor) for tensor in tensors)
+    """Whether NumPy cannot compute with these: meta tensors, those that stand for a batch in `vmap`, any in a trace."""
+    return is_tracing() or any(tensor.is_meta or is_batched_tensor(tensor) for tensor in tensors)
 
 
 # ---- axes and out

@@ -11,8 +11,10 @@ from typing import Any, TypeAlias
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.batching.batch import is_tracing
 from gradsmith.runtime.observers.recorder import record_function
 from gradsmith.runtime.optim.updates import clear_gradients, is_watched
+from gradsmith.runtime.programs.python_calls import traced_step
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.switches.hooks import RemovableHandle, add_hook, new_table
 from gradsmith.runtime.tensors.factories.creation import tensor
@@ -59,6 +61,8 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def hooked_step(self: Any, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True  # for schedulers, which have to come after it
+        if is_tracing():
+            return traced_step(hooked_step, self, args, kwargs)
         if self._is_in_step or not (self._has_step_hooks or _all_pre_hooks or _all_post_hooks or is_watched()):
             return step(self, *args, **kwargs)
         self._is_in_step = True

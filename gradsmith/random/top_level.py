@@ -8,7 +8,7 @@ import numpy as np
 
 from gradsmith.generated.sampling import counted_by
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -90,5 +90,5 @@ def _expect_floating(op: str, name: str, value: Any) -> None:
 
 
 def _expect(value: Tensor, condition: Tensor, wanted: str) -> None:
-    if not (value.is_meta or is_batched_tensor(value) or condition.all()):
+    if not (value.is_meta or is_batched_tensor(value) or is_tracing() or condition.all()):
         raise RuntimeError(wanted)

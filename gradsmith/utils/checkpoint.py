@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from gradsmith.runtime.batching.batch import is_tracing
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 from gradsmith.utils.checkpoint_reentrant import checkpoint_reentrant
 from gradsmith.utils.checkpoint_region import CheckpointError, Region
@@ -102,6 +103,8 @@ def checkpoint(
     CheckpointError
         During backward, when the recomputation saves other tensors than the first run did.
     """
+    if is_tracing():  # a program has its own memory
+        return function(*args, **kwargs)
     if use_reentrant is None:
         _warn_of_default("checkpoint")
     if use_reentrant is None or use_reentrant:

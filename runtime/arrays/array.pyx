@@ -4,7 +4,7 @@ Python sees here only the settings of the kernels: threads, the cache of arrays,
 """
 
 from cpython.pycapsule cimport PyCapsule_New
-from libc.stdint cimport uint64_t
+from libc.stdint cimport uint64_t, uintptr_t
 
 import numpy
 
@@ -100,6 +100,19 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
         GS_MATMUL_OWN
     int gs_set_matmul_backend(MatmulBackend backend) noexcept
     MatmulBackend gs_get_matmul_backend() noexcept
+
+cdef extern from "runtime/arrays/kernels/kernels.h":
+    int gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
+    int gs_direct_loop(Ufunc ufunc, int type, void **run, void **data, int *out_type) noexcept
+
+cdef extern from *:
+    # sum.h and thread_pool.h include NumPy in the way of the kernels, so what is used of them is declared again.
+    """
+    int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
+    int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
+    """
+    int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner)
+    int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner)
 
 cdef extern from *:
     # thread_pool.h includes NumPy in the way of the kernels, so what is used of it is declared again.
@@ -680,6 +693,21 @@ def call_each(function, count):
 def parallel_loop():
     """The pool's `gs_parallel`, for C that is linked into another module; see kernels/threads/thread_pool.h."""
     return PyCapsule_New(<void *>&gs_parallel, "gradsmith.parallel_loop", NULL)
+
+
+def inner_loop(int ufunc, int type_num):
+    """Addresses of a ufunc's inner loop and its data, and the type of its result, for memory of one type; or None."""
+    cdef void *run = NULL
+    cdef void *data = NULL
+    cdef int out_type = 0
+    if not gs_direct_loop(<Ufunc>ufunc, type_num, &run, &data, &out_type):
+        return None
+    return <uintptr_t>run, <uintptr_t>data, out_type
+
+
+def kernel_addresses():
+    """Addresses of `gs_product`, and of the sums of float32 and of float64; see kernels/kernels.h and kernels/sum.h."""
+    return <uintptr_t>&gs_product, <uintptr_t>&gs_sum_float32, <uintptr_t>&gs_sum_float64
 
 
 def empty_cache():

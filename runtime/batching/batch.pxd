@@ -15,11 +15,13 @@ cdef class VmapLevel:
     cdef readonly bint is_open
     cdef public bint has_history            # does any data of the level require grad
     cdef readonly object call               # for errors: what `vmap` was called on
+    cdef readonly bint is_trace             # a level without slices, at which ops are written down; see runtime/programs
 
 
 cdef class Batch:
     cdef TensorBase physical                # the data: dimension 0 counts the slices
     cdef VmapLevel level
+    cdef Py_ssize_t slot                    # of a traced tensor: the number of its value in the program
 
 
 cdef inline bint is_batched(TensorBase t) noexcept:
@@ -31,6 +33,11 @@ cdef Batch open_batch_of(TensorBase t)                          # refuses one th
 cdef VmapLevel innermost_level(object operands, VmapLevel found=*)   # of tensors in tuples and lists; None
 cdef TensorBase as_batched(TensorBase physical, VmapLevel level)
 cdef TensorBase leading(TensorBase t, VmapLevel level)          # the data with the slices in dimension 0, expanded if need be
+
+# The trace of this thread, or None. While it is set aside, ops run as ever.
+cdef VmapLevel current_trace()
+cdef VmapLevel swap_trace(VmapLevel trace)
+cdef TensorBase as_traced(TensorBase physical, VmapLevel trace, Py_ssize_t slot)
 
 # An array of one slice, laid out as all of them are, over the memory of the data; not to be read.
 cdef object slice_of_array(object array)

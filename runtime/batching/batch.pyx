@@ -12,6 +12,11 @@ mapped function is one of batched tensors, and one that is recorded outside is o
 likewise. A physical tensor may itself be batched, by a call of `vmap` around this one: rules know of one dimension only.
 
 The batch goes where the array goes: to aliases, detached tensors, and what a node has saved.
+
+Note [Traced tensors]
+A function that is traced sees tensors of the same kind: stand-ins for physical tensors, at a level that has no slices.
+What would be an error for a slice, such as asking for its value, would make a program depend on what only this run has
+seen. Every op in a thread that traces belongs to the trace, also one of tensors that are no stand-ins.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint64_t
@@ -26,6 +31,18 @@ from numpy.lib.stride_tricks import as_strided
 from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
+
+cdef extern from *:
+    """
+    #if defined(_MSC_VER)
+    static __declspec(thread) PyObject *gs_trace = NULL;
+    #elif defined(__GNUC__) && defined(__linux__)
+    static __thread PyObject *gs_trace __attribute__((tls_model("initial-exec"))) = NULL;
+    #else
+    static _Thread_local PyObject *gs_trace = NULL;
+    #endif
+    """
+    PyObject *gs_trace                  # borrowed: who traces keeps it
 
 cdef int living = 0
 cdef uint64_t levels_opened = 0
@@ -83,10 +100,21 @@ cdef class Batch:
         """The physical tensor."""
         return self.physical
 
+    @property
+    def steps(self):
+        """Distances between the elements of a slice, counted in elements."""
+        return self.physical.stride()[0 if self.level.is_trace else 1 :]
+
+    def known(self):
+        """The array of a traced constant that nothing has been written to, whose elements are the same in each run; None."""
+        return self.level.known_array(self.slot) if self.level is not None and self.level.is_trace else None
+
     def error(self, str what):
         """The error for `what`, an operation that asks for the value of one slice."""
         if self.level is None:
             raise TypeError("a batch cannot be made in Python")
+        if self.level.is_trace:
+            return self.level.call.escape(what)
         return self.level.call.error(
             f"{what} is not possible for a tensor that differs from slice to slice. Python code can take one way only: "
             "use where() and the like in the place of `if`, or leave this part out of the function"
@@ -104,7 +132,30 @@ cdef Batch new_batch(TensorBase physical, VmapLevel level):
     return batch
 
 
+cdef VmapLevel current_trace():
+    return <VmapLevel>gs_trace if gs_trace != NULL else None
+
+
+cdef VmapLevel swap_trace(VmapLevel trace):
+    global gs_trace
+    cdef VmapLevel before = current_trace()
+    gs_trace = <PyObject *>trace if trace is not None else NULL
+    return before
+
+
+cdef TensorBase as_traced(TensorBase physical, VmapLevel trace, Py_ssize_t slot):
+    cdef cnp.ndarray array = <cnp.ndarray>physical.array
+    cdef Batch batch = new_batch(physical, trace)
+    batch.slot = slot
+    return wrap_owned(batched_array(
+        cnp.PyArray_TYPE(array), cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), batch
+    ))
+
+
 cdef TensorBase as_batched(TensorBase physical, VmapLevel level):
+    if level.is_trace:
+        # What Python code makes anew for the data of a traced tensor has been traced itself.
+        return physical
     cdef cnp.ndarray array = <cnp.ndarray>physical.array
     if cnp.PyArray_NDIM(array) == 0 or cnp.PyArray_DIM(array, 0) != level.size:
         raise ValueError(f"{level.size} slices cannot be made of a tensor of shape {list(physical.shape)}")
@@ -152,6 +203,8 @@ cdef TensorBase leading(TensorBase t, VmapLevel level):
         batch = open_batch_of(t)
         if batch.level is level:
             return batch.physical
+    if level.is_trace:
+        return t
     return upcalls.expand(upcalls.unsqueeze(t, 0), (level.size, *t.shape))
 
 
@@ -160,6 +213,8 @@ cdef TensorBase leading(TensorBase t, VmapLevel level):
 cdef object slice_of_array(object array):
     while is_batched_array(<PyObject *>array):
         data = slice_of_array(<object>batch_of(<PyObject *>array).physical.array)
+        if batch_of(<PyObject *>array).level.is_trace:
+            return data
         array = data[0, ...] if data.shape[0] else as_strided(data, data.shape[1:], data.strides[1:])
     return array
 
@@ -176,6 +231,16 @@ cdef PyObject *memory_of(PyObject *array) noexcept:
     """The array that owns the memory."""
     cdef PyObject *owner = cnp.PyArray_BASE(<cnp.ndarray>array)
     return array if owner == NULL else owner
+
+
+def is_tracing():
+    """Does this thread trace a function? What is chosen by looking at values would be chosen for all later runs."""
+    return living != 0 and current_trace() is not None
+
+
+def trace_of_thread():
+    """The trace of this thread, or None."""
+    return current_trace() if living != 0 else None
 
 
 # ---- used from Python by `vmap`
@@ -209,7 +274,7 @@ def layout_of(TensorBase tensor not None):
 
 cdef bint has_elements(TensorBase t) except -1:
     while is_batched(t):
-        if not batch_of(t.array).level.size:
+        if not batch_of(t.array).level.is_trace and not batch_of(t.array).level.size:
             return False
         t = batch_of(t.array).physical
     return True

@@ -1,3 +1,4 @@
+from gradsmith.runtime.arrays.array cimport FusedKernel
 from gradsmith.runtime.batching.batch cimport VmapLevel
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
@@ -8,6 +9,16 @@ cdef struct BatchRule
 # Computes the physical result at `level`, or writes it into the first operand.
 ctypedef object (*BatchMethod)(const BatchRule *rule, tuple operands, VmapLevel level)
 
+# The compiled loop of an elementwise op: a ufunc, a kernel of its own, or neither.
+cdef struct Loop:
+    bint is_ufunc
+    int ufunc
+    const FusedKernel *kernel
+
+cdef Loop no_loop() noexcept
+cdef Loop loop_of_ufunc(int ufunc) noexcept
+cdef Loop loop_of_kernel(const FusedKernel *kernel) noexcept
+
 # How an op runs on batched tensors; see rules.pyx, Note [Batching rules].
 cdef struct BatchRule:
     const char *name
@@ -15,6 +26,7 @@ cdef struct BatchRule:
     const char *kinds           # of the operands, one letter each
     PackedOp op
     PackedOp parts              # of `by_parts`; of `by_copy`, the op whose result is copied
+    Loop loop
 
 cdef object elementwise(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object along_slices(const BatchRule *rule, tuple operands, VmapLevel level)
@@ -30,3 +42,7 @@ cdef object by_values(const BatchRule *rule, tuple operands, VmapLevel level)
 cdef object batched_result(const BatchRule *rule, tuple operands)
 # The same for an op that writes: False when nothing is batched.
 cdef bint written_batched(const BatchRule *rule, tuple operands) except -1
+
+# Ops that a thread traces are given to the tracer, which runs them and gives their traced results.
+ctypedef object (*TraceMethod)(const BatchRule *rule, tuple operands, VmapLevel level, bint writes)
+cdef void trace_with(TraceMethod method) noexcept

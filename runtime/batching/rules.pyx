@@ -29,7 +29,16 @@ Any other operand goes through as it is; its letter is a dot.
 A rule knows nothing of errors: what is wrong is wrong with the slices that the user sees, so an op that fails is called
 once more with each of them, or where there are none with tensors of their shapes, without data.
 """
-from gradsmith.runtime.batching.batch cimport VmapLevel, as_batched, innermost_level, is_batched, leading, open_batch_of
+from gradsmith.runtime.arrays.array cimport FusedKernel
+from gradsmith.runtime.batching.batch cimport (
+    VmapLevel,
+    as_batched,
+    current_trace,
+    innermost_level,
+    is_batched,
+    leading,
+    open_batch_of,
+)
 from gradsmith.runtime.graph.tangent cimport swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
@@ -51,10 +60,38 @@ cdef object indexing = LazyModule("gradsmith.runtime.batching.indexing")
 cnp.import_array()
 
 
-cdef object batched_result(const BatchRule *rule, tuple operands):
+cdef Loop no_loop() noexcept:
+    return Loop(False, 0, NULL)
+
+
+cdef Loop loop_of_ufunc(int ufunc) noexcept:
+    return Loop(True, ufunc, NULL)
+
+
+cdef Loop loop_of_kernel(const FusedKernel *kernel) noexcept:
+    return Loop(False, 0, kernel)
+
+
+cdef TraceMethod trace_method = NULL
+
+
+cdef void trace_with(TraceMethod method) noexcept:
+    global trace_method
+    trace_method = method
+
+
+cdef VmapLevel level_for(tuple operands):
+    """The innermost level of the operands; where none is batched, the trace of the thread, which sees every op."""
     cdef VmapLevel level = innermost_level(operands)
+    return current_trace() if level is None else level
+
+
+cdef object batched_result(const BatchRule *rule, tuple operands):
+    cdef VmapLevel level = level_for(operands)
     if level is None:
         return None
+    if level.is_trace:
+        return trace_method(rule, operands, level, False)
     return in_batches(run(rule, operands, level, False), level)
 
 
@@ -78,9 +115,12 @@ cdef object in_batches(object result, VmapLevel level):
 
 
 cdef bint written_batched(const BatchRule *rule, tuple operands) except -1:
-    cdef VmapLevel level = innermost_level(operands)
+    cdef VmapLevel level = level_for(operands)
     if level is None:
         return False
+    if level.is_trace:
+        trace_method(rule, operands, level, True)
+        return True
     cdef TensorBase target = first_tensor(operands)
     if not is_batched(target) or open_batch_of(target).level is not level:
         raise level.call.error(

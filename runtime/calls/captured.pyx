@@ -15,7 +15,7 @@ cdef int refuse_captured(str op, TensorBase self) except -1:
     cdef TensorBase root = root_of(self)
     cdef TransformedCall call = innermost_call()
     while call is not None and call.depth > depth_at_birth(root):
-        if call.depth <= DEEPEST and not is_argument(root, call):
+        if call.transform is not None and call.depth <= DEEPEST and not is_argument(root, call):
             raise call.transform.error(
                 f"f calls {op} on a captured tensor of shape {list(self.shape)}, which it would change in place. Give "
                 "the tensor to f as an argument and return it, or write to a clone() of it"

@@ -15,3 +15,7 @@ cdef bint fused_into(const FusedKernel *kernel, PyObject **tensors, object scala
 # An op's computation by other ops, from all its arguments, for operands that its loop does not take.
 ctypedef object (*OpsRule)(tuple given)
 cdef TensorBase by_ops(OpsRule rule, tuple given)
+
+# In a thread that traces, the kernels of nodes are run by the tracer, which gives the traced result.
+ctypedef TensorBase (*KernelTrace)(const FusedKernel *kernel, PyObject **arrays, const double *numbers)
+cdef void trace_kernels_with(KernelTrace method) noexcept

@@ -19,7 +19,7 @@ from gradsmith.runtime.arrays.array cimport (
     is_meta,
     release_array,
 )
-from gradsmith.runtime.batching.batch cimport living
+from gradsmith.runtime.batching.batch cimport VmapLevel, batch_of, current_trace, living
 from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
@@ -110,10 +110,18 @@ cdef bint apply_one(
         if array == NULL:
             return False
         inputs[i] = array
-    if living and any_batched(inputs, kernel.n_inputs):
+    cdef VmapLevel trace = current_trace() if living else None
+    if living and any_batched(inputs, kernel.n_inputs, trace):
         return False
     if kernel.n_scalars != 0 and not read_saved_scalars(node, kernel, scalars):
         return False
+    if trace is not None:
+        result = kernel_trace(kernel, inputs, scalars)
+        if result is None:
+            return False
+        Py_INCREF(result)
+        grad_input[0] = <PyObject *>result
+        return True
     if last and is_owned(grad):
         reuse = (<TensorBase>grad).array
     array = fused(kernel, inputs, scalars, reuse)
@@ -144,10 +152,19 @@ cdef bint read_saved_scalars(Node node, const FusedKernel *kernel, double *numbe
     return True
 
 
-cdef bint any_batched(PyObject **arrays, int count) noexcept:
+cdef KernelTrace kernel_trace = NULL
+
+
+cdef void trace_kernels_with(KernelTrace method) noexcept:
+    global kernel_trace
+    kernel_trace = method
+
+
+cdef bint any_batched(PyObject **arrays, int count, VmapLevel trace) except -1:
+    """Does any stand for a batch of slices? What is traced stands for one tensor."""
     cdef int i
     for i in range(count):
-        if is_batched_array(arrays[i]):
+        if is_batched_array(arrays[i]) and batch_of(arrays[i]).level is not trace:
             return True
     return False
 

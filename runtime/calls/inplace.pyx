@@ -3,7 +3,7 @@
 See view.pyx, Note [In-place on a view].
 """
 from cpython.ref cimport Py_INCREF, PyObject
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta, readable_copy
@@ -31,7 +31,7 @@ from gradsmith.runtime.graph.tensor cimport (
     version_owner,
     wrap,
 )
-from gradsmith.runtime.graph.tangent cimport has_tangent_2
+from gradsmith.runtime.graph.tangent cimport has_tangent_2, swap_ceiling
 from gradsmith.runtime.history.copy_slices cimport make_copy_slices
 from gradsmith.runtime.history.history cimport (
     forget_retained,
@@ -42,7 +42,7 @@ from gradsmith.runtime.history.history cimport (
     requires_grad_1,
 )
 from gradsmith.runtime.history.view cimport ambiguous_view_error, current_grad_fn, function_view_error
-from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
+from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, swap_grad_mode
 from gradsmith.runtime.switches.transformed cimport running_calls
 
 import weakref
@@ -257,9 +257,21 @@ cdef TensorBase original_of(TensorBase self):
 
 cdef TensorBase copy_without_history(TensorBase self):
     """Of a batch the copy has the history of the data, which an outer graph may be about."""
+    if is_batched(self) and batch_of(self.array).level.is_trace:
+        return traced_copy(self)
     if is_batched(self):
         return as_batched(upcalls.clone(batch_of(self.array).physical), batch_of(self.array).level)
     return wrap(readable_copy(<object>self.array))
+
+
+cdef TensorBase traced_copy(TensorBase self):
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        return upcalls.clone(self)
+    finally:
+        swap_ceiling(ceiling)
+        swap_grad_mode(recording)
 
 
 cdef object kept_from_write(TensorBase self, object operand):

@@ -19,23 +19,32 @@ from gradsmith.runtime.switches.grad_mode cimport grad_enabled
 import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data
+from gradsmith.runtime.switches import upcalls
 
 cnp.import_array()
 
 
 cdef object write_result(str op, object out, object result):
-    refuse_batches(op, out, result)
+    cdef VmapLevel level = innermost_level((out, result))
+    if level is not None and level.is_trace:
+        return write_traced(op, out, result, level)
+    if level is not None:
+        raise level.call.error(f"{op}(): the form with out= writes into one tensor for all slices; use the one without")
     if isinstance(result, tuple):
         return write_results(op, out, result)
     check_without_derivative(op, result)
     return write_out(op, out, array_of(<TensorBase>result))
 
 
-cdef int refuse_batches(str op, object out, object result) except -1:
-    cdef VmapLevel level = innermost_level((out, result))
-    if level is not None:
-        raise level.call.error(f"{op}(): the form with out= writes into one tensor for all slices; use the one without")
-    return 0
+cdef object write_traced(str op, object out, object result, VmapLevel trace):
+    """In a trace the result is an op of its own, and is copied; a program does not resize."""
+    if isinstance(result, tuple):
+        tensors = tensors_of(op, out, result._fields)
+        return type(result)._make([write_traced(op, one, values, trace) for one, values in zip(tensors, result)])
+    check_without_derivative(op, result)
+    if not isinstance(out, TensorBase) or out.shape != result.shape:
+        raise trace.call.error(f"{op}(): out= must be a tensor of shape {list(result.shape)}, which is not resized")
+    return upcalls.copy_(out, result)
 
 
 cdef object write_results(str op, object out, object results):

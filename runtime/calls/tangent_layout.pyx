@@ -8,7 +8,14 @@ cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_meta
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
-from gradsmith.runtime.batching.batch cimport VmapLevel, as_batched, batch_of, is_batched, slice_of_array
+from gradsmith.runtime.batching.batch cimport (
+    VmapLevel,
+    as_batched,
+    batch_of,
+    current_trace,
+    is_batched,
+    slice_of_array,
+)
 from gradsmith.runtime.graph.tensor cimport IS_TANGENT, TensorBase, wrap
 
 import math
@@ -90,13 +97,15 @@ cdef TensorBase zeros_like(TensorBase t, tuple guests):
     cdef list levels = levels_of_batches((t, *guests))
     cdef VmapLevel level
     cdef TensorBase result
-    if not levels:
+    if not levels and current_trace() is None:
         return wrap(<object>t.array if is_meta(t.array) else zeros_in_layout(<object>t.array, ()))
     sizes = tuple([level.size for level in levels])
     if is_meta(data_of(t).array):
         result = wrap(array_without_data((*sizes, *t.shape), t.dtype))
     else:
         result = wrap(zeros_in_layout(slice_of_array(<object>t.array), sizes))
+    if current_trace() is not None:
+        result = (<object>current_trace()).constant(result)
     for level in levels:
         result = as_batched(result, level)
     return result
@@ -111,7 +120,7 @@ cdef list levels_of_batches(tuple tensors):
         while t is not None and is_batched(t):
             found.add(batch_of(t.array).level)
             t = batch_of(t.array).physical
-    return sorted(found, key=attrgetter("number"))
+    return sorted([level for level in found if not level.is_trace], key=attrgetter("number"))
 
 
 cdef TensorBase data_of(TensorBase t):

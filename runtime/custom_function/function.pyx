@@ -48,7 +48,7 @@ def apply(cls, *args, **kwargs):
     if recorded:
         node.lead_to(args)
     cdef VmapLevel level = innermost_level(args) if living != 0 else None
-    if level is None:
+    if level is None or level.is_trace:
         output = call_forward(cls, node, args, kwargs, has_setup)
     else:
         output = call_for_batches(cls, node, args, kwargs, level, recorded)

@@ -47,7 +47,7 @@ def _sources(ctx: Any, args: tuple[Any, ...]) -> list[Any]:
 def _refusing(message: str, results: list[Any], sources: Sequence[Any]) -> list[Any]:
     """`results`, which refuse to be differentiated by `sources`; of batched ones, the data do so too."""
     level = innermost([*results, *sources])
-    if level is not None:
+    if level is not None and not level.is_trace:
         data = [all_slices(value, level) if isinstance(value, TensorBase) else value for value in results]
         refusing = _refusing(message, data, [all_slices(source, level) for source in sources])
         results = [batched(value, level) if isinstance(value, TensorBase) else value for value in refusing]

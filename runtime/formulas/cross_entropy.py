@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 
 Tensor = Any
 
@@ -62,7 +62,7 @@ def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
             f"cross_entropy(): an input of size {list(self.shape)} wants a target of size {list(expected)}, "
             f"but it has size {list(target.shape)}"
         )
-    if target.is_meta or is_batched_tensor(target):
+    if target.is_meta or is_batched_tensor(target) or is_tracing():
         return
     classes = target.numpy()
     wrong = classes[((classes < 0) | (classes >= self.shape[dim])) & (classes != ignore)]

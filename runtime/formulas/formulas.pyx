@@ -15,7 +15,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
 from gradsmith.runtime.arrays.dtypes import common_dtype
-from gradsmith.runtime.batching.batch import is_batched_tensor, layout_of, physical
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, layout_of, physical
 from gradsmith.runtime.graph.tensor import array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
@@ -224,7 +224,9 @@ cpdef object prod_backward_dim(object gradient, object self, object value, objec
 
 
 cdef object is_free_of_zeros(object self):
-    """Of a batch all slices have to be."""
+    """Of a batch all slices have to be; of what is traced nothing is known."""
+    if is_tracing():
+        return False
     while is_batched_tensor(self):
         self = physical(self)
     return np.all(values_of(self))

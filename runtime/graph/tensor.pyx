@@ -13,7 +13,7 @@ from gradsmith.runtime.graph.tangent cimport has_tangent_1
 from gradsmith.runtime.graph.saved_variable cimport detach_saved_output
 from gradsmith.runtime.graph.size cimport size_of
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled, threads_in_inference_mode
-from gradsmith.runtime.switches.transformed cimport DEEPEST, call_depth, innermost_call, running_calls
+from gradsmith.runtime.switches.transformed cimport DEEPEST, TransformedCall, call_depth, innermost_call, running_calls
 
 import numpy as np
 
@@ -296,7 +296,9 @@ cdef class TensorBase:
             )
         array = readable(self)
         if is_batched_array(self.array):
-            raise api.refused(array, "numpy()")
+            return api.known(array, "numpy()").copy()
+        if api.when_read is not None:
+            api.when_read("numpy()")
         if is_meta(self.array):
             raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
                 "can't convert meta device type tensor to numpy: it has no data"
@@ -486,7 +488,7 @@ cdef int check_constant(TensorBase t) except -1:
 
 cdef bint in_differentiated_call(TensorBase t):
     """Would a derivative of this thread's transforms pass through the tensor?"""
-    return innermost_call() is not None and (has_tangent_1(t) or (grad_enabled() and t.requires_grad))
+    return innermost_call() is not None and innermost_call().transform is not None and (has_tangent_1(t) or (grad_enabled() and t.requires_grad))
 
 
 cdef object lost_gradient(str wanted, type kind):

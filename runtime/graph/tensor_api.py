@@ -17,12 +17,26 @@ NO_ARRAY_WITH_GRADIENT = (
     "what does: gradsmith.numpy.array([t, u]) or gradsmith.stack of a list, array @ t or np.dot(array, t) of a product"
 )
 
+# Of a thread that traces a function: raises for what asks for a value. None until a trace has been made.
+when_read: Any = None
+
 # ---- batched tensors, whose arrays have a batch for their base; see runtime/batching
 
 
 def data_of(array: np.ndarray[Any, Any]) -> Any:
     """The data of the batch."""
     return array.base.all_slices  # type: ignore[union-attr]
+
+
+VALUE = "the value of a tensor (item(), or bool(), int() and float() of it)"
+
+
+def known(array: np.ndarray[Any, Any], what: str) -> np.ndarray[Any, Any]:
+    """The elements of a stand-in where these are the same for all that it stands for; else the error for `what`."""
+    found = array.base.known()  # type: ignore[union-attr]
+    if found is None:
+        raise refused(array, what)
+    return found  # type: ignore[no-any-return]
 
 
 def refused(array: np.ndarray[Any, Any], what: str) -> Exception:
@@ -103,8 +117,10 @@ def real_number(array: np.ndarray[Any, Any]) -> Any:
 def _value(array: np.ndarray[Any, Any]) -> Any:
     if has_no_data(array):
         if _is_batched(array):
-            raise refused(array, "the value of a tensor (item(), or bool(), int() and float() of it)")
+            return known(array, VALUE).item()
         raise RuntimeError("Tensor.item() cannot be called on meta tensors: they have no data")
+    if when_read is not None:
+        when_read(VALUE)
     return array.item()
 
 
@@ -112,8 +128,10 @@ def tolist(array: np.ndarray[Any, Any]) -> Any:
     """Nested lists of Python numbers."""
     if has_no_data(array):
         if _is_batched(array):
-            raise refused(array, "tolist()")
+            return known(array, "tolist()").tolist()
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    if when_read is not None:
+        when_read("tolist()")
     return array.tolist()
 
 
@@ -157,7 +175,7 @@ def index(array: np.ndarray[Any, Any]) -> int:
 def strides_of(array: np.ndarray[Any, Any]) -> tuple[int, ...]:
     """Strides in elements; those of a contiguous tensor where there is no data, or NumPy gives none to no elements."""
     if _is_batched(array):
-        return data_of(array).stride()[1:]  # type: ignore[no-any-return]
+        return array.base.steps  # type: ignore[union-attr, no-any-return]
     if has_no_data(array) or (array.size == 0 and not any(array.strides)):
         return tuple(math.prod(max(n, 1) for n in array.shape[axis + 1 :]) for axis in range(array.ndim))
     return tuple(step // array.itemsize for step in array.strides)

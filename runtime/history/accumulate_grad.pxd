@@ -17,3 +17,8 @@ cdef inline bint fits_leaf(TensorBase leaf, PyObject *grad) noexcept:
     return not leaf.flags & HAS_GRAD_DTYPE and same_kind(leaf.array, (<TensorBase>grad).array)
 # Add a gradient to the leaf's `.grad`; consumes the reference.
 cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1
+
+# A tracer wants to know of each leaf whose `.grad` is read, written or added to, before that happens.
+ctypedef int (*LeafListener)(TensorBase leaf) except -1
+cdef void report_leaves_to(LeafListener listener) noexcept
+cdef int touch_grad(TensorBase leaf) except -1

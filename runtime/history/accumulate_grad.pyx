@@ -7,7 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
-from gradsmith.runtime.batching.batch cimport is_batched, living, open_batch_of
+from gradsmith.runtime.batching.batch cimport current_trace, is_batched, living, open_batch_of
 from gradsmith.runtime.graph.indexed_rows cimport (
     add_rows_to,
     fill,
@@ -122,6 +122,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
+    touch_grad(leaf)
     if living:
         value = of_all_slices(leaf, value)
     cdef bint is_first = meta.grad is None
@@ -137,9 +138,21 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
     return 0
 
 
+cdef LeafListener leaf_listener = NULL
+
+
+cdef void report_leaves_to(LeafListener listener) noexcept:
+    global leaf_listener
+    leaf_listener = listener
+
+
+cdef int touch_grad(TensorBase leaf) except -1:
+    return leaf_listener(leaf) if living and current_trace() is not None else 0
+
+
 cdef TensorBase of_all_slices(TensorBase leaf, TensorBase value):
     """The gradient for a leaf that is the same for all slices of a batch: what they give one after the other."""
-    while is_batched(value) and not (is_batched(leaf) and open_batch_of(leaf).level is open_batch_of(value).level):
+    while is_batched(value) and not open_batch_of(value).level.is_trace and not (is_batched(leaf) and open_batch_of(leaf).level is open_batch_of(value).level):
         value = open_batch_of(value).physical.sum(0)
     return value
 

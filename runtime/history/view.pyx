@@ -120,10 +120,19 @@ cdef TensorBase view_over(TensorBase t, object dtype, tuple shape, tuple strides
 
 
 cdef object view_over_batch(Batch batch, object dtype, tuple shape, tuple strides, object offset):
+    cdef TensorBase traced
+    if batch.level.is_trace:
+        traced = batch.level.call_of(view_of, (batch.physical, dtype, shape, strides, offset), "view")
+        return <object>traced.array
     data = slice_of_array(<object>batch.physical.array)
     seen = view_over(batch.physical, dtype, (data.shape[0], *shape), (data.strides[0], *strides), offset)
     cdef TensorBase batched = as_batched(seen, batch.level)
     return <object>batched.array
+
+
+def view_of(TensorBase tensor not None, dtype, tuple shape, tuple strides, offset):
+    """A view of the memory of `tensor`, as a step of a program."""
+    return view_over(tensor, dtype, shape, strides, offset)
 
 
 cdef TensorBase share_version(TensorBase source, object array):

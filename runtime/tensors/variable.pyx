@@ -32,7 +32,7 @@ from gradsmith.runtime.graph.tensor cimport (
     meta_of,
     wrap,
 )
-from gradsmith.runtime.history.accumulate_grad cimport leaf_metadata
+from gradsmith.runtime.history.accumulate_grad cimport leaf_metadata, touch_grad
 from gradsmith.runtime.history.history cimport grad_accumulator, requires_grad
 from gradsmith.runtime.history.view cimport current_grad_fn
 from gradsmith.runtime.switches.grad_mode cimport inference_mode_enabled
@@ -105,6 +105,7 @@ cdef class Variable(TensorBase):
     @property
     def grad(self):
         """Gradient that backward has accumulated, a Tensor; None before."""
+        touch_grad(self)
         cdef object found = None if self.meta is None else (<TensorMeta>self.meta).grad
         if found is None and self.grad_fn != NULL and not self.retains_grad:
             warn_non_leaf_grad()
@@ -112,6 +113,7 @@ cdef class Variable(TensorBase):
 
     @grad.setter
     def grad(self, value):
+        touch_grad(self)
         if value is None:
             if self.meta is not None:
                 (<TensorMeta>self.meta).grad = None

@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.optim.optimizer import Optimizer
+from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.programs.python_calls import traced_call
 
 Rate: TypeAlias = float | Tensor
 
@@ -119,6 +121,9 @@ class LRScheduler:
         epoch : int, optional
             Deprecated: the number of the step to go to.
         """
+        if is_tracing():
+            traced_call(self.step, *([] if epoch is None else [epoch]))
+            return
         if self._step_count == 1:
             self._warn_of_order()
         self._step_count += 1

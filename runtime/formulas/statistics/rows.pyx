@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from gradsmith.runtime.arrays.warning_place import warn_caller
-from gradsmith.runtime.batching.batch import is_batched_tensor, physical
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, physical
 from gradsmith.runtime.graph.tensor import from_array
 
 
@@ -135,7 +135,9 @@ cdef int check_weights(str name, object weights, str kinds, object count) except
 
 
 cdef bint is_negative_somewhere(object tensor):
-    """For a batch, in any of its slices."""
+    """For a batch, in any of its slices; of what is traced nothing is known."""
+    if is_tracing():
+        return False
     while is_batched_tensor(tensor):
         tensor = physical(tensor)
     return not tensor.is_meta and bool((tensor < 0).any())

@@ -23,7 +23,7 @@ from gradsmith.runtime.arrays.dtypes import (
     number_dtype,
     require_supported,
 )
-from gradsmith.runtime.batching.batch import batched, level_of, physical
+from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.factories.ranges import (
@@ -484,13 +484,17 @@ def made(
     """The tensor around a new array, on a device, or `out` with its values."""
     if on_meta(device, op, out) and not has_no_data(array):
         array = array_without_data(array.shape, array.dtype)
-    if out is not None:
+    if out is not None and is_tracing():
+        result = out.copy_(from_array(array))
+    elif out is not None:
         _check_out(out, device, op)
         from gradsmith.runtime.calls.out import store
 
         result = store(op, out, array)
     else:
         result = from_array(array)
+    if is_tracing() and out is None:
+        result = trace_of_thread().constant(result)
     return result.requires_grad_() if requires_grad else result
 
 

@@ -46,6 +46,8 @@ def _made(make: Callable[..., Tensor], like: Tensor, size: tuple[int, ...], opti
         return make(size, **options)
     level = level_of(like)
     assert level is not None
+    if level.is_trace:
+        return make(size, **options)
     inner = physical(like)
     all_slices = _made(make, inner, (inner.shape[0], *size), {**options, "requires_grad": False})
     result: Tensor = batched(all_slices, level)

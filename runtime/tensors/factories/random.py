@@ -28,12 +28,13 @@ from gradsmith.runtime.arrays.functions.draws.bits import (
     kept,
     uninitialised,
 )
-from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
 from gradsmith.runtime.tensors.factories.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
+from gradsmith.runtime.tensors.factories.in_traces import drawn_in_each_run, expect_untraced
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike
@@ -76,6 +77,7 @@ class Generator:
     @property
     def numpy(self) -> np.random.Generator:
         """The NumPy generator that the numbers come from."""
+        expect_untraced("a draw of random numbers, or the state of a generator,")
         if self._numpy is None:
             self._numpy = _numpy_generator(self._seed)
         return self._numpy
@@ -88,6 +90,11 @@ class Generator:
             raise TypeError(f"manual_seed(): argument 'seed' must be int, not {type(seed).__name__}") from None
         if not -(_SEEDS >> 1) <= number < _SEEDS:
             raise RuntimeError(f"manual_seed(): the seed must fit in 64 bits, got {number}")
+        if is_tracing():
+            trace = trace_of_thread()
+            trace.note_generator(self)
+            trace.call_of(partial(_seed, self), (number,), "manual_seed")
+            return self
         self._seed = number % _SEEDS
         self._numpy = _numpy_generator(self._seed)
         return self
@@ -124,6 +131,10 @@ class Generator:
 
     def __repr__(self) -> str:
         return f"<gradsmith.Generator seeded with {self._seed}>"
+
+
+def _seed(generator: Generator, number: int) -> None:
+    generator.manual_seed(number)
 
 
 def _numpy_generator(seed: int) -> np.random.Generator:
@@ -200,6 +211,7 @@ def set_rng_state(new_state: Tensor) -> None:
 # ---- tensors of random numbers
 
 
+@drawn_in_each_run
 def rand(
     *size: Any,
     generator: Generator | None = None,
@@ -213,6 +225,7 @@ def rand(
     return _drawn("rand", _uniform, size, named, generator, out, dtype, device, requires_grad)
 
 
+@drawn_in_each_run
 def randn(
     *size: Any,
     generator: Generator | None = None,
@@ -229,6 +242,7 @@ def randn(
     return _drawn("randn", _normal, size, named, generator, out, dtype, device, requires_grad)
 
 
+@drawn_in_each_run
 def rand_like(
     input: Tensor,
     *,
@@ -241,6 +255,7 @@ def rand_like(
     return _drawn_like("rand_like", _uniform, input, generator, dtype, device, requires_grad)
 
 
+@drawn_in_each_run
 def randn_like(
     input: Tensor,
     *,
@@ -367,6 +382,7 @@ def _fill_in_pieces(draw: Draw, source: np.random.Generator, flat: Array) -> Non
 # ---- integers
 
 
+@drawn_in_each_run
 def randint(
     *bounds: Any,
     size: Sequence[int] | None = None,
@@ -390,6 +406,7 @@ def randint(
     return _for_slices(draws, made(array, False, "randint", out, device), requires_grad)
 
 
+@drawn_in_each_run
 def randint_like(
     input: Tensor,
     *bounds: int,
@@ -463,6 +480,7 @@ def _filled_with_integers(
     return _filled_by(draw, source, shape, dtype)
 
 
+@drawn_in_each_run
 def randperm(
     n: int,
     *,
@@ -486,6 +504,7 @@ def randperm(
     return _for_slices(draws, made(array, False, "randperm", out, device), requires_grad)
 
 
+@drawn_in_each_run
 def normal(
     mean: Any,
     std: Any = 1.0,
@@ -566,6 +585,7 @@ def _floating_dtype(*values: Any) -> DType:
     return found[0] if found else get_default_dtype()
 
 
+@drawn_in_each_run
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
@@ -602,6 +622,10 @@ def _bernoulli_of_number(input: Tensor, p: float, generator: Generator | None, o
 
 def mask(op: str, input: Tensor, shape: Sequence[int], p: float, generator: Generator | None) -> Tensor:
     """Mask that is true with probability `p`, where `input` is: a mask of its shape lies in memory as it does."""
+    if is_tracing():
+        trace = trace_of_thread()
+        trace.note_generator(generator_behind(generator))
+        return trace.call_of(mask, (op, input, tuple(shape), p, generator), op)  # type: ignore[no-any-return]
     draws = Draws(op)
     sizes = (*draws.sizes, *shape)
     if on_meta(input.device, op):

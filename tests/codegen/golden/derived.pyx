@@ -72,7 +72,7 @@ cdef object packed_gated(tuple operands):
     return op_gated(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_gated
-batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL)
+batched_gated = BatchRule(b"gated", elementwise, b"ee", packed_gated, NULL, loop_of_kernel(&GATED_FORWARD))
 
 def call_gated(self, other):
     return op_gated(

@@ -50,7 +50,7 @@ cdef object packed_blend(tuple operands):
     return op_blend(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
 
 cdef BatchRule batched_blend
-batched_blend = BatchRule(b"blend", slice_by_slice, b"....", packed_blend, NULL)
+batched_blend = BatchRule(b"blend", slice_by_slice, b"....", packed_blend, NULL, no_loop())
 
 cdef object call_blend(self, weight, anchor, beta):
     return op_blend(

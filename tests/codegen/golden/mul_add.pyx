@@ -86,9 +86,11 @@ cdef object packed_inplace_addcmul_tensor(tuple operands):
     )
 
 cdef BatchRule batched_addcmul_tensor
-batched_addcmul_tensor = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_tensor, NULL)
+batched_addcmul_tensor = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_tensor, NULL, no_loop())
 cdef BatchRule batched_inplace_addcmul_tensor
-batched_inplace_addcmul_tensor = BatchRule(b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_tensor, NULL)
+batched_inplace_addcmul_tensor = BatchRule(
+    b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_tensor, NULL, no_loop()
+)
 
 cdef class AddcmulScalarBackward0(Node):
     """Backward of ``addcmul(Tensor self, Tensor tensor1, Scalar tensor2, *, Scalar value=1) -> Tensor``."""
@@ -167,9 +169,11 @@ cdef object packed_inplace_addcmul_scalar(tuple operands):
     return inplace_addcmul_scalar(<TensorBase>operands[0], <TensorBase>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_addcmul_scalar
-batched_addcmul_scalar = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_scalar, NULL)
+batched_addcmul_scalar = BatchRule(b"addcmul", slice_by_slice, b"....", packed_addcmul_scalar, NULL, no_loop())
 cdef BatchRule batched_inplace_addcmul_scalar
-batched_inplace_addcmul_scalar = BatchRule(b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_scalar, NULL)
+batched_inplace_addcmul_scalar = BatchRule(
+    b"addcmul_", slice_by_slice, b"....", packed_inplace_addcmul_scalar, NULL, no_loop()
+)
 
 cdef object call_addcmul(self, tensor1, tensor2, value):
     self = as_tensor_operand(self, "addcmul", "input", 1, tensor1)

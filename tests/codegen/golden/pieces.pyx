@@ -42,7 +42,7 @@ cdef object packed_pieces(tuple operands):
     return op_pieces(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_pieces
-batched_pieces = BatchRule(b"pieces", by_views, b"..", packed_pieces, NULL)
+batched_pieces = BatchRule(b"pieces", by_views, b"..", packed_pieces, NULL, no_loop())
 
 cdef object call_pieces(self, dim):
     return tuple(op_pieces(as_input(self, "pieces"), as_int(dim, "pieces", "dim", 2)))
@@ -108,7 +108,7 @@ cdef object packed_join(tuple operands):
     return op_join(<list>operands[0], operands[1])
 
 cdef BatchRule batched_join
-batched_join = BatchRule(b"join", slice_by_slice, b"..", packed_join, NULL)
+batched_join = BatchRule(b"join", slice_by_slice, b"..", packed_join, NULL, no_loop())
 
 cdef object call_join(tensors, dim):
     return op_join(as_tensor_list(tensors, "join", "tensors", 1), as_int(dim, "join", "dim", 2))

@@ -35,7 +35,7 @@ cdef object packed_inplace_put__tensor(tuple operands):
     return op_put__tensor(<TensorBase>operands[0], <TensorBase>operands[1])
 
 cdef BatchRule batched_inplace_put__tensor
-batched_inplace_put__tensor = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__tensor, NULL)
+batched_inplace_put__tensor = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__tensor, NULL, no_loop())
 
 cdef class PutScalarBackward0(Node):
     """Backward of ``put_(Tensor(a!) self, Scalar value) -> Tensor(a!)``."""
@@ -71,7 +71,7 @@ cdef object packed_inplace_put__scalar(tuple operands):
     return op_put__scalar(<TensorBase>operands[0], operands[1])
 
 cdef BatchRule batched_inplace_put__scalar
-batched_inplace_put__scalar = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__scalar, NULL)
+batched_inplace_put__scalar = BatchRule(b"put_", slice_by_slice, b"..", packed_inplace_put__scalar, NULL, no_loop())
 
 cdef object call_put_(self, value):
     self = check_input(self, "put_")

@@ -70,7 +70,7 @@ cdef object packed_softplus(tuple operands):
     return op_softplus(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_softplus
-batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL)
+batched_softplus = BatchRule(b"softplus", elementwise, b"e..", packed_softplus, NULL, loop_of_kernel(&SOFTPLUS_FORWARD))
 
 def call_softplus(self, beta, threshold):
     self = as_input(self, "softplus")

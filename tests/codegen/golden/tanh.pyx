@@ -57,9 +57,9 @@ cdef object packed_inplace_tanh(tuple operands):
     return inplace_tanh(<TensorBase>operands[0])
 
 cdef BatchRule batched_tanh
-batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL)
+batched_tanh = BatchRule(b"tanh", elementwise, b"e", packed_tanh, NULL, loop_of_ufunc(TANH))
 cdef BatchRule batched_inplace_tanh
-batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL)
+batched_inplace_tanh = BatchRule(b"tanh_", elementwise, b"w", packed_inplace_tanh, NULL, loop_of_ufunc(TANH))
 
 def call_tanh(self):
     return op_tanh(as_input(self, "tanh"))

@@ -40,7 +40,7 @@ cdef object packed_top(tuple operands):
     return op_top(<TensorBase>operands[0])
 
 cdef BatchRule batched_top
-batched_top = BatchRule(b"top", slice_by_slice, b".", packed_top, NULL)
+batched_top = BatchRule(b"top", slice_by_slice, b".", packed_top, NULL, no_loop())
 
 
 # ---- top.dim(Tensor self, int dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -91,7 +91,7 @@ cdef object packed_top_dim(tuple operands):
     return op_top_dim(<TensorBase>operands[0], operands[1], operands[2])
 
 cdef BatchRule batched_top_dim
-batched_top_dim = BatchRule(b"top", slice_by_slice, b"...", packed_top_dim, NULL)
+batched_top_dim = BatchRule(b"top", slice_by_slice, b"...", packed_top_dim, NULL, no_loop())
 
 
 # ---- top.other(Tensor self, Tensor other) -> Tensor

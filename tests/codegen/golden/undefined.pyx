@@ -62,7 +62,7 @@ cdef object packed_extent(tuple operands):
     return op_extent(<TensorBase>operands[0], <list>operands[1], operands[2], operands[3])
 
 cdef BatchRule batched_extent
-batched_extent = BatchRule(b"extent", slice_by_slice, b"....", packed_extent, NULL)
+batched_extent = BatchRule(b"extent", slice_by_slice, b"....", packed_extent, NULL, no_loop())
 
 ExtentResult = return_type("extent", "ExtentResult", ("low", "high"), __name__)
 

@@ -223,6 +223,17 @@ gemm(const product *p)
     return 0;
 }
 
+/* One product of matrices of floats, for programs that know where their memory lies: strides of the rows and columns of
+ * a and of b, in bytes; c has no gaps. */
+int
+gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
+{
+    npy_intp size = gs_itemsize[type];
+    product p = {gs_matmul_loop(type), type, size, a, b, c, sizes[0], sizes[1], sizes[2],
+                 strides[0], strides[1], strides[2], strides[3], sizes[2] * size, NULL};
+    return gemm(&p);
+}
+
 /* ---- operands */
 
 /* An operand seen as a stack of matrices. */

@@ -504,3 +504,14 @@ gs_matmul_loop(int type)
     }
     return loop;
 }
+
+int
+gs_direct_loop(gs_ufunc ufunc, int type, void **run, void **data, int *out_type)
+{
+    const gs_loop *loop = gs_find_loop(ufunc, type);
+    if (loop == NULL || loop->state != GS_DIRECT) {
+        return 0;
+    }
+    *run = (void *)(uintptr_t)loop->run, *data = loop->data, *out_type = loop->out_type;
+    return 1;
+}

@@ -1,0 +1,40 @@
+from cpython.ref cimport PyObject
+from numpy cimport npy_intp
+
+cdef extern from "runtime/programs/block_kernels.h":
+    ctypedef struct BlockMore "gs_block_more":
+        void (*function)() noexcept
+        void *data
+        npy_intp rows
+        npy_intp *strides
+        npy_intp *row_strides
+        npy_intp *sizes
+        int type
+        double *numbers
+        int *others "in"
+    ctypedef struct BlockStep "gs_block_step":
+        unsigned char kind
+        unsigned char is_double
+        unsigned char n_in
+        unsigned char moving
+        int n
+        int out
+        int *ins "in"
+        const BlockMore *more
+    int gs_run_block(const BlockStep *steps, Py_ssize_t count, char **addresses) except -1
+
+
+# Steps that follow one another and need no Python. `addresses` of a frame are theirs.
+cdef class Block:
+    cdef readonly list parts            # the steps in whose place it runs
+    cdef readonly list fresh            # (slot, model) of results that leave the program: new arrays in each run
+    cdef readonly list shown            # slots whose arrays later steps read
+    cdef BlockStep *steps
+    cdef Py_ssize_t count, capacity
+    cdef list storage                   # keeps `more` of the steps and the numbers that they read
+    cdef int *moving                    # (address, slot, offset) of what lies elsewhere in each run
+    cdef Py_ssize_t n_moving
+
+    cdef int run(self, char **addresses) except -1
+    cdef int grow(self) except -1
+    cdef const BlockMore *keep(self, dict given, tuple others) except NULL

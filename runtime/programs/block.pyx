@@ -1,0 +1,115 @@
+"""Blocks: steps of a program that run one after the other over memory alone.
+
+Note [Addresses]
+A step of a block names its operands by places in a table of addresses, which belongs to the frame of a run. What lies in a room
+of the frame has its address from the start. What is an argument, a captured tensor or the result of an op gets it when the
+block begins. A view is the address of what it shows, so that it costs nothing.
+"""
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from libc.stdint cimport uintptr_t
+from libc.string cimport memset
+
+from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+
+cdef extern from "runtime/programs/block_kernels.h":
+    enum:
+        GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
+        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY
+        GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
+
+KINDS = {
+    "add": GS_BLOCK_ADD, "subtract": GS_BLOCK_SUBTRACT, "multiply": GS_BLOCK_MULTIPLY, "divide": GS_BLOCK_DIVIDE,
+    "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
+    "copy": GS_BLOCK_COPY,
+}
+ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
+POWER = POWER_UFUNC
+MOST_ELEMENTS = GS_BLOCK_ELEMENTS
+MOST_INPUTS = GS_BLOCK_INPUTS
+
+
+cdef class More:
+    """What few kinds of steps need: a function, strides, sizes, numbers."""
+
+    cdef BlockMore more
+
+
+cdef class Block:
+    def __init__(self):
+        self.parts, self.fresh, self.shown, self.storage = [], [], [], []
+
+    def __dealloc__(self):
+        PyMem_Free(self.steps)
+        PyMem_Free(self.moving)
+
+    def __len__(self):
+        return self.count
+
+    def add(
+        self, part not None, str kind not None, int n, bint is_double, int out, tuple operands, int moving, more=None
+    ):
+        """One more step, in the place of the step `part`.
+
+        Its elements, the place of its result, the places of its operands, and which of these are rows, a bit each.
+        `more` is a dict of `function`, `data` (addresses), `rows`, `strides`, `row_strides`, `sizes`, `type`, `numbers`.
+        """
+        cdef BlockStep *step
+        cdef int i
+        if len(operands) > GS_BLOCK_INPUTS:
+            raise ValueError(f"a step of a block has at most {GS_BLOCK_INPUTS} operands")
+        if self.count == self.capacity:
+            self.grow()
+        step = &self.steps[self.count]
+        memset(step, 0, sizeof(BlockStep))
+        step.kind, step.n, step.is_double, step.out = KINDS[kind], n, is_double, out
+        step.n_in, step.moving = len(operands), moving
+        for i in range(min(step.n_in, 2)):
+            step.ins[i] = operands[i]
+        if more is not None:
+            step.more = self.keep(more, operands[2:])
+        self.parts.append(part)
+        self.count += 1
+
+    def set_moving(self, list places not None):
+        """Addresses that differ from run to run: (address, slot, offset in bytes)."""
+        cdef Py_ssize_t i
+        self.n_moving = len(places)
+        self.moving = <int *>PyMem_Malloc(max(self.n_moving, 1) * 3 * sizeof(int))
+        if self.moving == NULL:
+            raise MemoryError()
+        for i in range(self.n_moving):
+            for j in range(3):
+                self.moving[3 * i + j] = places[i][j]
+
+    cdef int run(self, char **addresses) except -1:
+        return gs_run_block(self.steps, self.count, addresses)
+
+    cdef int grow(self) except -1:
+        cdef Py_ssize_t capacity = 2 * self.capacity or 16
+        cdef BlockStep *steps = <BlockStep *>PyMem_Realloc(self.steps, capacity * sizeof(BlockStep))
+        if steps == NULL:
+            raise MemoryError()
+        self.steps, self.capacity = steps, capacity
+        return 0
+
+    cdef const BlockMore *keep(self, dict given, tuple others) except NULL:
+        cdef More kept = More.__new__(More)
+        memset(&kept.more, 0, sizeof(BlockMore))
+        kept.more.function = <void (*)() noexcept><uintptr_t>given["function"]
+        kept.more.data = <void *><uintptr_t>given.get("data", 0)
+        kept.more.rows = given.get("rows", 1)
+        kept.more.type = given.get("type", 0)
+        for name in ("strides", "row_strides", "sizes", "numbers"):
+            for i, value in enumerate(given.get(name, ())):
+                if name == "strides":
+                    kept.more.strides[<int>i] = value
+                elif name == "row_strides":
+                    kept.more.row_strides[<int>i] = value
+                elif name == "sizes":
+                    kept.more.sizes[<int>i] = value
+                else:
+                    kept.more.numbers[<int>i] = value
+        for i, place in enumerate(others):
+            kept.more.others[<int>i] = place
+        self.storage.append(kept)
+        return &kept.more

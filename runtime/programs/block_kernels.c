@@ -1,0 +1,159 @@
+#include "block_kernels.h"
+
+#include <string.h>
+
+#include "support/simd.h"
+
+/* One operation on two operands, in the two types.  A row of one element is most of what programs of scalars do. */
+#define ARITHMETIC_OF(real, OP)                            \
+    do {                                                   \
+        const real *a = (const real *)addresses[step->in[0]]; \
+        const real *b = (const real *)addresses[step->in[1]]; \
+        real *out = (real *)addresses[step->out];          \
+        const npy_intp n = step->n;                        \
+        if (n == 1) {                                      \
+            out[0] = a[0] OP b[0];                         \
+        } else if (step->moving == 3) {                    \
+            GS_IVDEP                                       \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = a[i] OP b[i];                     \
+            }                                              \
+        } else if (step->moving == 1) {                    \
+            const real other = b[0];                       \
+            GS_IVDEP                                       \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = a[i] OP other;                    \
+            }                                              \
+        } else if (step->moving == 0) {                    \
+            const real all = a[0] OP b[0];                 \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = all;                              \
+            }                                              \
+        } else {                                           \
+            const real self = a[0];                        \
+            GS_IVDEP                                       \
+            for (npy_intp i = 0; i < n; i++) {             \
+                out[i] = self OP b[i];                     \
+            }                                              \
+        }                                                  \
+    } while (0)
+
+#define ARITHMETIC(OP)                 \
+    do {                               \
+        if (step->is_double) {         \
+            ARITHMETIC_OF(double, OP); \
+        } else {                       \
+            ARITHMETIC_OF(float, OP);  \
+        }                              \
+    } while (0)
+
+static inline char *
+operand(const gs_block_step *step, char *const *addresses, int i)
+{
+    return addresses[i < 2 ? step->in[i] : step->more->in[i - 2]];
+}
+
+static void
+run_loop(const gs_block_step *step, char *const *addresses)
+{
+    const gs_block_more *more = step->more;
+    char *args[GS_BLOCK_INPUTS + 1];
+    npy_intp n = step->n;
+    int n_in = step->n_in;
+    for (int i = 0; i < n_in; i++) {
+        args[i] = operand(step, addresses, i);
+    }
+    args[n_in] = addresses[step->out];
+    for (npy_intp row = 0;;) {
+        char *now[GS_BLOCK_INPUTS + 1];
+        memcpy(now, args, sizeof args);
+        ((gs_block_loop)more->function)(now, &n, more->strides, more->data);
+        if (++row == more->rows) {
+            return;
+        }
+        for (int i = 0; i <= n_in; i++) {
+            args[i] += more->row_strides[i];
+        }
+    }
+}
+
+/* A kernel reads rows alone, so that what is one element is written out. */
+static void
+run_kernel(const gs_block_step *step, char *const *addresses)
+{
+    double repeated[GS_BLOCK_ELEMENTS];
+    char *args[GS_BLOCK_INPUTS + 1];
+    int used = 0;
+    for (int i = 0; i < step->n_in; i++) {
+        args[i] = operand(step, addresses, i);
+        if (step->n == 1 || step->moving >> i & 1) {
+            continue;
+        }
+        char *row = (char *)repeated + (size_t)used * (size_t)step->n * (step->is_double ? 8 : 4);
+        for (npy_intp j = 0; j < step->n; j++) {
+            if (step->is_double) {
+                ((double *)row)[j] = *(const double *)args[i];
+            } else {
+                ((float *)row)[j] = *(const float *)args[i];
+            }
+        }
+        args[i] = row;
+        used++;
+    }
+    args[step->n_in] = addresses[step->out];
+    ((gs_block_kernel)step->more->function)(args, step->more->numbers, step->n);
+}
+
+static int
+run_other(const gs_block_step *step, char *const *addresses)
+{
+    const gs_block_more *more = step->more;
+    char *a = addresses[step->in[0]], *out = addresses[step->out];
+    switch (step->kind) {
+    case GS_BLOCK_LOOP:
+        run_loop(step, addresses);
+        return 0;
+    case GS_BLOCK_KERNEL:
+        run_kernel(step, addresses);
+        return 0;
+    case GS_BLOCK_PRODUCT:
+        return ((gs_block_product)more->function)(more->type, more->sizes, more->strides, a, addresses[step->in[1]], out);
+    case GS_BLOCK_SUM:
+        return ((gs_block_sum)more->function)(a, out, more->sizes[0], more->sizes[1], more->sizes[2]);
+    default:
+        memmove(out, a, (size_t)step->n);
+        return 0;
+    }
+}
+
+GS_CLONES static int
+run_steps(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
+{
+    for (const gs_block_step *step = steps; step < steps + count; step++) {
+        switch (step->kind) {
+        case GS_BLOCK_ADD:
+            ARITHMETIC(+);
+            break;
+        case GS_BLOCK_SUBTRACT:
+            ARITHMETIC(-);
+            break;
+        case GS_BLOCK_MULTIPLY:
+            ARITHMETIC(*);
+            break;
+        case GS_BLOCK_DIVIDE:
+            ARITHMETIC(/);
+            break;
+        default:
+            if (run_other(step, addresses) < 0) {
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
+int
+gs_run_block(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
+{
+    return run_steps(steps, count, addresses);
+}

@@ -1,0 +1,55 @@
+/* Steps of a program that run without Python and without arrays: loops over memory that is known beforehand. */
+#ifndef GRADSMITH_BLOCK_KERNELS_H
+#define GRADSMITH_BLOCK_KERNELS_H
+
+#include <Python.h>
+#include <stdint.h>
+#include <numpy/npy_common.h>
+
+#define GS_BLOCK_INPUTS 4
+#define GS_BLOCK_ELEMENTS 4096 /* of a row that is given to a kernel with an operand repeated: the repetition is written out */
+
+/* Two operands: a sum, a difference, a product or a quotient of elements, each operand one row or one element. */
+typedef enum {
+    GS_BLOCK_ADD,
+    GS_BLOCK_SUBTRACT,
+    GS_BLOCK_MULTIPLY,
+    GS_BLOCK_DIVIDE,
+    GS_BLOCK_LOOP,    /* a ufunc's inner loop, over one or more rows */
+    GS_BLOCK_KERNEL,  /* the loop of an elementwise formula */
+    GS_BLOCK_PRODUCT, /* of two matrices */
+    GS_BLOCK_SUM,     /* over the middle of three dimensions */
+    GS_BLOCK_COPY,    /* of bytes side by side */
+} gs_block_kind;
+
+typedef void (*gs_block_loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data);
+typedef void (*gs_block_kernel)(char **args, const double *scalars, npy_intp n);
+typedef int (*gs_block_product)(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c);
+typedef int (*gs_block_sum)(const void *x, void *out, npy_intp outer, npy_intp r, npy_intp inner);
+
+/* What few kinds need. */
+typedef struct {
+    void (*function)(void); /* a gs_block_loop, _kernel, _product or _sum */
+    void *data;             /* of a loop */
+    npy_intp rows, strides[GS_BLOCK_INPUTS + 1], row_strides[GS_BLOCK_INPUTS + 1]; /* in bytes; the result comes last */
+    npy_intp sizes[3];      /* m, k, n of a product; outer, r, inner of a sum */
+    int type;               /* NumPy's number */
+    double numbers[8];      /* of a kernel */
+    int32_t in[GS_BLOCK_INPUTS - 2]; /* operands after the second one */
+} gs_block_more;
+
+typedef struct {
+    uint8_t kind;
+    uint8_t is_double;
+    uint8_t n_in;
+    uint8_t moving; /* bit i: operand i is a row, not one element */
+    int32_t n;      /* elements of the result, or of a row */
+    int32_t out;    /* places in the table of addresses */
+    int32_t in[2];
+    const gs_block_more *more;
+} gs_block_step;
+
+/* -1 with an exception on failure, which only a lack of memory is. */
+int gs_run_block(const gs_block_step *steps, Py_ssize_t count, char *const *addresses);
+
+#endif

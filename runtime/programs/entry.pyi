@@ -1,0 +1,21 @@
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gradsmith.runtime.programs.program import Program
+
+NO_MATCH: object
+
+class Entry:
+    def __init__(
+        self,
+        leaves: Sequence[Any],
+        captured: Sequence[Any],
+        program: Program,
+        sources: list[Any],
+        results: list[tuple[str, Any]],
+        make: Callable[[list[Any]], Any] | None,
+        cells: list[tuple[Any, Any]],
+        variables: list[tuple[dict[str, Any], str, Any]],
+        states: list[tuple[Callable[[], Any], Any]],
+    ) -> None: ...
+    def call(self, leaves: Sequence[Any]) -> Any: ...

@@ -1,0 +1,367 @@
+"""Programs: what a traced function did, as a list of steps that is run without Python.
+
+Note [Steps]
+A step is an op of the table with its operands, or the loop behind one. Values are numbered: the tensors a program is given
+come first, then the results of the steps in order. An op gets tensors and behaves as ever, views and writes included, so that
+whatever can be traced can be run. An elementwise op on arrays is its loop alone: no tensor is made, and its result goes into
+an array which the frame of the run keeps for it (`rooms`), where nobody outside of the program can see that array.
+
+Note [Rooms]
+Two values share a room when they never live at the same time. A value lives from the step that makes it to the last one that
+reads it or a view of it. Values that leave the program have no room: they are new arrays in each run.
+"""
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint64_t, uintptr_t
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport (
+    binary,
+    binary_into,
+    binary_scalar,
+    binary_scalar_into,
+    fused,
+    fused_over,
+    release_array,
+    unary,
+    unary_into,
+)
+from gradsmith.runtime.batching.batch cimport VmapLevel, swap_trace
+from gradsmith.runtime.graph.tangent cimport swap_ceiling
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
+from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+
+import numpy as np
+
+cnp.import_array()
+
+cdef extern from *:
+    """
+    #define GS_LOOP_OF(kernel, i) ((void *)(kernel)->loops[i])
+    """
+    void *GS_LOOP_OF(const FusedKernel *kernel, int i) noexcept
+
+cdef extern from "Python.h":
+    void Py_INCREF_pointer "Py_INCREF"(PyObject *)
+    void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    void Py_XDECREF_pointer "Py_XDECREF"(PyObject *)
+    int PyErr_CheckSignals() except -1
+
+cdef enum:
+    STEPS_BETWEEN_SIGNALS = 1 << 12
+
+
+cdef class Slot:
+    def __init__(self, Py_ssize_t number):
+        self.number = number
+
+    def __repr__(self):
+        return f"%{self.number}"
+
+
+cdef class Step:
+    def __dealloc__(self):
+        PyMem_Free(self.dying)
+
+    @property
+    def place(self):
+        """File and line that called it."""
+        return "" if self.line is None else f"{self.line[0].co_filename}:{self.line[1]}"
+
+    @property
+    def is_loop(self):
+        """Does it run without tensors?"""
+        return self.kind not in (OP, CALL, BLOCK)
+
+    @property
+    def loop(self):
+        """Of a step that runs a loop: ("unary", ufunc), ("binary", ufunc), ("number_last", ufunc, number), ("number_first",
+        ufunc, number), or ("kernel", addresses of its loops, numbers); else None."""
+        if not self.is_loop:
+            return None
+        if self.kind == KERNEL:
+            loops = (<uintptr_t>GS_LOOP_OF(self.kernel, 0), <uintptr_t>GS_LOOP_OF(self.kernel, 1))
+            return "kernel", loops, [self.numbers[i] for i in range(self.kernel.n_scalars)]
+        if self.kind == UNARY or self.kind == BINARY:
+            return "unary" if self.kind == UNARY else "binary", self.ufunc
+        return "number_last" if self.kind == NUMBER_LAST else "number_first", self.ufunc, self.number
+
+    @property
+    def loop_inputs(self):
+        """Slots that the loop reads, in its order."""
+        return [self.inputs[i] for i in range(self.n_inputs)]
+
+    @property
+    def reads(self):
+        """Slots of its operands."""
+        return slots_in(self.operands, [])
+
+
+def block_step(Block block not None):
+    """A step that runs a block."""
+    cdef Step step = Step.__new__(Step)
+    step.name, step.operands, step.results, step.kind, step.block = "block", (), (), BLOCK, block
+    return step
+
+
+cdef list slots_in(object operands, list found):
+    for operand in operands:
+        if isinstance(operand, Slot):
+            found.append((<Slot>operand).number)
+        elif isinstance(operand, (tuple, list)):
+            slots_in(operand, found)
+    return found
+
+
+# ---- frames
+
+cdef class Frame:
+    def __cinit__(self, Program program):
+        self.n_slots = program.n_slots
+        self.arrays = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
+        self.tensors = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
+        self.rooms = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
+        if self.arrays == NULL or self.tensors == NULL or self.rooms == NULL:
+            raise MemoryError("a program of %d values" % self.n_slots)
+        self.owners = [np.empty_like(model, order="K", subok=False) for model in program.room_shapes]
+        for slot, room in program.room_models:
+            self.rooms[<Py_ssize_t>slot] = <PyObject *>self.owners[room]
+        self.addresses = <char **>PyMem_Calloc(max(program.n_addresses, 1), sizeof(char *))
+        if self.addresses == NULL:
+            raise MemoryError("a program of %d values" % self.n_slots)
+        for place, slot, offset in program.room_addresses:
+            self.addresses[<Py_ssize_t>place] = data_of(self.rooms[<Py_ssize_t>slot]) + <Py_ssize_t>offset
+        for place, array in program.constant_addresses:
+            self.addresses[<Py_ssize_t>place] = data_of(<PyObject *>array)
+
+    def __dealloc__(self):
+        if self.arrays != NULL and self.tensors != NULL:
+            clear(self)
+        PyMem_Free(self.arrays)
+        PyMem_Free(self.tensors)
+        PyMem_Free(self.rooms)
+        PyMem_Free(self.addresses)
+
+
+cdef inline char *data_of(PyObject *array) noexcept:
+    return <char *>cnp.PyArray_DATA(<cnp.ndarray>array)
+
+
+cdef void clear(Frame frame) noexcept:
+    cdef Py_ssize_t i
+    for i in range(frame.n_slots):
+        drop(frame, i)
+
+
+cdef inline void drop(Frame frame, Py_ssize_t slot) noexcept:
+    cdef PyObject *array = frame.arrays[slot]
+    cdef PyObject *tensor = frame.tensors[slot]
+    if tensor != NULL:
+        frame.tensors[slot] = NULL
+        Py_DECREF_pointer(tensor)
+    if array != NULL:
+        frame.arrays[slot] = NULL
+        release_array(array)
+
+
+cdef inline void put_array(Frame frame, int slot, PyObject *array) noexcept:
+    """Steals the reference."""
+    cdef PyObject *before = frame.arrays[slot]
+    frame.arrays[slot] = array
+    if before != NULL:
+        release_array(before)
+
+
+cdef int put_tensor(Frame frame, Py_ssize_t slot, TensorBase tensor) except -1:
+    drop(frame, slot)
+    Py_INCREF(tensor)
+    frame.tensors[slot] = <PyObject *>tensor
+    Py_INCREF_pointer(tensor.array)
+    frame.arrays[slot] = tensor.array
+    return 0
+
+
+cdef TensorBase tensor_in(Frame frame, Py_ssize_t slot):
+    cdef TensorBase tensor
+    if frame.tensors[slot] == NULL:
+        tensor = wrap(<object>frame.arrays[slot])
+        Py_INCREF(tensor)
+        frame.tensors[slot] = <PyObject *>tensor
+    return <TensorBase>frame.tensors[slot]
+
+
+# ---- running
+
+cdef class Program:
+    """A list of steps.
+
+    Parameters
+    ----------
+    steps : list of Step
+    n_slots : int
+    inputs, outputs : tuple of int
+        Slots that a run is given, and that it gives.
+    """
+
+    def __init__(self, list steps not None, Py_ssize_t n_slots, tuple inputs not None, tuple outputs not None):
+        self.steps, self.n_slots, self.inputs, self.outputs = steps, n_slots, inputs, outputs
+        self.room_models, self.room_shapes, self.frames = [], [], []
+        self.room_addresses, self.constant_addresses = [], []
+
+    def give_addresses(self, list rooms not None, list constants not None, Py_ssize_t count):
+        """The places of the table of addresses that have a fixed one in each frame."""
+        self.room_addresses, self.constant_addresses, self.n_addresses = rooms, constants, count
+
+    def give_rooms(self, list room_models not None, list room_shapes not None, dict dying not None):
+        """Say which values have rooms, and after which steps values are dropped. Once, before the first run."""
+        cdef Step step
+        cdef Py_ssize_t i
+        if self.is_planned:
+            raise RuntimeError("the rooms of a program are given once")
+        self.room_models, self.room_shapes = room_models, room_shapes
+        with_room = {slot for slot, _ in room_models}
+        for number, step in enumerate(self.steps):
+            slots = dying.get(number, ())
+            step.has_room = not step.writes and step.is_loop and step.target in with_room
+            step.dying = <int *>PyMem_Calloc(max(len(slots), 1), sizeof(int))
+            if step.dying == NULL:
+                raise MemoryError()
+            step.n_dying = len(slots)
+            for i in range(step.n_dying):
+                step.dying[i] = slots[i]
+        self.is_planned = True
+
+    def run(self, tuple values not None):
+        """Run it on the tensors for `inputs`; gives those of `outputs`.
+
+        Nothing is recorded: no history, no tangents.
+        """
+        if len(values) != len(self.inputs):
+            raise ValueError(f"a program of {len(self.inputs)} inputs was given {len(values)}")
+        cdef bint recording = swap_grad_mode(False)
+        cdef uint64_t ceiling = swap_ceiling(0)
+        cdef VmapLevel trace = swap_trace(None)
+        cdef Frame frame = self.frames.pop() if self.frames else Frame(self)
+        try:
+            for i in range(len(values)):
+                put_tensor(frame, self.inputs[i], <TensorBase?>values[i])
+            run_steps(self.steps, frame)
+            found = tuple([tensor_in(frame, slot) for slot in self.outputs])
+        finally:
+            clear(frame)
+            self.frames.append(frame)
+            swap_trace(trace)
+            swap_ceiling(ceiling)
+            swap_grad_mode(recording)
+        return found
+
+    def __len__(self):
+        return len(self.steps)
+
+
+cdef int run_steps(list steps, Frame frame) except -1:
+    cdef Step step
+    cdef int i, count = 0
+    for step in steps:
+        run_step(step, frame)
+        for i in range(step.n_dying):
+            drop(frame, step.dying[i])
+        count += 1
+        if count % STEPS_BETWEEN_SIGNALS == 0:
+            PyErr_CheckSignals()
+    return 0
+
+
+cdef int run_step(Step step, Frame frame) except -1:
+    if step.kind == OP or step.kind == CALL:
+        return call_op(step, frame)
+    if step.kind == BLOCK:
+        return run_block(step.block, frame)
+    if step.writes:
+        return run_loop_into(step, frame, frame.arrays[step.target])
+    if step.has_room:
+        run_loop_into(step, frame, frame.rooms[step.target])
+        Py_INCREF_pointer(frame.rooms[step.target])
+        put_array(frame, step.target, frame.rooms[step.target])
+        return 0
+    put_array(frame, step.target, run_loop(step, frame))
+    return 0
+
+
+cdef int run_block(Block block, Frame frame) except -1:
+    cdef int *moving = block.moving
+    cdef Py_ssize_t i
+    for slot, model in block.fresh:
+        array = np.empty_like(model, order="K", subok=False)
+        Py_INCREF(array)
+        put_array(frame, slot, <PyObject *>array)
+    for i in range(block.n_moving):
+        frame.addresses[moving[3 * i]] = data_of(frame.arrays[moving[3 * i + 1]]) + moving[3 * i + 2]
+    block.run(frame.addresses)
+    for slot in block.shown:
+        Py_INCREF_pointer(frame.rooms[<Py_ssize_t>slot])
+        put_array(frame, slot, frame.rooms[<Py_ssize_t>slot])
+    return 0
+
+
+cdef PyObject *run_loop(Step step, Frame frame) except NULL:
+    cdef PyObject *inputs[8]
+    cdef PyObject *found
+    cdef int i
+    for i in range(step.n_inputs):
+        inputs[i] = frame.arrays[step.inputs[i]]
+    if step.kind == UNARY:
+        return unary(step.ufunc, inputs[0])
+    if step.kind == BINARY:
+        return binary(step.ufunc, inputs[0], inputs[1])
+    if step.kind == KERNEL:
+        found = fused(step.kernel, inputs, step.numbers, NULL)
+        if found == NULL:
+            raise RuntimeError(f"{step.name}: the loop of a compiled program refuses its operands; please report this")
+        return found
+    return binary_scalar(step.ufunc, inputs[0], step.number, step.kind == NUMBER_FIRST)
+
+
+cdef int run_loop_into(Step step, Frame frame, PyObject *out) except -1:
+    cdef PyObject *inputs[8]
+    cdef int i
+    for i in range(step.n_inputs):
+        inputs[i] = frame.arrays[step.inputs[i]]
+    if step.kind == UNARY:
+        return unary_into(step.ufunc, inputs[0], out)
+    if step.kind == BINARY:
+        return binary_into(step.ufunc, inputs[0], inputs[1], out)
+    if step.kind == KERNEL:
+        if not fused_over(step.kernel, inputs, step.numbers, out):
+            raise RuntimeError(f"{step.name}: the loop of a compiled program refuses its operands; please report this")
+        return 0
+    return binary_scalar_into(step.ufunc, inputs[0], step.number, step.kind == NUMBER_FIRST, out)
+
+
+cdef int call_op(Step step, Frame frame) except -1:
+    cdef tuple operands = filled(step.operands, frame)
+    cdef object result = step.rule.op(operands) if step.kind == OP else step.function(*operands)
+    if step.writes:
+        return 0
+    if step.is_single:
+        if step.results[0] is not None:
+            put_tensor(frame, step.results[0], <TensorBase?>result)
+        return 0
+    for slot, value in zip(step.results, result, strict=True):
+        if slot is not None:
+            put_tensor(frame, slot, <TensorBase?>value)
+    return 0
+
+
+cdef tuple filled(object operands, Frame frame):
+    return tuple([fill(operand, frame) for operand in operands])
+
+
+cdef object fill(object operand, Frame frame):
+    if type(operand) is Slot:
+        return tensor_in(frame, (<Slot>operand).number)
+    if type(operand) is list:
+        return [fill(item, frame) for item in operand]
+    if type(operand) is tuple:
+        return tuple([fill(item, frame) for item in operand])
+    return operand

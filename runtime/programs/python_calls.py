@@ -1,0 +1,44 @@
+"""Steps of optimizers and schedulers inside of compiled functions.
+
+What they know beside tensors, such as the number of steps, is Python's, so a program calls them in each of its runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradsmith.runtime.batching.batch import trace_of_thread
+
+
+def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Have a program call `step` with the gradients that the parameters have by now."""
+    trace = trace_of_thread()
+    if any(one is not None for one in (*args, *kwargs.values())):
+        raise trace.call.error(
+            "an optimizer that calls a closure cannot be traced; call step() outside of the function"
+        )
+    params = [p for group in optimizer.param_groups for p in group["params"]]
+    with_gradient = [(p, gradient) for p in params if (gradient := trace.leaf_of(p).grad) is not None]
+    changed = [p for p, _ in with_gradient]
+    for p in changed:
+        trace.wrote(p)
+
+    def run(*gradients: Any) -> None:
+        before = [p.grad for p in params]
+        try:
+            for p in params:
+                p.grad = None
+            for p, gradient in zip(changed, gradients):
+                p.grad = gradient
+            step(optimizer)
+        finally:
+            for p, gradient in zip(params, before):
+                p.grad = gradient
+
+    trace.call_of(run, tuple([gradient for _, gradient in with_gradient]), f"{type(optimizer).__name__}.step")
+
+
+def traced_call(function: Callable[..., Any], *args: Any) -> None:
+    """Have a program call a function without tensors, for what it does in Python."""
+    trace_of_thread().call_of(lambda: function(*args), (), getattr(function, "__qualname__", "call"))

@@ -1,0 +1,515 @@
+"""Traces: one run of a function, written down.
+
+Note [Traces]
+While a function is traced, every op in the thread that runs it belongs to its trace. The op runs on physical tensors, as
+ever and without history; what the function gets is a traced tensor (batching/batch.pyx, Note [Traced tensors]), which has the
+history and the tangents. A backward inside of the function is therefore a list of steps like any other.
+
+A value is an argument, a tensor that was there before (captured, read again in each run), one that the function made out of
+Python numbers (a constant), or the result of a step. Nothing else can get into a program: whatever asks a traced tensor for its
+elements raises an error.
+"""
+from cpython.ref cimport PyObject
+from libc.stdint cimport uint64_t
+from libc.string cimport memcpy
+cimport numpy as cnp
+
+from gradsmith.runtime.arrays.array cimport FusedKernel, fused, is_batched_array, is_dense
+from gradsmith.runtime.batching.batch cimport (
+    Batch,
+    VmapLevel,
+    as_traced,
+    batch_of,
+    current_trace,
+    is_batched,
+    open_batch_of,
+    swap_trace,
+)
+from gradsmith.runtime.batching.rules cimport BatchRule, by_indexing, by_values, trace_with
+from gradsmith.runtime.calls.fused cimport trace_kernels_with
+from gradsmith.runtime.graph.tangent cimport swap_ceiling
+from gradsmith.runtime.graph.tensor cimport BIRTH_SHIFT, MADE_IN_CALL, REQUIRES_GRAD, TensorBase, TensorMeta, meta_of, wrap, wrap_owned
+from gradsmith.runtime.history.accumulate_grad cimport report_leaves_to
+from gradsmith.runtime.programs.program cimport (
+    BINARY,
+    CALL,
+    KERNEL,
+    NUMBER_FIRST,
+    NUMBER_LAST,
+    OP,
+    UNARY,
+    Slot,
+    Step,
+)
+from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
+from gradsmith.runtime.switches.transformed cimport TransformedCall, call_depth
+
+import sys
+
+import numpy as np
+
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.graph import tensor_api
+from gradsmith.runtime.switches import upcalls
+
+cnp.import_array()
+
+cdef enum:
+    MOST_INPUTS = 8
+
+
+cdef class Trace(VmapLevel):
+    """The level of one traced run.
+
+    Parameters
+    ----------
+    call : object
+        Makes errors: ``escape(what)`` for what asks for a value, ``error(text)`` for anything else.
+
+    Attributes
+    ----------
+    steps : list of Step
+    values : list
+        The tensor of each slot in this run.
+    constants, captured : dict
+        Slot -> tensor: what the function made of Python values, and what was there before it was called.
+    touched : dict
+        id -> (leaf, the `.grad` that it had) of each leaf whose gradient was asked for, stored or changed.
+    originals : dict
+        id -> (array, copy) of memory from outside that was written: as it was before.
+    generators : list
+        Pairs of a generator of random numbers that was used, and its state before.
+    """
+
+    cdef readonly list steps
+    cdef readonly list values
+    cdef readonly dict constants
+    cdef readonly dict captured
+    cdef readonly dict touched
+    cdef readonly dict originals
+    cdef readonly list generators
+    cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too
+    cdef readonly Py_ssize_t n_inputs
+    cdef dict slot_of_tensor
+    cdef dict slot_of_array
+    cdef dict leaves                    # id of an argument -> its traced tensor
+    cdef set outside                    # ids of the arrays that own memory from outside
+    cdef readonly dict changed                   # id of memory of the function's own that was written -> a copy from before
+    cdef TensorBase anchor              # keeps ops on the lookout
+    cdef TransformedCall birth          # tells what is made during the trace from what was there
+    cdef int depth
+    cdef VmapLevel before
+
+    def __init__(self, call):
+        VmapLevel.__init__(self, 0, "same", call)
+        self.is_trace = True
+        self.steps, self.values, self.generators = [], [], []
+        self.constants, self.captured, self.touched, self.originals = {}, {}, {}, {}
+        self.slot_of_tensor, self.slot_of_array = {}, {}
+        self.outside, self.changed, self.leaves, self.aliased = set(), {}, {}, {}
+
+    def __enter__(self):
+        self.anchor = as_traced(wrap(np.empty(0)), self, -1)
+        self.birth = TransformedCall(None, (), {})
+        self.birth.__enter__()
+        self.depth = call_depth()
+        self.before = swap_trace(self)
+        return self
+
+    def __exit__(self, *raised):
+        swap_trace(self.before)
+        self.birth.__exit__()
+        self.before = None
+        self.birth = None
+        self.anchor = None
+        self.close()
+
+    def release(self):
+        """Let go of all tensors: the traced ones keep the trace, and a cycle through arrays is never collected."""
+        self.leaves, self.touched, self.aliased, self.slot_of_tensor, self.slot_of_array = {}, {}, {}, {}, {}
+        self.values, self.constants, self.captured, self.originals, self.changed = [], {}, {}, {}, {}
+
+    def argument(self, TensorBase tensor not None):
+        """The traced tensor for an argument: a leaf that requires grad where the argument does."""
+        cdef TensorBase traced = self.boxed(tensor)
+        self.outside.add(id(owner_of(<object>tensor.array)))
+        self.leaves[id(tensor)] = traced
+        self.n_inputs = len(self.values)
+        if tensor.meta is not None and (<TensorMeta>tensor.meta).grad is not None:
+            meta_of(traced).grad = (<TensorMeta>tensor.meta).grad
+        return traced.requires_grad_() if tensor.requires_grad else traced
+
+    def leaf_of(self, TensorBase tensor not None):
+        """The traced tensor of an argument; any other tensor itself."""
+        return self.leaves.get(id(tensor), tensor)
+
+    def wrote(self, TensorBase tensor not None):
+        """A Python function that the program calls writes to a tensor."""
+        self.slot_for(tensor)
+        self.keep_original(tensor)
+
+    def again(self, Py_ssize_t slot):
+        """Another traced tensor for a value, without history."""
+        return as_traced(<TensorBase>self.values[slot], self, slot)
+
+    def constant(self, TensorBase tensor not None):
+        """The traced tensor for one that was made of Python values."""
+        cdef TensorBase traced = self.boxed(tensor)
+        self.constants[batch_of(traced.array).slot] = tensor
+        return traced
+
+    def slot(self, TensorBase tensor not None):
+        """The number of a tensor's value."""
+        return self.slot_for(tensor)
+
+    def call_of(self, function, tuple arguments, str name not None):
+        """Call a Python function with physical tensors, and have it called in each run. Gives traced results."""
+        operands = self.slots_of(arguments)
+        result = self.aside(function, self.physicals_of(arguments))
+        cdef Step step = self.new_step(name, operands)
+        step.kind, step.function, step.has_effects = CALL, function, True
+        return self.finish(step, result)
+
+    def known_array(self, Py_ssize_t slot):
+        """The array of a constant that has not been written to; None of any other value."""
+        if slot not in self.constants:
+            return None
+        array = <object>(<TensorBase>self.values[slot]).array
+        return None if id(owner_of(array)) in self.changed else array
+
+    def constant_before(self, Py_ssize_t slot):
+        """A constant as the function made it, before it wrote to it."""
+        tensor = self.constants[slot]
+        array = <object>(<TensorBase>tensor).array
+        before = self.changed.get(id(owner_of(array)))
+        if before is None:
+            return tensor
+        return wrap(before if owner_of(array) is array else as_shown(before, owner_of(array), array))
+
+    def note_generator(self, generator):
+        if not any([generator is known for known, _ in self.generators]):
+            self.generators.append((generator, self.aside(generator.get_state, ())))
+
+    # -- values
+
+    cdef TensorBase boxed(self, TensorBase physical):
+        cdef Py_ssize_t slot = self.new_slot(physical)
+        return as_traced(physical, self, slot)
+
+    cdef Py_ssize_t new_slot(self, TensorBase physical) except -1:
+        cdef Py_ssize_t slot = len(self.values)
+        self.values.append(physical)
+        self.slot_of_tensor[<size_t><PyObject *>physical] = slot
+        self.slot_of_array.setdefault(<size_t>physical.array, slot)
+        return slot
+
+    cdef Py_ssize_t slot_for(self, TensorBase t) except -1:
+        cdef Batch batch
+        if is_batched(t):
+            batch = open_batch_of(t)
+            if batch.level is not self:
+                raise self.call.error("a tensor of another trace, or of a call of vmap around it, is used in a compiled function")
+            return batch.slot
+        found = self.slot_of_tensor.get(<size_t><PyObject *>t)
+        if found is None:
+            found = self.slot_of_array.get(<size_t>t.array)
+        if found is not None:
+            if found < self.n_inputs and t.flags & REQUIRES_GRAD and id(t) in self.leaves:
+                raise self.call.error(
+                    f"a tensor of shape {list(t.shape)} that requires grad is an argument and a variable that the function captures, "
+                    "which would be two leaves; use it as one of them"
+                )
+            if found < self.n_inputs and id(t) in self.leaves:
+                self.aliased[found] = t
+            return found
+        slot = self.new_slot(t)
+        if <int>((t.flags & MADE_IN_CALL) >> BIRTH_SHIFT) >= self.depth:
+            self.constants[slot] = t
+        else:
+            self.captured[slot] = t
+            self.outside.add(id(owner_of(<object>t.array)))
+        return slot
+
+    cdef TensorBase physical_of(self, TensorBase t):
+        return <TensorBase>self.values[self.slot_for(t)] if is_batched(t) else t
+
+    cdef tuple slots_of(self, object operands):
+        return tuple([self.as_slots(operand) for operand in operands])
+
+    cdef object as_slots(self, object operand):
+        if isinstance(operand, TensorBase):
+            return Slot(self.slot_for(<TensorBase>operand))
+        if type(operand) is list:
+            return [self.as_slots(item) for item in operand]
+        return self.slots_of(operand) if type(operand) is tuple else operand
+
+    cdef tuple physicals_of(self, object operands):
+        return tuple([self.as_physical(operand) for operand in operands])
+
+    cdef object as_physical(self, object operand):
+        if isinstance(operand, TensorBase):
+            return self.physical_of(<TensorBase>operand)
+        if type(operand) is list:
+            return [self.as_physical(item) for item in operand]
+        return self.physicals_of(operand) if type(operand) is tuple else operand
+
+    # -- steps
+
+    cdef Step new_step(self, str name, tuple operands):
+        cdef Step step = Step.__new__(Step)
+        step.name, step.operands = name, operands
+        step.line = calling_line()
+        return step
+
+    cdef object finish(self, Step step, object result):
+        """Write a step down with its results, and give these as traced tensors."""
+        self.steps.append(step)
+        step.is_single = not isinstance(result, (tuple, list))
+        if not step.is_single:
+            traced = [self.result(item) for item in result]
+            step.results = tuple([None if item is None else batch_of((<TensorBase>item).array).slot for item in traced])
+            return traced if isinstance(result, list) else tuple(traced)
+        found = self.result(result)
+        step.results = (None if found is None else batch_of((<TensorBase>found).array).slot,)
+        return found
+
+    cdef object result(self, object item):
+        if item is None:
+            return None
+        if not isinstance(item, TensorBase):
+            raise self.call.error(f"a result of type {type(item).__name__} cannot be traced")
+        return self.boxed(<TensorBase>item)
+
+    cdef object aside(self, object function, tuple operands):
+        cdef VmapLevel before = swap_trace(None)
+        try:
+            return function(*operands)
+        finally:
+            swap_trace(before)
+
+    cdef int keep_original(self, TensorBase target) except -1:
+        """What is written, if it was there before the trace: so that the run can be repeated."""
+        owner = owner_of(<object>target.array)
+        if id(owner) not in self.outside:
+            if id(owner) not in self.changed:
+                self.changed[id(owner)] = owner.copy()
+        elif id(owner) not in self.originals:
+            self.originals[id(owner)] = (owner, owner.copy())
+
+
+cdef object owner_of(object array):
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+cdef object as_shown(object memory, object owner, object view):
+    """Of `memory`, a copy of `owner`, what `view` shows of that."""
+    shift = view.__array_interface__["data"][0] - owner.__array_interface__["data"][0]
+    return np.ndarray(view.shape, view.dtype, memory, shift, view.strides)
+
+
+cdef object calling_line():
+    """The innermost line of Python that is not the package's own."""
+    frame = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").startswith("gradsmith."):
+        frame = frame.f_back
+    return None if frame is None else (frame.f_code, frame.f_lineno)
+
+
+# ---- ops
+
+cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bint writes):
+    cdef Trace trace = <Trace>level
+    cdef str name = rule.name.decode()
+    if rule.method == by_values or (rule.method == by_indexing and not writes and has_mask(operands)):
+        raise trace.call.escape(f"{name}(), a result whose shape depends on values,")
+    cdef tuple slots = trace.slots_of(operands)
+    cdef tuple physicals = trace.physicals_of(operands)
+    cdef Step step = trace.new_step(name, slots)
+    cdef TensorBase target
+    step.rule, step.kind, step.writes = rule, OP, writes
+    for operand in operands:
+        if isinstance(operand, upcalls.generator_type) or (operand is None and draws(rule)):
+            step.has_effects = True
+            trace.note_generator(upcalls.generator_behind(operand))
+    if writes:
+        target = first_tensor(physicals)
+        trace.keep_original(target)
+    result = run_aside(rule, physicals)
+    if writes:
+        step.target = trace.slot_for(target)
+        step.results, step.is_single = (step.target,), True
+        if id(owner_of(<object>target.array)) not in trace.outside:
+            use_loop(step, physicals, target)
+        trace.steps.append(step)
+        return None
+    found = trace.finish(step, result)
+    if step.is_single and step.results[0] is not None:
+        step.target = step.results[0]
+        use_loop(step, physicals, <TensorBase>result)
+    return found
+
+
+cdef bint draws(const BatchRule *rule) noexcept:
+    cdef const char *kind = rule.kinds
+    while kind[0]:
+        if kind[0] == b"g":
+            return True
+        kind += 1
+    return False
+
+
+cdef bint has_mask(object operands):
+    for operand in operands:
+        if isinstance(operand, TensorBase):
+            if operand.dtype.kind == "b" and operand is not operands[0]:
+                return True
+        elif isinstance(operand, (tuple, list)):
+            if any([isinstance(item, TensorBase) and item.dtype.kind == "b" for item in operand]):
+                return True
+    return False
+
+
+cdef TensorBase first_tensor(tuple operands):
+    for operand in operands:
+        if isinstance(operand, TensorBase):
+            return <TensorBase>operand
+    return None
+
+
+cdef object run_aside(const BatchRule *rule, tuple operands):
+    """Run an op as outside of the trace, without history and tangents."""
+    cdef VmapLevel before = swap_trace(None)
+    cdef bint recording = swap_grad_mode(False)
+    cdef uint64_t ceiling = swap_ceiling(0)
+    try:
+        return rule.op(operands)
+    finally:
+        swap_ceiling(ceiling)
+        swap_grad_mode(recording)
+        swap_trace(before)
+
+
+# ---- loops
+
+cdef int use_loop(Step step, tuple physicals, TensorBase result) except -1:
+    """Let the step run its loop in the place of the op, where the op did nothing else."""
+    cdef const BatchRule *rule = step.rule
+    cdef list tensors = [operand for operand in physicals if isinstance(operand, TensorBase)]
+    cdef list numbers = [operand for operand in physicals if not isinstance(operand, TensorBase)]
+    if len(tensors) > MOST_INPUTS or not all([is_plain(<TensorBase>tensor) for tensor in [*tensors, result]]):
+        return 0
+    if rule.loop.is_ufunc:
+        use_ufunc(step, physicals, len(tensors), numbers)
+    elif rule.loop.kernel != NULL and are_for_kernel(tensors, result):
+        use_kernel(step, rule.loop.kernel, numbers)
+    return 0
+
+
+cdef int use_ufunc(Step step, tuple physicals, Py_ssize_t n_tensors, list numbers) except -1:
+    if len(numbers) > 1 or n_tensors > 2 or n_tensors + len(numbers) != len(physicals):
+        return 0
+    read_inputs(step)
+    step.ufunc = step.rule.loop.ufunc
+    if not numbers:
+        step.kind = UNARY if n_tensors == 1 else BINARY
+    elif n_tensors == 1 and type(numbers[0]) in (int, float, bool, complex):
+        step.number = numbers[0]
+        step.kind = NUMBER_LAST if isinstance(physicals[0], TensorBase) else NUMBER_FIRST
+    return 0
+
+
+cdef int use_kernel(Step step, const FusedKernel *kernel, list numbers) except -1:
+    cdef list reads = step.reads
+    cdef int i
+    for i in range(kernel.n_scalars):
+        if type(numbers[kernel.scalars[i]]) not in (int, float, bool):
+            return 0
+        step.numbers[i] = numbers[kernel.scalars[i]]
+    step.n_inputs = kernel.n_inputs
+    for i in range(kernel.n_inputs):
+        step.inputs[i] = reads[kernel.inputs[i]]
+    step.kind, step.kernel = KERNEL, kernel
+    return 0
+
+
+cdef int read_inputs(Step step) except -1:
+    cdef list reads = step.reads
+    cdef int i
+    step.n_inputs = len(reads)
+    for i in range(step.n_inputs):
+        step.inputs[i] = reads[i]
+    return 0
+
+
+cdef bint is_plain(TensorBase t) except -1:
+    return type(<object>t.array) is np.ndarray and not has_no_data(<object>t.array)
+
+
+cdef bint are_for_kernel(list tensors, TensorBase result) except -1:
+    """The loops are for float32 and float64, all of one; their result leaves no gaps."""
+    cdef int number = cnp.PyArray_TYPE(<cnp.ndarray>result.array)
+    if number not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) or not is_dense(result.array):
+        return False
+    for tensor in tensors:
+        array = <cnp.ndarray>(<TensorBase>tensor).array
+        if cnp.PyArray_TYPE(array) != number or not cnp.PyArray_ISBEHAVED_RO(array):
+            return False
+    return True
+
+
+cdef TensorBase trace_kernel(const FusedKernel *kernel, PyObject **arrays, const double *numbers):
+    """The gradient of one edge of a node, by its loop; None where the loop does not take the arrays."""
+    cdef Trace trace = <Trace>current_trace()
+    cdef PyObject *inputs[8]
+    cdef list slots = []
+    cdef PyObject *found
+    cdef TensorBase tensor
+    cdef int i
+    for i in range(kernel.n_inputs):
+        slot = slot_of_input(trace, arrays[i])
+        slots.append(slot)
+        inputs[i] = (<TensorBase>trace.values[slot]).array
+    found = fused(kernel, inputs, numbers, NULL)
+    if found == NULL:
+        return None
+    cdef TensorBase result = wrap_owned(found)
+    cdef Step step = trace.new_step(kernel.name.decode(), tuple([Slot(slot) for slot in slots]))
+    step.kind, step.kernel = KERNEL, kernel
+    memcpy(step.numbers, numbers, kernel.n_scalars * sizeof(double))
+    read_inputs(step)
+    traced = trace.finish(step, result)
+    step.target = step.results[0]
+    return traced
+
+
+cdef Py_ssize_t slot_of_input(Trace trace, PyObject *array) except -1:
+    if is_batched_array(array):
+        return batch_of(array).slot
+    found = trace.slot_of_array.get(<size_t>array)
+    if found is not None:
+        return found
+    return trace.slot_for(wrap(<object>array))
+
+
+# ---- `.grad`, and values that are asked for
+
+cdef int touch_leaf(TensorBase leaf) except -1:
+    cdef Trace trace = <Trace>current_trace()
+    if id(leaf) not in trace.touched:
+        trace.touched[id(leaf)] = (leaf, None if leaf.meta is None else (<TensorMeta>leaf.meta).grad)
+    return 0
+
+
+def refuse_read(str what):
+    """Raise the error for a value of a captured tensor or constant, which later runs would not ask for again."""
+    trace = current_trace()
+    if trace is not None:
+        raise trace.call.escape(what)
+
+
+trace_with(trace_op)
+trace_kernels_with(trace_kernel)
+report_leaves_to(touch_leaf)
+tensor_api.when_read = refuse_read
