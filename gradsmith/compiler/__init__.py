@@ -1,15 +1,19 @@
-"""``torch.compile`` and the marks for its compiler: functions run as they are written."""
+"""`compile`: functions that run as programs; and the other names of ``torch.compiler``.
+
+A function is traced when it is first called with a kind of arguments: it runs as ever, and what it does with tensors is
+written down, gradients included. Later calls run the program that this gives, without Python and without recording.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from gradsmith.names.missing import missing_attribute
 
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable", "is_compiling",
-    "is_dynamo_compiling", "is_exporting", "list_backends", "reset",
+    "TraceError", "allow_in_graph", "assume_constant_result", "compile", "cudagraph_mark_step_begin", "disable",
+    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "reset",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -18,42 +22,89 @@ T = TypeVar("T")
 def compile(
     model: Any = None,
     *,
-    fullgraph: bool = False,
+    fullgraph: bool | None = None,
     dynamic: bool | None = None,
     backend: Any = "inductor",
     mode: str | None = None,
     options: Mapping[str, Any] | None = None,
     disable: bool = False,
+    on_escape: str | None = None,
 ) -> Any:
-    """The function or module itself, or a decorator that gives it back.
+    """A function or module that runs as a program where it has been called with such arguments before.
 
-    Nothing is compiled: ops are compiled already, and the program between them runs as Python. Programs that ask for
-    compilation give the same results without.
+    The first call with arguments of a kind (dtypes, shapes and layouts of tensors, which of them require grad or share
+    memory, the values of everything else, the modes of the thread, the variables that the function captures) traces the
+    function: it runs as ever, and its ops are written down. The program repeats them on other values, bit for bit, with
+    the gradients that were computed inside the function. A call whose results require grad makes one node.
 
     Parameters
     ----------
-    model : callable, optional
-        Without it, a decorator.
-    fullgraph, dynamic, backend, mode, options, disable : optional
-        Without effect.
+    model : callable or Module, optional
+        Without it, a decorator. The compiled module shares parameters, buffers and all else with the one that is given.
+    on_escape : "raise" or "eager", optional
+        What becomes of a function that needs the value of a tensor: an error, or a warning and calls that run as they
+        are. Functions raise; modules, in which PyTorch would break the graph there, run as they are.
+    fullgraph : bool, optional
+        PyTorch's name: True raises, False runs as it is.
+    disable : bool, default False
+        Give the function or module back. So does ``backend="eager"``.
+    dynamic, backend, mode, options : optional
+        Without effect: there is one way to run a program, and one program for each shape.
 
     Raises
     ------
     RuntimeError
         When both `mode` and `options` are given, as in PyTorch.
+    TypeError
+        `model` cannot be called.
+    ValueError
+        `on_escape` is none of the two.
 
     Examples
     --------
     >>> import gradsmith as gs
     >>> @gs.compile
-    ... def f(x):
-    ...     return x.sin() ** 2
-    >>> f(gs.zeros(2))
-    tensor([0., 0.])
+    ... def slope(x):
+    ...     return gs.grad(lambda x: (x.sin() ** 2).sum())(x)
+    >>> slope(gs.zeros(2)), slope(gs.ones(2))
+    (tensor([0., 0.]), tensor([0.9093, 0.9093]))
+    >>> len(slope.programs)
+    1
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    return model if model is not None else _unchanged
+    if on_escape not in (None, "raise", "eager"):
+        raise ValueError(f"compile(): on_escape must be 'raise' or 'eager', but is {on_escape!r}")
+    if on_escape is None and fullgraph is not None:
+        on_escape = "raise" if fullgraph else "eager"
+    if disable or backend == "eager":
+        return _unchanged if model is None else model
+    return _decorator(on_escape) if model is None else _compiled(model, on_escape)
+
+
+def _decorator(on_escape: str | None) -> Callable[[Any], Any]:
+    return lambda model: _compiled(model, on_escape)
+
+
+def _compiled(model: Any, on_escape: str | None) -> Any:
+    from gradsmith.compiler.compiled import Compiled
+    from gradsmith.compiler.modules import compiled_module
+    from gradsmith.nn import Module
+
+    if isinstance(model, Module):
+        return compiled_module(model, on_escape or "eager")
+    if not callable(model):
+        raise TypeError(f"compile(): argument 'model' must be callable, not {type(model).__name__}")
+    return model if isinstance(model, Compiled) else Compiled(model, on_escape or "raise")
+
+
+def compile_module_in_place(module: Any, **options: Any) -> None:
+    """`Module.compile`."""
+    made = compile(module, **options)
+    if made is not module:
+        from gradsmith.compiler.modules import compile_in_place
+
+        compile_in_place(module, type(made)._compiled_forward.on_escape)
 
 
 def _unchanged(model: T) -> T:
@@ -76,13 +127,15 @@ def assume_constant_result(fn: T) -> T:
 
 
 def is_compiling() -> bool:
-    """Whether the function is being compiled: never."""
-    return False
+    """Whether the function that calls this is being traced."""
+    from gradsmith.runtime.batching.batch import is_tracing
+
+    return is_tracing()
 
 
 def is_dynamo_compiling() -> bool:
-    """Whether the function is being compiled: never."""
-    return False
+    """Whether the function that calls this is being traced."""
+    return is_compiling()
 
 
 def is_exporting() -> bool:
@@ -96,7 +149,10 @@ def list_backends(exclude_tags: Any = ("debug", "experimental")) -> list[str]:
 
 
 def reset() -> None:
-    """Nothing: no compiled functions are kept."""
+    """Forget the programs of all compiled functions."""
+    from gradsmith.compiler.compiled import forget_all
+
+    forget_all()
 
 
 def cudagraph_mark_step_begin() -> None:
@@ -104,4 +160,8 @@ def cudagraph_mark_step_begin() -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if name == "TraceError":
+        from gradsmith.compiler.errors import TraceError
+
+        return TraceError
     raise missing_attribute(__name__, name)

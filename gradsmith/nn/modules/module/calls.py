@@ -7,7 +7,10 @@ from typing import Any
 
 from gradsmith.nn.modules.module.global_hooks import GLOBAL
 from gradsmith.nn.modules.module.registry import Registry
+from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.module_calls import set_hooks
+
+compiler: Any = LazyModule("gradsmith.compiler")
 
 
 def forward_unimplemented(self: Any, *input: Any) -> Any:
@@ -21,7 +24,8 @@ class Calls(Registry):
     forward: Any = forward_unimplemented
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
-        """Nothing to be done: ops are compiled."""
+        """Have this module run as a program; takes the arguments of `gradsmith.compile`."""
+        compiler.compile_module_in_place(self, *args, **kwargs)
 
 
 class HookedCall:

@@ -1,0 +1,205 @@
+"""`compile`: functions that are traced once for each kind of arguments, and run as programs after that."""
+
+from __future__ import annotations
+
+import functools
+import linecache
+import sys
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from gradsmith.compiler.errors import TraceError
+from gradsmith.compiler.explaining import explained
+from gradsmith.compiler.guards import PLAIN, CapturedNames, key_of_leaves, key_of_modes
+from gradsmith.compiler.tracing import Caller, NoGradient, trace_call
+from gradsmith.compiler.variant import Variant, differs
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import innermost, is_tracing
+from gradsmith.runtime.batching.levels import open_levels
+from gradsmith.runtime.calls.forward_ad import all_tangents
+from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled
+from gradsmith.runtime.programs.entry import NO_MATCH, Entry
+from gradsmith.utils import pytree
+
+MOST_VARIANTS = 8  # more of them warn: something varies from call to call
+
+_package = __name__.partition(".")[0]
+_all: weakref.WeakSet[Compiled] = weakref.WeakSet()
+
+
+def forget_all() -> None:
+    """Forget the programs of all compiled functions."""
+    for compiled in list(_all):
+        compiled.clear()
+
+
+class Compiled:
+    """A function that runs as a program where its arguments are of a kind that it has been called with before.
+
+    Attributes
+    ----------
+    programs : list of Variant
+        One for each kind of arguments.
+    """
+
+    def __init__(self, function: Callable[..., Any], on_escape: str) -> None:
+        functools.update_wrapper(self, function)
+        self.function, self.on_escape = function, on_escape
+        self.captured = CapturedNames(function)
+        self.variants: dict[Any, list[Variant]] = {}
+        self.runs_eagerly: set[Any] = set()
+        self.entries: list[Entry] = []  # of calls whose arguments are leaves
+        self.entries_of_trees: list[tuple[pytree.TreeSpec, Entry]] = []
+        _all.add(self)
+
+    @property
+    def programs(self) -> list[Variant]:
+        return [variant for variants in self.variants.values() for variant in variants]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        short = not kwargs and all(map(_is_leaf, args))
+        if short:
+            for entry in self.entries:
+                found = entry.call(args)
+                if found is not NO_MATCH:
+                    return found
+        leaves, spec = pytree.flatten((args, kwargs))
+        if not short:
+            for known, entry in self.entries_of_trees:
+                if known == spec and (found := entry.call(leaves)) is not NO_MATCH:
+                    return found
+        if _is_for_eager(leaves):
+            return self.function(*args, **kwargs)
+        key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
+        if key in self.runs_eagerly:
+            return self.function(*args, **kwargs)
+        for variant in self.variants.get(key, ()):
+            if variant.is_for(leaves):
+                return variant.run(self._again(spec), leaves)
+        return self._traced(key, leaves, spec)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """A method: bound to its instance as a function is."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        """By its name where that is its own, else with the function that it is made of; programs are made anew."""
+        name = getattr(self, "__qualname__", "")
+        if "<locals>" not in name and getattr(sys.modules.get(self.__module__), name, None) is self:
+            return name
+        return Compiled, (self.function, self.on_escape)
+
+    def explain(self, *args: Any, **kwargs: Any) -> str:
+        """The steps of the program for these arguments, which is made if need be, as text."""
+        leaves, spec = pytree.flatten((args, kwargs))
+        key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
+        if key not in self.variants:
+            self(*args, **kwargs)
+        return "\n\n".join(explained(variant) for variant in self.variants.get(key, ()))
+
+    def clear(self) -> None:
+        """Forget all programs."""
+        self.variants.clear()
+        self.entries.clear()
+        self.entries_of_trees.clear()
+        self.runs_eagerly.clear()
+
+    def _again(self, spec: pytree.TreeSpec) -> Callable[[list[Any]], list[Tensor]]:
+        """The function itself, from leaves to the results that have a history."""
+
+        def run(leaves: list[Any]) -> list[Tensor]:
+            args, kwargs = spec.unflatten(leaves)
+            found, _ = pytree.flatten(self.function(*args, **kwargs))
+            recorded = [one for one in found if isinstance(one, Tensor) and one.requires_grad]
+            return list({id(one): one for one in recorded}.values())
+
+        run.__name__ = _name_of(self.function)
+        return run
+
+    # -- tracing
+
+    def _traced(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+        if len(self.programs) == MOST_VARIANTS:
+            self._warn_of_variants(key)
+        caller = Caller(_name_of(self.function), _line_of_user)
+        try:
+            traced = trace_call(self.function, caller, leaves, spec)
+        except TraceError as error:
+            if self.on_escape != "eager":
+                raise
+            warnings.warn(f"{error}. Such calls run as they are", stacklevel=3)
+            return self._run_eagerly(key, leaves, spec)
+        except NoGradient:  # which the caller may never ask for
+            return self._run_eagerly(key, leaves, spec)
+        variant = Variant(traced)
+        variant.sharing = variant.sharing_of(leaves)
+        difference = differs(variant, traced, leaves)
+        if difference is not None:
+            warnings.warn(
+                f"compile({_name_of(self.function)}): the program does not repeat the run that it was made from "
+                f"({difference} differs). The function runs as it is",
+                stacklevel=3,
+            )
+            self.runs_eagerly.add(key)
+        else:
+            self.variants.setdefault(key, []).append(variant)
+            self._add_entry(variant, leaves, spec)
+        found = variant.first_results(traced, leaves, self._again(spec))
+        traced.trace.release()
+        return found
+
+    def _add_entry(self, variant: Variant, leaves: list[Any], spec: pytree.TreeSpec) -> None:
+        entry = variant.entry(leaves, self.captured)
+        if entry is None:
+            return
+        args, kwargs = spec.unflatten(leaves)
+        if not kwargs and all(map(_is_leaf, args)):
+            self.entries.insert(0, entry)
+        else:
+            self.entries_of_trees.insert(0, (spec, entry))
+
+    def _run_eagerly(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+        self.runs_eagerly.add(key)
+        args, kwargs = spec.unflatten(leaves)
+        return self.function(*args, **kwargs)
+
+    def _warn_of_variants(self, key: Any) -> None:
+        names = ("structure of the arguments", "arguments", "modes of the thread", "captured variables")
+        known = list(self.variants)
+        varied = [name for name, part, *others in zip(names, key, *known) if any(part != other for other in others)]
+        warnings.warn(
+            f"compile({_name_of(self.function)}): there are {MOST_VARIANTS} programs already, and this call needs "
+            f"another one. What varies: {', '.join(varied)}. A Python number that changes from call to call is better "
+            "a 0-d tensor",
+            stacklevel=4,
+        )
+
+
+def _is_leaf(value: Any) -> bool:
+    return isinstance(value, Tensor) or type(value) in PLAIN
+
+
+def _is_for_eager(leaves: list[Any]) -> bool:
+    """Is anything watching single ops, or are the tensors stand-ins themselves?"""
+    if is_tracing() or is_anomaly_enabled() or open_levels():
+        return True
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    return any(leaf.is_meta for leaf in tensors) or innermost(tensors) is not None or any(map(all_tangents, tensors))
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return getattr(function, "__name__", type(function).__name__)
+
+
+def _line_of_user() -> str:
+    """The innermost line that is not the package's own: place and text."""
+    frame: Any = sys._getframe()
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _package:
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    name, number = frame.f_code.co_filename, frame.f_lineno
+    text = linecache.getline(name, number).strip()
+    return f"{name}:{number}: {text}" if text else f"{name}:{number}"

@@ -1,0 +1,135 @@
+"""What a program takes for granted, as a key: calls with equal keys may run the same program."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.nn.modules.module import Module
+from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled, is_inference_mode_enabled
+
+PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def key_of_leaves(leaves: list[Any]) -> tuple[Any, ...]:
+    """Of tensors dtype, shape, layout, whether they require grad, and which share memory; all else as it is."""
+    key: list[Any] = []
+    owners: dict[int, tuple[int, Any]] = {}  # owner of memory -> the first leaf that shows some of it
+    for leaf in leaves:
+        if not isinstance(leaf, Tensor):
+            key.append(key_of_value(leaf))
+            continue
+        array = array_behind(leaf)
+        flags = array.flags
+        layout = None if flags.c_contiguous else array.strides
+        owner = array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        place, first = owners.setdefault(id(owner), (len(key), array))
+        shared = None if first is array else (place, array.ctypes.data - first.ctypes.data)
+        key.append((array.dtype, array.shape, layout, leaf.requires_grad, leaf.is_leaf, flags.writeable, shared))
+    return tuple(key)
+
+
+def key_of_value(value: Any) -> Any:
+    """Equal for values that a program may take for the same."""
+    if isinstance(value, float):
+        return (float, value, np.copysign(1.0, value))
+    if isinstance(value, PLAIN):
+        return (type(value), value)
+    if isinstance(value, Module):
+        return (Same(value), *_state_of(value))
+    if isinstance(value, (tuple, frozenset)) and all(isinstance(item, PLAIN) for item in value):
+        return (type(value), value)
+    if isinstance(value, (np.dtype, np.generic, slice, type, range)):
+        return (type(value), repr(value))
+    return Same(value)
+
+
+def _state_of(module: Module) -> Iterator[Any]:
+    """Whether it is being trained, and which tensors it has, with the modules inside it."""
+    yield module.training
+    yield from map(Same, module._parameters.values())
+    yield from map(Same, module._buffers.values())
+    for child in module._modules.values():
+        if child is not None:
+            yield from _state_of(child)
+
+
+class Same:
+    """Equal to another one of the same object, which it keeps alive: no other object can get its address."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Same) and self.value is other.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def key_of_modes() -> tuple[Any, ...]:
+    """The switches of the thread that ops look at."""
+    return (is_grad_enabled(), is_inference_mode_enabled(), get_default_dtype())
+
+
+class CapturedNames:
+    """The variables of a function that are not its own: those of functions around it, its module's, and its `self`."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.owner = getattr(function, "__self__", None)
+        inner = getattr(function, "__func__", function)
+        while hasattr(inner, "__wrapped__") and not isinstance(inner, types.FunctionType):
+            inner = inner.__wrapped__
+        code = getattr(inner, "__code__", None)
+        self.cells = tuple(getattr(inner, "__closure__", None) or ())
+        self.variables = getattr(inner, "__globals__", {})
+        self.names = tuple(name for name in dict.fromkeys(_names(code)) if name in self.variables) if code else ()
+
+    def key(self) -> tuple[Any, ...]:
+        found = [key_of_value(self.owner)]
+        for cell in self.cells:
+            try:
+                found.append(key_of_value(cell.cell_contents))
+            except ValueError:  # not set yet
+                found.append(None)
+        found += [key_of_value(self.variables.get(name)) for name in self.names]
+        return tuple(found)
+
+    def watched(self) -> tuple[list[Any], list[Any], list[Any]]:
+        """The same for `Entry`: cells and variables with what they hold, and functions with what they return."""
+        held = [self.owner]
+        cells, variables = [], []
+        for cell in self.cells:
+            try:
+                cells.append((cell, cell.cell_contents))
+            except ValueError:
+                continue
+            held.append(cell.cell_contents)
+        for name in self.names:
+            variables.append((self.variables, name, self.variables.get(name)))
+            held.append(self.variables.get(name))
+        modules = [one for one in held if isinstance(one, Module)]
+        states = [partial(_state_as_tuple, module) for module in modules]
+        return cells, variables, [(state, state()) for state in states]
+
+
+def _state_as_tuple(module: Module) -> tuple[Any, ...]:
+    return tuple(_state_of(module))
+
+
+def _names(code: types.CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _names(constant)

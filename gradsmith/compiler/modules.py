@@ -1,0 +1,40 @@
+"""Compiled modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gradsmith.compiler.compiled import Compiled
+from gradsmith.nn.modules.module import Module
+
+
+def compiled_module(module: Module, on_escape: str) -> Module:
+    """A module that shares everything with `module`, and whose `forward` is compiled."""
+    cls = type(module)
+    if hasattr(module, "_orig_mod"):
+        return module
+    forward = Compiled(module.forward, on_escape)
+    names: dict[str, Any] = {
+        "forward": _forward,
+        "_compiled_forward": forward,
+        "_orig_mod": module,
+        "__doc__": cls.__doc__,
+    }
+    names |= {"__module__": cls.__module__, "__reduce__": _reduce}
+    made: Module = object.__new__(type(cls.__name__, (cls,), names))
+    made.__dict__ = module.__dict__
+    return made
+
+
+def compile_in_place(module: Module, on_escape: str) -> None:
+    """Have the module itself call a compiled `forward`."""
+    if not isinstance(module.__dict__.get("forward"), Compiled):
+        module.__dict__["forward"] = Compiled(module.forward, on_escape)
+
+
+def _forward(self: Any, *args: Any, **kwargs: Any) -> Any:
+    return type(self)._compiled_forward(*args, **kwargs)
+
+
+def _reduce(self: Any) -> Any:
+    return compiled_module, (self._orig_mod, type(self)._compiled_forward.on_escape)

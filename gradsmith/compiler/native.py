@@ -1,0 +1,334 @@
+"""Steps that need no arrays, and the blocks that they are put together to."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradsmith.compiler.memory import Memory
+from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
+from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER, Block
+from gradsmith.runtime.programs.program import Program, Step, block_step
+
+Array = np.ndarray[Any, Any]
+
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
+MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
+MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n
+# Gradients that are one product.
+SIMPLE = {
+    "mul_tensor_backward_self": "multiply",
+    "mul_tensor_backward_other": "multiply",
+    "mul_scalar_backward_self": "multiply",
+}
+PRODUCT, SUM_FLOAT32, SUM_FLOAT64 = kernel_addresses()
+
+
+@dataclass
+class Native:
+    """A step of a block, whose operands are slots or numbers."""
+
+    kind: str
+    result: int
+    operands: list[Any]
+    n: int
+    moving: int = 0
+    more: dict[str, Any] | None = None
+    may_overwrite: bool = True  # may the result lie where an operand does
+
+
+@dataclass
+class Kind:
+    """What steps of the same loop over arrays of the same layouts have in common."""
+
+    kind: str
+    n: int
+    moving: int = 0
+    more: dict[str, Any] | None = None
+    numbers: tuple[Array, ...] = ()  # operands beside the arrays
+    number_first: bool = False
+
+
+class Natives:
+    """Steps as steps of blocks. Most of a long program are of few kinds."""
+
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
+        self._kinds: dict[Any, Kind | None] = {}
+
+    def of(self, step: Step) -> Native | None:
+        """The same as a step of a block, if it can be one."""
+        memory, results = self.memory, step.results
+        if step.function is not None or len(results) != 1 or results[0] is None:
+            return None
+        result = memory.arrays[results[0]]
+        if step.is_loop:
+            return self._of_loop(step, results[0], result)
+        if step.writes or step.name not in _MAKERS or not memory.is_own(results[0]):
+            return None
+        if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
+            return None
+        return _MAKERS[step.name](step, memory, result)
+
+    def _of_loop(self, step: Step, slot: int, result: Array) -> Native | None:
+        loop, slots, memory = step.loop, step.loop_inputs, self.memory
+        assert loop is not None
+        arrays = [memory.arrays[one] for one in slots]
+        key = (_hashable(loop), _layout(result), *map(_layout, arrays))
+        if key not in self._kinds:
+            self._kinds[key] = _kind_of_loop(step.name, loop, arrays, result)
+        kind = self._kinds[key]
+        if kind is None or any(memory.overlaps_otherwise(one, slot) for one in slots):
+            return None
+        operands = [*kind.numbers, *slots] if kind.number_first else [*slots, *kind.numbers]
+        return Native(kind.kind, slot, operands, kind.n, kind.moving, kind.more)
+
+
+def _layout(array: Array) -> tuple[Any, ...]:
+    return (array.dtype.num, array.shape, array.strides)
+
+
+def _hashable(loop: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Of floats also the sign of zero."""
+    return (loop[0], loop[1], *[repr(part) for part in loop[2:]])
+
+
+# ---- loops
+
+
+def _kind_of_loop(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
+    dtype = arrays[0].dtype
+    if not 0 < result.size <= MOST_IN_BLOCK or not _is_dense(result):
+        return None
+    if dtype not in FLOATS or len(arrays) > MOST_INPUTS or any(array.dtype != dtype for array in arrays):
+        return None
+    return _kind_of_kernel(name, loop, arrays, result) if loop[0] == "kernel" else _kind_of_ufunc(loop, arrays, result)
+
+
+def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
+    ufunc, dtype, is_first = loop[1], arrays[0].dtype, loop[0] == "number_first"
+    numbers: tuple[Array, ...] = ()
+    if len(loop) == 3:
+        if ufunc == POWER or isinstance(loop[2], complex):
+            return None
+        numbers = (np.array(loop[2], dtype),)
+        arrays = [*numbers, *arrays] if is_first else [*arrays, *numbers]
+    found, rows = inner_loop(ufunc, dtype.num), _as_rows(result, arrays)
+    if found is None or found[2] != result.dtype.num or rows is None:
+        return None
+    count, n, strides, row_strides = rows
+    if ufunc in ARITHMETIC and len(arrays) == 2 and count == 1 and all(s in (0, dtype.itemsize) for s in strides[:2]):
+        return Kind(ARITHMETIC[ufunc], n, _moving(strides), None, numbers, is_first)
+    more = {"function": found[0], "data": found[1], "rows": count, "strides": strides, "row_strides": row_strides}
+    return Kind("loop", n, 0, more, numbers, is_first)
+
+
+def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
+    rows = _as_rows(result, arrays)
+    if rows is None or rows[0] != 1 or any(stride not in (0, result.itemsize) for stride in rows[2]):
+        return None
+    _, n, strides, _ = rows
+    moving = _moving(strides)
+    if name in SIMPLE and len(arrays) + len(loop[2]) == 2:
+        return Kind(SIMPLE[name], n, moving, None, tuple([np.array(number, result.dtype) for number in loop[2]]))
+    if n > 1 and n * (len(arrays) - moving.bit_count()) > MOST_ELEMENTS:
+        return None
+    return Kind("kernel", n, moving, {"function": loop[1][int(result.dtype == FLOATS[1])], "numbers": loop[2]})
+
+
+def _moving(strides: list[int]) -> int:
+    """A bit for each operand that is a row; the result comes last."""
+    found: int = 0
+    for i, stride in enumerate(strides[:-1]):
+        found |= (stride != 0) << i
+    return found
+
+
+def _is_dense(array: Array) -> bool:
+    return array.flags.c_contiguous or array.flags.f_contiguous or _size_of_span(array) == array.size * array.itemsize
+
+
+def _size_of_span(array: Array) -> int:
+    return int(array.itemsize + sum([abs(step) * (n - 1) for step, n in zip(array.strides, array.shape)]))
+
+
+def _as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int], list[int]] | None:
+    """Number and length of rows that all walk along, and the steps within and between rows; the result's last."""
+    try:
+        strides = [np.broadcast_to(array, result.shape).strides for array in arrays] + [result.strides]
+    except ValueError:
+        return None
+    dims = [(n, [one[axis] for one in strides]) for axis, n in enumerate(result.shape) if n != 1]
+    dims.sort(key=lambda dim: -dim[1][-1])
+    merged: list[tuple[int, list[int]]] = []
+    for n, steps in dims:
+        if merged and all(outer == inner * n for outer, inner in zip(merged[-1][1], steps)):
+            merged[-1] = (merged[-1][0] * n, steps)
+        else:
+            merged.append((n, steps))
+    if len(merged) > 2:
+        return None
+    while len(merged) < 2:
+        merged.insert(0, (1, [0] * len(strides)))
+    (count, row_strides), (n, within) = merged
+    return count, n, within, row_strides
+
+
+# ---- products and sums
+
+
+def _of_product(step: Step, memory: Memory, result: Array) -> Native | None:
+    slots = step.reads
+    arrays = [memory.arrays[slot] for slot in slots]
+    if len(arrays) != 2 or any(a.dtype != result.dtype or a.ndim not in (1, 2) or not a.flags.aligned for a in arrays):
+        return None
+    a = arrays[0] if arrays[0].ndim == 2 else arrays[0][None, :]
+    b = arrays[1] if arrays[1].ndim == 2 else arrays[1][:, None]
+    sizes = (a.shape[0], a.shape[1], b.shape[1])
+    if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS:
+        return None
+    if any(step < 0 for step in (*a.strides, *b.strides)):
+        return None
+    strides = (*_steps(a, arrays[0].ndim == 1, 0), *_steps(b, arrays[1].ndim == 1, 1))
+    more = {"function": PRODUCT, "sizes": sizes, "strides": strides, "type": result.dtype.num}
+    return Native("product", step.results[0], list(slots), result.size, more=more, may_overwrite=False)  # type: ignore[arg-type]
+
+
+def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
+    """Steps along rows and columns; that of the one row or column that a vector is says nothing."""
+    steps = list(matrix.strides)
+    if is_vector:
+        steps[axis] = matrix.itemsize * (matrix.shape[1] if axis == 0 else 1)
+    return tuple(steps)
+
+
+def _of_sum(step: Step, memory: Memory, result: Array) -> Native | None:
+    source = memory.arrays[step.reads[0]]
+    if source.dtype != result.dtype or not source.flags.c_contiguous or 0 in source.shape:
+        return None
+    axes = _axes_of_sum(step, source, result)
+    if axes is None or not axes or list(axes) != list(range(axes[0], axes[0] + len(axes))):
+        return None
+    outer, inner = math.prod(source.shape[: axes[0]]), math.prod(source.shape[axes[-1] + 1 :])
+    middle = math.prod(source.shape[axes[0] : axes[-1] + 1])
+    function = SUM_FLOAT32 if result.dtype == FLOATS[0] else SUM_FLOAT64
+    more = {"function": function, "sizes": (outer, middle, inner)}
+    return Native("sum", step.results[0], [step.reads[0]], result.size, more=more, may_overwrite=False)  # type: ignore[arg-type]
+
+
+def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
+    if step.name == "sum":
+        if len(step.operands) == 2 and step.operands[1] is None:
+            return tuple(range(source.ndim))
+        if len(step.operands) != 4 or step.operands[3] is not None or not step.operands[1]:
+            return None
+        return tuple(sorted(axis % source.ndim for axis in step.operands[1]))
+    extra = source.ndim - result.ndim
+    kept = [1] * extra + list(result.shape)
+    return tuple(axis for axis in range(source.ndim) if axis < extra or kept[axis] != source.shape[axis])
+
+
+_MAKERS = {"matmul": _of_product, "mm": _of_product, "mv": _of_product, "sum": _of_sum, "sum_to": _of_sum}
+
+
+# ---- blocks
+
+
+@dataclass
+class Places:
+    """The table of addresses of a program."""
+
+    memory: Memory
+    with_room: dict[int, int]  # slot -> number of its room
+    rooms: list[tuple[int, int, int]] = field(default_factory=list)
+    constants: list[tuple[int, Array]] = field(default_factory=list)
+    count: int = 0
+    _known: dict[Any, int] = field(default_factory=dict)
+
+    def of_number(self, number: Array) -> int:
+        key = (number.dtype, number.tobytes())
+        if key not in self._known:
+            self._known[key] = self._new()
+            self.constants.append((self._known[key], number))
+        return self._known[key]
+
+    def of_slot(self, slot: int, moving: dict[int, tuple[int, int, int]]) -> int:
+        base, offset = self.memory.place_of(slot)
+        key = ("room", self.with_room[base], offset) if base in self.with_room else (base, offset)
+        if key not in self._known:
+            self._known[key] = self._new()
+            if base in self.with_room:
+                self.rooms.append((self._known[key], base, offset))
+        if base not in self.with_room:
+            moving[self._known[key]] = (self._known[key], base, offset)
+        return self._known[key]
+
+    def _new(self) -> int:
+        self.count += 1
+        return self.count - 1
+
+
+def in_blocks(
+    steps: Sequence[Step],
+    natives: dict[int, Native],
+    skipped: set[int],
+    places: Places,
+    read_elsewhere: set[int],
+    dying: dict[int, list[int]],
+) -> tuple[list[Step], dict[int, list[int]]]:
+    """Steps with blocks in the place of native ones, and when values die among these."""
+    found: list[Step] = []
+    ends: dict[int, list[int]] = {}
+    number = 0
+    while number < len(steps):
+        group = []
+        while number < len(steps) and (number in natives or number in skipped):
+            group.append(number)
+            number += 1
+        if group:
+            block = _block(steps, [n for n in group if n in natives], natives, places, read_elsewhere)
+            if len(block):
+                found.append(block_step(block))
+            ended = [slot for n in group for slot in dying.get(n, ())]
+            if found:
+                ends.setdefault(len(found) - 1, []).extend(ended)
+        if number < len(steps):
+            found.append(steps[number])
+            ends.setdefault(len(found) - 1, []).extend(dying.get(number, ()))
+            number += 1
+    return found, ends
+
+
+def _block(
+    steps: Sequence[Step], numbers: Iterable[int], natives: dict[int, Native], places: Places, read_elsewhere: set[int]
+) -> Block:
+    block = Block()
+    moving: dict[int, tuple[int, int, int]] = {}
+    for number in numbers:
+        native = natives[number]
+        array = places.memory.arrays[native.result]
+        base, _ = places.memory.place_of(native.result)
+        if not steps[number].writes:
+            if base in places.with_room:
+                if native.result in read_elsewhere:
+                    block.shown.append(native.result)
+            else:
+                block.fresh.append((native.result, array))
+        operands = tuple(
+            places.of_number(one) if isinstance(one, np.ndarray) else places.of_slot(one, moving)
+            for one in native.operands
+        )
+        first = native.operands[0]
+        dtype = first.dtype if isinstance(first, np.ndarray) else places.memory.arrays[first].dtype
+        out = places.of_slot(native.result, moving)
+        block.add(steps[number], native.kind, native.n, dtype == FLOATS[1], out, operands, native.moving, native.more)
+    block.set_moving(list(moving.values()))
+    return block
+
+
+def finish(program: Program, places: Places) -> None:
+    program.give_addresses(places.rooms, places.constants, places.count)

@@ -1,0 +1,281 @@
+"""One traced run of a function, and what came of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from gradsmith.autograd import grad
+from gradsmith.compiler.errors import TraceError
+from gradsmith.compiler.memory import owner_of
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor
+from gradsmith.runtime.graph.tensor import array_behind, from_array
+from gradsmith.runtime.programs.program import Step
+from gradsmith.runtime.programs.trace import Trace
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.utils import pytree
+
+TWICE = "second time"  # in the error of a backward through a graph that the function has used up
+
+
+class NoGradient(Exception):
+    """A backward of the results fails, at least for the gradients that it was tried with."""
+
+
+class Caller:
+    """Makes the errors of a trace; they name the function and the line that cannot be traced."""
+
+    def __init__(self, name: str, line: Callable[[], str]) -> None:
+        self.name, self.line = name, line
+
+    def error(self, text: str, kind: type[Exception] = TraceError) -> Exception:
+        return kind(f"compile({self.name}): {text}{self._place()}")
+
+    def escape(self, what: str) -> Exception:
+        return TraceError(
+            f"compile({self.name}): {what} is not possible for a tensor of a compiled function: the program would keep "
+            f"what it was in this run{self._place()}. Use where() or another op in its place, return the tensor and "
+            "ask outside, or say on_escape='eager' to run such calls as they are"
+        )
+
+    def ended(self) -> Caller:
+        return self
+
+    def _place(self) -> str:
+        place = self.line()
+        return f" ({place})" if place else ""
+
+
+@dataclass
+class Source:
+    """Where a program finds one of its inputs.
+
+    kind "argument": the leaf `number` of the arguments; "captured": `tensor` itself; "constant": `tensor`, a copy of it
+    where `is_written`; "gradient": the `.grad` of what `leaf` says.
+    """
+
+    slot: int
+    kind: str
+    number: int = -1
+    tensor: Any = None
+    is_written: bool = False
+    leaf: Source | None = None
+
+
+@dataclass
+class Result:
+    """One leaf of the results: a slot, or `value` as it is."""
+
+    slot: int | None
+    value: Any = None
+    argument: int | None = None  # the argument itself
+    requires_grad: bool = False
+
+
+@dataclass
+class Traced:
+    """What a traced run did.
+
+    Attributes
+    ----------
+    steps : list of Step
+        Those of the function; `backward` those of the gradients of its results.
+    sources : list of Source
+    results : list of Result
+    spec : TreeSpec
+        Of the results.
+    had_gradient : list of (Source, Tensor or None)
+        Leaves whose `.grad` the function asked for, and what it was before.
+    gradients : list of (Source, int or None)
+        Leaves whose `.grad` the function changed, and the slot that it became, or None where it was taken away.
+    wanted : list of (Source, int or None)
+        Inputs that the results have gradients for, and the slots of these.
+    cotangents : list of int
+        Slots of the gradients that come in, one for each result that requires grad.
+    """
+
+    trace: Trace
+    steps: list[Step]
+    sources: list[Source]
+    results: list[Result]
+    spec: pytree.TreeSpec
+    gradients: list[tuple[Source, int | None]]
+    had_gradient: list[tuple[Source, Any]]
+    backward: list[Step] = field(default_factory=list)
+    wanted: list[tuple[Source, int | None]] = field(default_factory=list)
+    cotangents: list[int] = field(default_factory=list)
+    is_recorded: bool = False
+
+
+def trace_call(function: Callable[..., Any], caller: Caller, leaves: list[Any], spec: pytree.TreeSpec) -> Traced:
+    """Call the function once, on the arguments whose leaves are given, and write down what it does."""
+    with Trace(caller) as trace:
+        given = [trace.argument(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        args, kwargs = spec.unflatten(given)
+        run = _Run(trace, leaves, given)
+        try:
+            return run.traced(function(*args, **kwargs))
+        except BaseException:
+            run.undo_writes()
+            run.put_gradients()
+            trace.release()
+            raise
+        finally:
+            run.put_gradients()
+
+
+class _Run:
+    def __init__(self, trace: Trace, leaves: list[Any], given: list[Any]) -> None:
+        self.trace, self.leaves, self.given = trace, leaves, given
+        self.place = {id(one): number for number, one in enumerate(given) if isinstance(one, Tensor)}
+        self.boxed_gradients: list[tuple[Tensor, Tensor | None]] = []
+
+    def traced(self, found: Any) -> Traced:
+        self._expect_arguments_in_place()
+        results, spec = pytree.flatten(found)
+        n_steps = len(self.trace.steps)
+        cotangents, wanted = self._differentiated(results)
+        gradients, had_gradient = self._changed_gradients()
+        sources = self._sources()
+        of_slot = {source.slot: source for source in sources}
+        return Traced(
+            trace=self.trace,
+            steps=self.trace.steps[:n_steps],
+            sources=sources,
+            results=[self._result(result) for result in results],
+            spec=spec,
+            gradients=[(self._leaf(leaf, of_slot), slot) for leaf, slot in gradients],
+            had_gradient=[(self._leaf(leaf, of_slot), had) for leaf, had in had_gradient],
+            backward=self.trace.steps[n_steps:],
+            wanted=[(of_slot[slot], gradient) for slot, gradient in wanted],
+            cotangents=cotangents,
+            is_recorded=bool(cotangents),
+        )
+
+    def _expect_arguments_in_place(self) -> None:
+        slots = [self.trace.slot(one) for one in self.given if isinstance(one, Tensor)]
+        if slots != list(range(len(slots))):
+            raise self.trace.call.error("the function changes the shape or the memory of an argument itself")
+
+    # -- inputs
+
+    def _sources(self) -> list[Source]:
+        trace = self.trace
+        slots = [trace.slot(one) for one in self.given if isinstance(one, Tensor)]
+        numbers = [number for number, one in enumerate(self.given) if isinstance(one, Tensor)]
+        sources = {slot: Source(slot, "argument", number) for slot, number in zip(slots, numbers)}
+        leaf_of = {id(initial): leaf for leaf, initial in trace.touched.values() if initial is not None}
+        for slot, tensor in trace.captured.items():
+            if id(tensor) in leaf_of:
+                leaf = leaf_of[id(tensor)]
+                sources[slot] = Source(slot, "gradient", leaf=self._leaf(leaf, sources))
+            else:
+                sources[slot] = Source(slot, "captured", tensor=tensor)
+        self._expect_separate_constants()
+        for slot in trace.constants:
+            sources[slot] = Source(slot, "constant", tensor=trace.constant_before(slot))
+        return list(sources.values())
+
+    def _expect_separate_constants(self) -> None:
+        """A constant that is written begins anew in each run; another one that shows its memory would not."""
+        shown = Counter(id(owner_of(array_behind(tensor))) for tensor in self.trace.constants.values())
+        if any(shown[owner] > 1 for owner in self.trace.changed):
+            raise self.trace.call.error("memory that is written is shown by two tensors that no op links")
+
+    def _leaf(self, leaf: Tensor, of_slot: dict[int, Source]) -> Source:
+        """Where a leaf comes from."""
+        if id(leaf) in self.place:
+            return Source(-1, "argument", self.place[id(leaf)])
+        return Source(-1, "captured", tensor=leaf)
+
+    # -- results
+
+    def _result(self, result: Any) -> Result:
+        if not isinstance(result, Tensor):
+            return Result(None, result)
+        if id(result) in self.place:
+            return Result(None, argument=self.place[id(result)])
+        if not is_batched_tensor(result):
+            return Result(self.trace.slot(result))
+        return Result(self.trace.slot(result), requires_grad=result.requires_grad)
+
+    def _differentiated(self, results: list[Any]) -> tuple[list[int], list[tuple[int, int | None]]]:
+        """Slots of the cotangents of results, and of inputs and their gradients; nothing where nothing is recorded."""
+        recorded = [
+            one for one in results if isinstance(one, Tensor) and one.requires_grad and id(one) not in self.place
+        ]
+        recorded = list({id(one): one for one in recorded}.values())
+        if not is_grad_enabled() or not recorded:
+            return [], []
+        inputs = [one for one in self.given if isinstance(one, Tensor) and one.requires_grad and one.is_leaf]
+        captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
+        if not all(tensor.is_leaf for tensor in captured):
+            raise NoGradient("a captured tensor has a history, through which a gradient would pass twice")
+        inputs += captured
+        cotangents = [self.trace.argument(from_array(np.ones(one.shape, one.dtype))) for one in recorded]
+        slots = [self.trace.slot(one) for one in cotangents]
+        try:
+            found = grad(recorded, inputs, cotangents, allow_unused=True)
+        except TraceError:
+            raise
+        except Exception as error:
+            if TWICE in str(error):
+                return [], []
+            raise NoGradient(str(error)) from error
+        named = [
+            (self.trace.slot(one), None if got is None else self.trace.slot(got)) for one, got in zip(inputs, found)
+        ]
+        return slots, named
+
+    # -- gradients of leaves
+
+    def _changed_gradients(self) -> tuple[list[tuple[Tensor, int | None]], list[tuple[Tensor, Any]]]:
+        changed, had = [], []
+        for leaf, initial in list(self.trace.touched.values()):
+            if is_batched_tensor(leaf) and id(leaf) not in self.place:
+                continue  # a leaf of the function's own
+            had.append((leaf, initial))
+            final = leaf.grad
+            if final is not initial:
+                changed.append((leaf, None if final is None else self.trace.slot(final)))
+        return changed, had
+
+    def undo_writes(self) -> None:
+        """Nothing outside is left half-changed by a run that raised."""
+        for owner, before in self.trace.originals.values():
+            np.copyto(owner, before)
+        for generator, state in self.trace.generators:
+            generator.set_state(state)
+
+    def put_gradients(self) -> None:
+        """Give the leaves outside of the trace what they would have got; after an error, what they had."""
+        for leaf, initial in self.trace.touched.values():
+            final = leaf.grad
+            if final is None or not is_batched_tensor(final):
+                continue
+            with no_grad():
+                leaf.grad = initial
+
+
+def values_of(sources: Sequence[Source], leaves: Sequence[Any]) -> tuple[Tensor, ...]:
+    """The tensors for the inputs of a program, in one call."""
+    return tuple([_value_of(source, leaves) for source in sources])
+
+
+def _value_of(source: Source, leaves: Sequence[Any]) -> Tensor:
+    if source.kind == "argument":
+        found: Tensor = leaves[source.number]
+    elif source.kind == "gradient":
+        assert source.leaf is not None
+        found = _value_of(source.leaf, leaves).grad  # type: ignore[assignment]
+    else:
+        found = source.tensor
+        if source.is_written:
+            with no_grad():
+                return found.detach().clone()
+    return found

@@ -1,0 +1,277 @@
+"""A compiled function for one kind of arguments: its programs, and how a call runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from gradsmith.autograd import Function, grad
+from gradsmith.compiler.guards import CapturedNames
+from gradsmith.compiler.memory import Memory
+from gradsmith.compiler.planning import make_program, needed_steps
+from gradsmith.compiler.tracing import Result, Source, Traced, values_of
+from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.programs.entry import Entry
+from gradsmith.runtime.programs.program import Program, Step
+from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
+
+
+class Variant:
+    """The programs of one traced run.
+
+    Attributes
+    ----------
+    forward : Program
+        Gives the results, the new gradients of leaves, and what `backward` reads.
+    backward : Program or None
+        From these, the inputs and the gradients of the results, those of the inputs.
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        self.spec, self.results = traced.spec, traced.results
+        self.gradients = traced.gradients
+        self.had_gradient = [(source, _layout_of(initial)) for source, initial in traced.had_gradient]
+        self.wanted, self.cotangents = traced.wanted, traced.cotangents
+        outside = [source.slot for source in traced.sources if source.kind != "constant"]
+        self.memory = Memory(traced.trace.values, outside, traced.trace.steps)
+        self.draws = bool(traced.trace.generators)
+        self.writes = bool(traced.trace.originals)
+        numbers = {source.slot: source.number for source in traced.sources if source.kind == "argument"}
+        self.aliased = [(numbers[slot], tensor) for slot, tensor in traced.trace.aliased.items()]
+        self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
+        self.layouts = [_layout_of(tensor) for tensor in self.captured]
+        self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
+        backward = self._backward_steps(traced)
+        forward = self._forward_steps(traced, backward)
+        self._mark_written(traced.sources, [*forward, *backward])
+        self.forward_sources = _used(traced.sources, forward, self.forward_outputs)
+        self.forward = self._program(forward, self.forward_sources, self.forward_outputs)
+        self.backward: Program | None = None
+        if traced.is_recorded:
+            inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
+            self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
+        self.calls_python = any(step.function is not None for step in (*forward, *backward))
+        del self.memory
+
+    # -- making
+
+    def _backward_steps(self, traced: Traced) -> list[Step]:
+        self.wanted_slots = list(dict.fromkeys(slot for _, slot in self.wanted if slot is not None))
+        steps = needed_steps(traced.backward, self.wanted_slots, self.memory)
+        made = {slot for step in steps for slot in step.results if slot is not None and not step.writes}
+        read = {slot for step in steps for slot in step.reads} | set(self.wanted_slots)
+        inputs = {source.slot for source in traced.sources}
+        self.kept = sorted(read - made - inputs - set(self.cotangents))
+        self.backward_sources = [source for source in traced.sources if source.slot in read - set(self.cotangents)]
+        return steps
+
+    def _forward_steps(self, traced: Traced, backward: list[Step]) -> list[Step]:
+        slots = [result.slot for result in self.results] + [slot for _, slot in self.gradients]
+        self.forward_outputs = list(dict.fromkeys([slot for slot in slots if slot is not None] + self.kept))
+        return needed_steps(traced.steps, self.forward_outputs, self.memory)
+
+    def _mark_written(self, sources: list[Source], steps: list[Step]) -> None:
+        owners = self.memory.owners
+        written = {owners[step.results[0]] for step in steps if step.writes and step.results[0] is not None}
+        for source in sources:
+            leaves = source.kind == "constant" and source.slot in self.forward_outputs
+            source.is_written = leaves or (source.kind == "constant" and owners[source.slot] in written)
+
+    def _program(self, steps: list[Step], sources: list[Source], outputs: list[int]) -> Program:
+        return make_program(steps, [source.slot for source in sources], outputs, self.memory)
+
+    # -- running
+
+    def is_for(self, leaves: list[Any]) -> bool:
+        """Is what the key does not tell as it was: gradients of leaves, and captured tensors among the arguments?"""
+        if any(leaves[number] is not tensor for number, tensor in self.aliased):
+            return False
+        if self.layouts != [_layout_of(tensor) for tensor in self.captured]:
+            return False
+        if self.writes and self.sharing is not None and self.sharing != self.sharing_of(leaves):
+            return False
+        return self._has_same_gradients(leaves)
+
+    def sharing_of(self, leaves: list[Any]) -> list[tuple[int, int]]:
+        """Pairs of an argument and a captured tensor that may share memory."""
+        arrays = [(number, array_behind(leaf)) for number, leaf in enumerate(leaves) if isinstance(leaf, Tensor)]
+        return [
+            (number, other)
+            for other, tensor in enumerate(self.captured)
+            for number, array in arrays
+            if np.may_share_memory(array, array_behind(tensor))
+        ]
+
+    def entry(self, leaves: list[Any], captured: CapturedNames) -> Entry | None:
+        """The short way to the program, for calls that do nothing else."""
+        if self.gradients or self.had_gradient or self.aliased or self.writes or (self.backward and is_grad_enabled()):
+            return None
+        if any(source.kind == "gradient" for source in self.forward_sources):
+            return None
+        sources = [
+            source.number if source.kind == "argument" else [source.tensor] if source.is_written else source.tensor
+            for source in self.forward_sources
+        ]
+        place = {slot: number for number, slot in enumerate(self.forward_outputs)}
+        results = [
+            ("argument", result.argument)
+            if result.argument is not None
+            else ("value", result.value)
+            if result.slot is None
+            else ("slot", place[result.slot])
+            for result in self.results
+        ]
+        make = None if self.spec.cls is None else self.spec.unflatten
+        return Entry(leaves, self.captured, self.forward, sources, results, make, *captured.watched())
+
+    def _has_same_gradients(self, leaves: list[Any]) -> bool:
+        """Have the leaves a `.grad` where they had one when the function was traced?"""
+        return all(_layout_of(_leaf_of(source, leaves).grad) == had for source, had in self.had_gradient)
+
+    def run(self, function: Any, leaves: list[Any]) -> Any:
+        """The results of a call, with a history where one is wanted."""
+        if self.backward is None or not is_grad_enabled():
+            found = self.run_forward(leaves)
+        else:
+            inputs = [_leaf_of(source, leaves) for source, _ in self.wanted]
+            call = _Call(self, function, leaves)
+            recorded = RecordedCall.apply(call, *inputs)
+            found = call.found
+            found.update(zip(call.recorded_slots, recorded))
+        return self.finished(found, leaves)
+
+    def run_forward(self, leaves: list[Any]) -> dict[int, Tensor]:
+        values = self.forward.run(values_of(self.forward_sources, leaves))
+        return dict(zip(self.forward_outputs, values))
+
+    def finished(self, found: dict[int, Any], leaves: list[Any]) -> Any:
+        """Store gradients of leaves, and give the results in the shape that the function gave them."""
+        for source, slot in self.gradients:
+            with no_grad():
+                _leaf_of(source, leaves).grad = None if slot is None else found[slot].detach()
+        return self.spec.unflatten([_result(result, found, leaves) for result in self.results])
+
+    def first_results(self, traced: Traced, leaves: list[Any], function: Any) -> Any:
+        """The results of the traced call itself."""
+        values = traced.trace.values
+        found: dict[int, Any] = {slot: values[slot] for slot in self.forward_outputs}
+        for slot in traced.trace.constants.keys() & found.keys():
+            found[slot] = found[slot].clone()
+        if self.backward is not None:
+            call = _Call(self, function, leaves)
+            call.given = found
+            recorded = RecordedCall.apply(call, *[_leaf_of(source, leaves) for source, _ in self.wanted])
+            found.update(zip(call.recorded_slots, recorded))
+        return self.finished(found, leaves)
+
+    def recorded_results(self) -> list[int]:
+        """Slots of the results that have a history, in the order of `cotangents`."""
+        return list(dict.fromkeys(r.slot for r in self.results if r.requires_grad and r.slot is not None))
+
+
+class _Call:
+    """One recorded call."""
+
+    def __init__(self, variant: Variant, function: Any, leaves: list[Any]) -> None:
+        self.variant, self.function, self.leaves = variant, function, leaves
+        self.recorded_slots = variant.recorded_results()
+        self.found: dict[int, Any] = {}
+        self.given: dict[int, Any] | None = None  # by the traced run
+
+
+class RecordedCall(Function):
+    """The node of a compiled call: its backward runs the program of the gradients."""
+
+    @staticmethod
+    def forward(ctx: Any, call: _Call, *inputs: Tensor) -> Any:
+        variant = call.variant
+        call.found = variant.run_forward(call.leaves) if call.given is None else call.given
+        kept = [call.found[slot] for slot in variant.kept]
+        read = values_of(variant.backward_sources, call.leaves)
+        ctx.n_kept, ctx.n_read, ctx.call = len(kept), len(read), call
+        ctx.save_for_backward(*kept, *read, *inputs)
+        return tuple([call.found[slot] for slot in call.recorded_slots])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Tensor) -> Any:
+        variant, saved = ctx.call.variant, ctx.saved_tensors
+        assert variant.backward is not None
+        if is_grad_enabled():
+            return (None, *_differentiated_again(ctx.call, saved[ctx.n_kept + ctx.n_read :], cotangents))
+        values = variant.backward.run((*[one.contiguous() for one in cotangents], *saved[: ctx.n_kept + ctx.n_read]))
+        found = dict(zip(variant.wanted_slots, values))
+        return (None, *[None if slot is None else found[slot] for _, slot in variant.wanted])
+
+
+def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor, ...]) -> Any:
+    """Gradients with a history: of the function itself, called once more."""
+    if call.variant.draws or call.variant.writes or call.variant.calls_python:
+        raise RuntimeError(
+            f"compile({call.function.__name__}): gradients of a call that drew random numbers, wrote to tensors of "
+            "others or called Python functions have no history; differentiate the function that is not compiled"
+        )
+    with enable_grad():
+        results = call.function(call.leaves)
+        return grad(results, inputs, cotangents, create_graph=True, allow_unused=True)
+
+
+def _layout_of(tensor: Tensor | None) -> Any:
+    """What a program takes for granted of a tensor; None of none."""
+    if tensor is None:
+        return None
+    array = array_behind(tensor)
+    return array.dtype, array.shape, array.strides, tensor.requires_grad, array.flags.writeable
+
+
+def _leaf_of(source: Source, leaves: list[Any]) -> Any:
+    return leaves[source.number] if source.kind == "argument" else source.tensor
+
+
+def _result(result: Result, found: dict[int, Any], leaves: list[Any]) -> Any:
+    if result.argument is not None:
+        return leaves[result.argument]
+    return result.value if result.slot is None else found[result.slot]
+
+
+def _used(sources: Iterable[Source], steps: list[Step], outputs: list[int]) -> list[Source]:
+    read = {slot for step in steps for slot in step.reads} | set(outputs)
+    return [source for source in sources if source.slot in read]
+
+
+# ---- the check
+
+
+def differs(variant: Variant, traced: Traced, leaves: list[Any]) -> str | None:
+    """Run the programs on what the traced run got; gives what they compute otherwise, or None.
+
+    Memory that the function wrote has its old values for that, and its new ones afterwards.
+    """
+    trace = traced.trace
+    if variant.calls_python:
+        return None
+    after = [(owner, owner.copy()) for owner, _ in trace.originals.values()]
+    states = [(generator, generator.get_state()) for generator, _ in trace.generators]
+    try:
+        for owner, before in trace.originals.values():
+            np.copyto(owner, before)
+        for generator, state in trace.generators:
+            generator.set_state(state)
+        found = variant.run_forward(leaves)
+        if any(not _same(owner, values) for owner, values in after):
+            return "what it writes"
+    finally:
+        for owner, values in after:
+            np.copyto(owner, values)
+        for generator, state in states:
+            generator.set_state(state)
+    for slot in variant.forward_outputs:
+        if not _same(found[slot].detach().numpy(), trace.values[slot].detach().numpy()):
+            return f"value %{slot}"
+    return None
+
+
+def _same(found: Any, expected: Any) -> bool:
+    return found.dtype == expected.dtype and np.array_equal(found, expected, equal_nan=found.dtype.kind in "fc")
