@@ -1,4 +1,4 @@
-"""What of a trace has to run, and where the values of a program live.
+"""Which steps of a trace have to run, and where the values of a program live.
 
 Memory decides both. Values that are views of one another share an owner, the array that has the memory: a write counts
 if anything of its owner is read later, and an owner is free again when all that shows it is dead.

@@ -1,4 +1,4 @@
-"""What transforms give: functions that are pickled as the transform, its options and the function they were made of."""
+"""Transformed functions, which pickle as the transform, its options and the original function."""
 
 from __future__ import annotations
 

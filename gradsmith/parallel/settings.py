@@ -1,4 +1,4 @@
-"""What the caller has switched on or off, for tasks in other processes. Threads take over all that a thread has."""
+"""The caller's modes, sent along to tasks in other processes. Threads inherit the whole state of the calling thread."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _HEADER = struct.Struct("<BQI")  # kind, number, how many buffers; then the size
 
 
 class Message(NamedTuple):
-    """What it is depends on the kind: FUNCTION and TASK go to a worker, the others come from it."""
+    """One message. FUNCTION and TASK are sent to a worker; all other kinds come from one."""
 
     kind: int
     number: int = 0  # of the function, or of the task

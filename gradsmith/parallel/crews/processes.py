@@ -164,7 +164,7 @@ class _Worker:
 
 
 def _flags() -> list[str]:
-    """What the interpreter was started with, such as ``-O`` and ``-W``."""
+    """The flags that this interpreter was started with, such as ``-O`` and ``-W``."""
     return subprocess._args_from_interpreter_flags()  # type: ignore[attr-defined,no-any-return]
 
 

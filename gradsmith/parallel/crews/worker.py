@@ -56,7 +56,7 @@ class _Worker:
             else:
                 answer = answer_of(self.call, message.number, message.payload)
                 sys.stdout.flush()
-                with contextlib.suppress(OSError):  # nobody waits for it any more
+                with contextlib.suppress(OSError):  # the other end has closed
                     send(self.connection, answer)
             self.is_busy = False
 
