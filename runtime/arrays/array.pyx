@@ -204,6 +204,11 @@ cdef int fill(PyObject *out, object number) except -1:
     return gs_fill(out, <PyObject *>number)
 
 
+def copy_values(out, values):
+    """``out[...] = values``, of arrays; fast where `values` is one element."""
+    copy_into(<PyObject *>out, <PyObject *>values)
+
+
 def element_of(number, dtype):
     """Array without dimensions that holds a number; RuntimeError where the dtype cannot hold it."""
     return owned(gs_full(number_type(dtype), 0, NULL, <PyObject *>number))

@@ -6,7 +6,7 @@ share one accumulator and no cycle keeps them alive.
 from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport ADD, binary_into, empty_like as array_like, is_dense, is_exclusive, is_meta
+from gradsmith.runtime.arrays.array cimport ADD, binary_into, copy_into, empty_like as array_like, is_dense, is_exclusive, is_meta
 from gradsmith.runtime.batching.batch cimport current_trace, is_batched, living, open_batch_of
 from gradsmith.runtime.graph.indexed_rows cimport (
     add_rows_to,
@@ -228,7 +228,7 @@ cdef TensorBase copy_like(TensorBase leaf, TensorBase value):
     if is_meta(value.array):
         return wrap(<object>value.array)
     copy = empty_like(leaf, value.dtype)
-    copy[...] = <object>value.array
+    copy_into(<PyObject *>copy, value.array)
     return wrap(copy)
 
 

@@ -10,29 +10,47 @@ typedef struct {
 } sixteen_bytes;
 
 /* Inner loops by element size: args are condition, a, b, result.  Both sources are read in any case, so that the plain
- * loop becomes a vector select. */
-#define SELECT(name, element)                                                                              \
-    GS_CLONES static void name(char **args, const npy_intp *dims, const npy_intp *strides, void *data)     \
-    {                                                                                                      \
-        npy_intp n = dims[0];                                                                              \
-        (void)data;                                                                                        \
-        if (strides[0] == 1 && strides[1] == sizeof(element) && strides[2] == sizeof(element) &&           \
-            strides[3] == sizeof(element)) {                                                               \
-            const uint8_t *condition = (const uint8_t *)args[0];                                           \
-            const element *a = (const element *)args[1];                                                   \
-            const element *b = (const element *)args[2];                                                   \
-            element *out = (element *)args[3];                                                             \
-            GS_IVDEP                                                                                       \
-            for (npy_intp i = 0; i < n; i++) {                                                             \
-                element from_a = a[i], from_b = b[i];                                                      \
-                out[i] = condition[i] ? from_a : from_b;                                                   \
-            }                                                                                              \
-            return;                                                                                        \
-        }                                                                                                  \
-        for (npy_intp i = 0; i < n; i++) {                                                                 \
+ * loop becomes a vector select; one of them, or both, may be a single element (`a_moves`, `b_moves` are constants). */
+#define SELECT(name, element)                                                                                     \
+    GS_INLINE void name##_row(char **args, npy_intp n, npy_intp a_moves, npy_intp b_moves)                        \
+    {                                                                                                             \
+        const uint8_t *condition = (const uint8_t *)args[0];                                                      \
+        const element *a = (const element *)args[1], *b = (const element *)args[2];                               \
+        element *out = (element *)args[3];                                                                        \
+        const element all_a = a[0], all_b = b[0];                                                                 \
+        GS_IVDEP                                                                                                  \
+        for (npy_intp i = 0; i < n; i++) {                                                                        \
+            element from_a = a_moves ? a[i] : all_a, from_b = b_moves ? b[i] : all_b;                             \
+            out[i] = condition[i] ? from_a : from_b;                                                              \
+        }                                                                                                         \
+    }                                                                                                             \
+                                                                                                                  \
+    GS_CLONES static void name(char **args, const npy_intp *dims, const npy_intp *strides, void *data)            \
+    {                                                                                                             \
+        npy_intp n = dims[0], size = sizeof(element);                                                             \
+        (void)data;                                                                                               \
+        if (n > 0 && strides[0] == 1 && strides[3] == size) {                                                     \
+            if (strides[1] == size && strides[2] == size) {                                                       \
+                name##_row(args, n, 1, 1);                                                                        \
+                return;                                                                                           \
+            }                                                                                                     \
+            if (strides[1] == 0 && strides[2] == size) {                                                          \
+                name##_row(args, n, 0, 1);                                                                        \
+                return;                                                                                           \
+            }                                                                                                     \
+            if (strides[1] == size && strides[2] == 0) {                                                          \
+                name##_row(args, n, 1, 0);                                                                        \
+                return;                                                                                           \
+            }                                                                                                     \
+            if (strides[1] == 0 && strides[2] == 0) {                                                             \
+                name##_row(args, n, 0, 0);                                                                        \
+                return;                                                                                           \
+            }                                                                                                     \
+        }                                                                                                         \
+        for (npy_intp i = 0; i < n; i++) {                                                                        \
             const char *from = *(args[0] + i * strides[0]) ? args[1] + i * strides[1] : args[2] + i * strides[2]; \
-            *(element *)(args[3] + i * strides[3]) = *(const element *)from;                               \
-        }                                                                                                  \
+            *(element *)(args[3] + i * strides[3]) = *(const element *)from;                                      \
+        }                                                                                                         \
     }
 
 SELECT(select_1, uint8_t)

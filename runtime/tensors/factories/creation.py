@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import array_without_data, element_of, empty_of, has_no_data
+from gradsmith.runtime.arrays.array import array_without_data, copy_values, element_of, empty_of, has_no_data
 from gradsmith.runtime.arrays.device import META, as_device, default_is_meta
 from gradsmith.runtime.arrays.dtypes import (
     as_dtype,
@@ -178,7 +178,7 @@ def ones(
     **named: Any,
 ) -> Tensor:
     """Tensor of ones; `size` is given as numbers or as one sequence."""
-    return _filled("ones", np.ones, size, named, out, dtype, device, requires_grad)
+    return _filled("ones", _ones, size, named, out, dtype, device, requires_grad)
 
 
 def empty(
@@ -225,6 +225,12 @@ def full(
     return made(array, requires_grad, "full", out, device)
 
 
+def _ones(shape: tuple[int, ...], dtype: DType) -> Array:
+    array = np.empty(shape, dtype)
+    copy_values(array, element_of(1, array.dtype))
+    return array
+
+
 def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType, empty: Callable[..., Array]) -> Array:
     """New array of one value, refused when the dtype has no such value."""
     try:
@@ -233,7 +239,7 @@ def _fill(op: str, shape: tuple[int, ...], value: Any, dtype: DType, empty: Call
         raise RuntimeError(f"{op}(): value {value} cannot be converted to type {dtype.name} without overflow") from None
     array = allocate(op, empty, shape, dtype)
     if not has_no_data(array):
-        array.fill(element)
+        copy_values(array, element)
     return array
 
 
@@ -267,7 +273,7 @@ def ones_like(
     input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
 ) -> Tensor:
     """Tensor of ones with the shape and dtype of `input`."""
-    return _filled_like("ones_like", np.ones, 1, input, dtype, device, requires_grad)
+    return _filled_like("ones_like", _ones, 1, input, dtype, device, requires_grad)
 
 
 def empty_like(

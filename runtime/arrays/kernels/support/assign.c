@@ -1,5 +1,6 @@
 #include "assign.h"
 #include "array_cache.h"
+#include "fill.h"
 #include "iteration.h"
 #include "meta.h"
 #include "numbers.h"
@@ -192,6 +193,22 @@ copy_pages(void *context, npy_intp first, npy_intp last)
     memcpy(c->to + first * PAGE, c->from + first * PAGE, (size_t)(end - first * PAGE));
 }
 
+/* Is `array`, which can be expanded to the shape of `out`, one element, and `out` dense and of its type? */
+static int
+is_repeated_element(PyObject *out, PyObject *array)
+{
+    PyArrayObject_fields *a = gs_fields(array);
+    if (gs_type(out) < 0 || gs_type(out) != gs_type(array) || !gs_is_dense(out)) {
+        return 0;
+    }
+    for (int i = 0; i < a->nd; i++) {
+        if (a->strides[i] != 0 && a->dimensions[i] != 1) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* Into an array that shares no memory with the source. */
 static int
 copy_apart(PyObject *out, PyObject *array)
@@ -202,6 +219,11 @@ copy_apart(PyObject *out, PyObject *array)
         Py_INCREF(array);
         gs_parallel(copy_pages, &copy, (nbytes + PAGE - 1) / PAGE, PAGE / 4, 1);
         Py_DECREF(array);
+        return 0;
+    }
+    if (is_repeated_element(out, array)) {
+        npy_intp size = gs_itemsize[gs_type(out)];
+        gs_repeat(gs_fields(out)->data, gs_size(out) * size, gs_fields(array)->data, size);
         return 0;
     }
     int from = gs_type(array), to = gs_type(out);
@@ -327,22 +349,6 @@ gs_copy_into(PyObject *out, PyObject *array)
 
 /* ---- filling */
 
-/* Repeats an element by doubling what is already there. */
-static void
-repeat_element(char *out, npy_intp nbytes, const char *element, npy_intp size)
-{
-    if (nbytes == 0) {
-        return;
-    }
-    memcpy(out, element, (size_t)size);
-    for (npy_intp done = size; done < nbytes;) {
-        npy_intp next = done < 32768 ? done : 32768 / size * size; /* from the part that is still in L1 */
-        next = next < nbytes - done ? next : nbytes - done;
-        memcpy(out + done, out, (size_t)next);
-        done += next;
-    }
-}
-
 static int
 fill_plain(PyObject *out, int type, PyObject *number)
 {
@@ -350,7 +356,7 @@ fill_plain(PyObject *out, int type, PyObject *number)
     if (gs_store_number(number, type, element) < 0) {
         return -1;
     }
-    repeat_element(gs_fields(out)->data, gs_size(out) * gs_itemsize[type], element, gs_itemsize[type]);
+    gs_repeat(gs_fields(out)->data, gs_size(out) * gs_itemsize[type], element, gs_itemsize[type]);
     return 0;
 }
 
