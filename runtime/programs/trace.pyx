@@ -100,13 +100,15 @@ cdef class Trace(VmapLevel):
     cdef int depth
     cdef VmapLevel before
 
-    def __init__(self, call):
-        VmapLevel.__init__(self, 0, "same", call)
+    def __cinit__(self, call=None):
         self.is_trace = True
         self.steps, self.values, self.generators = [], [], []
         self.constants, self.captured, self.touched, self.originals = {}, {}, {}, {}
         self.slot_of_tensor, self.slot_of_array = {}, {}
         self.outside, self.changed, self.leaves, self.aliased = set(), {}, {}, {}
+
+    def __init__(self, call):
+        VmapLevel.__init__(self, 0, "same", call)
 
     def __enter__(self):
         self.anchor = as_traced(wrap(np.empty(0)), self, -1)
@@ -117,6 +119,8 @@ cdef class Trace(VmapLevel):
         return self
 
     def __exit__(self, *raised):
+        if self.birth is None:
+            raise RuntimeError("a trace that is not open was closed")
         swap_trace(self.before)
         self.birth.__exit__()
         self.before = None
@@ -150,6 +154,8 @@ cdef class Trace(VmapLevel):
 
     def again(self, Py_ssize_t slot):
         """Another traced tensor for a value, without history."""
+        if not 0 <= slot < len(self.values):
+            raise IndexError(f"slot {slot} of a trace of {len(self.values)} values")
         return as_traced(<TensorBase>self.values[slot], self, slot)
 
     def constant(self, TensorBase tensor not None):

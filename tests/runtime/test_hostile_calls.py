@@ -15,17 +15,16 @@ pytestmark = pytest.mark.long
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-# Plain Python that writes files and starts compilers, which is no place for arguments without sense.
-LEFT_OUT = ("gradsmith.codegen", "gradsmith.compiling", "gradsmith.extension", "gradsmith.verify")
 # What joins another package, which need not be installed.
 OPTIONAL = {"gradsmith.utils.einops": "einops", "gradsmith.utils.opt_einsum": "opt_einsum"}
-# Plain Python that writes files and starts compilers or processes, which is no place for arguments without sense.
+# Plain Python that writes files and starts compilers, starts or ends processes, which is no place for arguments without sense.
 LEFT_OUT = (
     "gradsmith.codegen",
     "gradsmith.compiling",
     "gradsmith.extension",
     "gradsmith.verify",
     "gradsmith.multiprocessing",
+    "gradsmith.parallel.crews.worker",
 )
 SECONDS = 300
 
