@@ -10,7 +10,6 @@ import numpy as np
 
 from ...cases import Array, Builders, Case, Program, arrays_of
 from ...contestants import eager, functional, library
-from ..data import normal
 from . import lorenz, ode
 
 
@@ -35,7 +34,9 @@ def _own(objective: Callable[..., Any], data: tuple[Array, ...], is_compiled: bo
 
 
 def of_ode(steps: int, n: int) -> Builders:
-    return contestants(ode.solution(steps), ode.in_jax(steps), normal(n, n) / np.sqrt(n), normal(n, seed=1))
+    rng = np.random.default_rng(0)
+    data = rng.standard_normal((n, n)) / np.sqrt(n), rng.standard_normal(n)
+    return contestants(ode.solution(steps), ode.in_jax(steps), *data)
 
 
 def of_lorenz(steps: int) -> Builders:
@@ -54,7 +55,7 @@ def of_elements(n: int) -> Builders:
 
         return flat
 
-    return contestants(objective, in_jax, normal(n))
+    return contestants(objective, in_jax, np.random.default_rng(0).standard_normal(n))
 
 
 def rows() -> Iterator[Case]:
