@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gradsmith.runtime.programs.block import Block, Repeat
 from gradsmith.runtime.programs.program import Program, Slot, Step
 
 
@@ -17,32 +18,49 @@ def explained(variant: Any) -> str:
 
 
 def _counted(program: Program) -> str:
-    steps = [part for step in program.steps for part in (step.block.parts if step.block is not None else [step])]
+    steps = list(_all_steps(program.steps))
     blocks = [step.block for step in program.steps if step.block is not None]
-    return (
-        f"{len(steps)} steps, {sum(map(len, blocks))} of them in {len(blocks)} blocks; "
-        f"{len(program.room_models)} values in {len(program.room_shapes)} rooms"
-    )
+    in_blocks = sum(1 for block in blocks for _ in _all_steps(block.parts))
+    return f"{len(steps)} steps, {in_blocks} of them in {len(blocks)} blocks; {program.arena_size} bytes of memory"
+
+
+def _all_steps(parts: Iterable[Step | Repeat | str]) -> Iterator[Step]:
+    """Steps; those of a loop once."""
+    for part in parts:
+        if isinstance(part, Repeat):
+            yield from part.body.parts
+        elif isinstance(part, str):
+            continue
+        elif part.block is not None:
+            yield from _all_steps(part.block.parts)
+        else:
+            yield part
 
 
 def _lines(program: Program) -> Iterator[str]:
-    roomy = {slot for slot, _ in program.room_models}
     yield f"    inputs {_listed(program.inputs)}"
     for step in program.steps:
         if step.block is None:
-            yield f"    {_text(step, roomy)}"
-            continue
-        yield "    block"
-        yield from (f"        {_text(part, roomy)}" for part in step.block.parts)
+            yield f"    {_text(step)}"
+        else:
+            yield "    block"
+            yield from _lines_of_block(step.block)
     yield f"    outputs {_listed(program.outputs)}"
 
 
-def _text(step: Step, roomy: set[int]) -> str:
+def _lines_of_block(block: Block) -> Iterator[str]:
+    for part in block.parts:
+        if isinstance(part, Repeat):
+            yield f"        {part.count} times"
+            yield from (f"            {_text(step)}" for step in part.body.parts)
+        else:
+            yield f"        {part if isinstance(part, str) else _text(part)}"
+
+
+def _text(step: Step) -> str:
     results = ", ".join("-" if slot is None else f"%{slot}" for slot in step.results)
     operands = ", ".join(_operand(operand) for operand in step.operands)
     how = "loop" if step.is_loop else "call" if step.function is not None else "op"
-    if step.is_loop and step.results[0] in roomy:
-        how += " in a room"
     sign = "<-" if step.writes else "="
     return f"{results} {sign} {step.name}({operands})    # {how}{f', {step.place}' if step.place else ''}"
 

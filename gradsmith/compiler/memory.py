@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.programs.layouts import described
 from gradsmith.runtime.programs.program import Step
 
 Array = np.ndarray[Any, Any]
@@ -18,10 +18,6 @@ def owner_of(array: Array) -> Array:
     while isinstance(array.base, np.ndarray):
         array = array.base
     return array
-
-
-def address_of(array: Array) -> int:
-    return array.__array_interface__["data"][0]  # type: ignore[no-any-return]
 
 
 class Memory:
@@ -35,11 +31,18 @@ class Memory:
         Slots of tensors that were there before: what is written to their memory stays written.
     steps : sequence of Step
         All that was traced, in order.
+
+    Attributes
+    ----------
+    arrays : list of ndarray
+    owners : list of int
+        Ids of the arrays that own the memory.
+    layouts : list of int
+        The same number where dtype, shape and strides are the same.
     """
 
     def __init__(self, values: Sequence[Any], outside: Iterable[int], steps: Sequence[Step]) -> None:
-        self.arrays = [array_behind(value) for value in values]
-        self.owners = [id(owner_of(array)) for array in self.arrays]
+        self.arrays, self._addresses, self.owners, self.layouts = described(list(values))
         self.outside = {self.owners[slot] for slot in outside}
         self._bases = list(range(len(self.arrays)))
         for step in steps:
@@ -52,14 +55,13 @@ class Memory:
     def place_of(self, slot: int) -> tuple[int, int]:
         """The value that this one is a view of, perhaps itself, and where in its memory it begins, in bytes."""
         base = self._bases[slot]
-        return base, 0 if base == slot else address_of(self.arrays[slot]) - address_of(self.arrays[base])
+        return base, self._addresses[slot] - self._addresses[base]
 
     def overlaps_otherwise(self, slot: int, other: int) -> bool:
         """Do two values share memory without being laid out alike?"""
         if self.owners[slot] != self.owners[other]:
             return False
-        one, two = self.arrays[slot], self.arrays[other]
-        return one.shape != two.shape or one.strides != two.strides or address_of(one) != address_of(two)
+        return self.layouts[slot] != self.layouts[other] or self._addresses[slot] != self._addresses[other]
 
     def is_view(self, step: Step) -> bool:
         """Does a step do nothing but show the memory of an operand?"""

@@ -1,18 +1,18 @@
-"""Steps that need no arrays, and the blocks that they are put together to."""
+"""Steps that need no arrays: what they are in a block."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from gradsmith.compiler.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
-from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER, Block
-from gradsmith.runtime.programs.program import Program, Step, block_step
+from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, MULTIPLY, POWER
+from gradsmith.runtime.programs.program import Slot, Step
 
 Array = np.ndarray[Any, Any]
 
@@ -29,28 +29,32 @@ PRODUCT, SUM_FLOAT32, SUM_FLOAT64 = kernel_addresses()
 
 
 @dataclass
-class Native:
-    """A step of a block, whose operands are slots or numbers."""
+class Kind:
+    """What steps of the same loop over arrays of the same layouts have in common.
+
+    numbers : operands beside the arrays; before them where `number_first`.
+    moving : which operands are rows, not one element, a bit each.
+    more : what `Block.add` needs of few kinds.
+    may_overwrite : may the result lie where an operand does?
+    """
 
     kind: str
-    result: int
-    operands: list[Any]
     n: int
     moving: int = 0
     more: dict[str, Any] | None = None
-    may_overwrite: bool = True  # may the result lie where an operand does
+    numbers: tuple[Array, ...] = ()
+    number_first: bool = False
+    may_overwrite: bool = True
+    is_double: bool = True
 
 
 @dataclass
-class Kind:
-    """What steps of the same loop over arrays of the same layouts have in common."""
+class Native:
+    """A step of a block, whose operands are slots or numbers."""
 
-    kind: str
-    n: int
-    moving: int = 0
-    more: dict[str, Any] | None = None
-    numbers: tuple[Array, ...] = ()  # operands beside the arrays
-    number_first: bool = False
+    kind: Kind
+    result: int
+    operands: list[Any]
 
 
 class Natives:
@@ -62,34 +66,43 @@ class Natives:
 
     def of(self, step: Step) -> Native | None:
         """The same as a step of a block, if it can be one."""
-        memory, results = self.memory, step.results
-        if step.function is not None or len(results) != 1 or results[0] is None:
+        if step.function is not None or len(step.results) != 1 or step.results[0] is None:
             return None
-        result = memory.arrays[results[0]]
         if step.is_loop:
-            return self._of_loop(step, results[0], result)
-        if step.writes or step.name not in _MAKERS or not memory.is_own(results[0]):
+            return self._of_loop(step, step.results[0])
+        if step.writes or step.name not in _MAKERS or not self.memory.is_own(step.results[0]):
             return None
-        if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
-            return None
-        return _MAKERS[step.name](step, memory, result)
+        return self._of_op(step, step.results[0])
 
-    def _of_loop(self, step: Step, slot: int, result: Array) -> Native | None:
+    def _of_loop(self, step: Step, slot: int) -> Native | None:
         loop, slots, memory = step.loop, step.loop_inputs, self.memory
         assert loop is not None
-        arrays = [memory.arrays[one] for one in slots]
-        key = (_hashable(loop), _layout(result), *map(_layout, arrays))
-        if key not in self._kinds:
-            self._kinds[key] = _kind_of_loop(step.name, loop, arrays, result)
-        kind = self._kinds[key]
+        name = step.name if loop[0] == "kernel" else ""
+        kind = self._known(
+            ((name, *_hashable(loop)), slot, slots), lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result)
+        )
         if kind is None or any(memory.overlaps_otherwise(one, slot) for one in slots):
             return None
-        operands = [*kind.numbers, *slots] if kind.number_first else [*slots, *kind.numbers]
-        return Native(kind.kind, slot, operands, kind.n, kind.moving, kind.more)
+        return Native(kind, slot, [*kind.numbers, *slots] if kind.number_first else [*slots, *kind.numbers])
 
+    def _of_op(self, step: Step, slot: int) -> Native | None:
+        attributes = tuple([repr(operand) for operand in step.operands if not isinstance(operand, Slot)])
+        kind = self._known(
+            ((step.name, *attributes), slot, step.reads), lambda result, arrays: _kind_of_op(step, arrays, result)
+        )
+        return None if kind is None else Native(kind, slot, step.reads)
 
-def _layout(array: Array) -> tuple[Any, ...]:
-    return (array.dtype.num, array.shape, array.strides)
+    def _known(self, what: tuple[Any, int, list[int]], make: Callable[[Array, list[Array]], Kind | None]) -> Kind | None:
+        """The kind of a step, which is made once for each of its name and layouts."""
+        name, slot, slots = what
+        layouts, arrays = self.memory.layouts, self.memory.arrays
+        key = (name, layouts[slot], *[layouts[one] for one in slots])
+        if key not in self._kinds:
+            kind = make(arrays[slot], [arrays[one] for one in slots])
+            if kind is not None:
+                kind.is_double = arrays[slots[0]].dtype == FLOATS[1]
+            self._kinds[key] = kind
+        return self._kinds[key]
 
 
 def _hashable(loop: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -181,9 +194,13 @@ def _as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int
 # ---- products and sums
 
 
-def _of_product(step: Step, memory: Memory, result: Array) -> Native | None:
-    slots = step.reads
-    arrays = [memory.arrays[slot] for slot in slots]
+def _kind_of_op(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
+        return None
+    return _MAKERS[step.name](step, arrays, result)
+
+
+def _of_product(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     if len(arrays) != 2 or any(a.dtype != result.dtype or a.ndim not in (1, 2) or not a.flags.aligned for a in arrays):
         return None
     a = arrays[0] if arrays[0].ndim == 2 else arrays[0][None, :]
@@ -195,7 +212,7 @@ def _of_product(step: Step, memory: Memory, result: Array) -> Native | None:
         return None
     strides = (*_steps(a, arrays[0].ndim == 1, 0), *_steps(b, arrays[1].ndim == 1, 1))
     more = {"function": PRODUCT, "sizes": sizes, "strides": strides, "type": result.dtype.num}
-    return Native("product", step.results[0], list(slots), result.size, more=more, may_overwrite=False)  # type: ignore[arg-type]
+    return Kind("product", result.size, more=more, may_overwrite=False)
 
 
 def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
@@ -206,8 +223,8 @@ def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
     return tuple(steps)
 
 
-def _of_sum(step: Step, memory: Memory, result: Array) -> Native | None:
-    source = memory.arrays[step.reads[0]]
+def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    source = arrays[0]
     if source.dtype != result.dtype or not source.flags.c_contiguous or 0 in source.shape:
         return None
     axes = _axes_of_sum(step, source, result)
@@ -217,7 +234,7 @@ def _of_sum(step: Step, memory: Memory, result: Array) -> Native | None:
     middle = math.prod(source.shape[axes[0] : axes[-1] + 1])
     function = SUM_FLOAT32 if result.dtype == FLOATS[0] else SUM_FLOAT64
     more = {"function": function, "sizes": (outer, middle, inner)}
-    return Native("sum", step.results[0], [step.reads[0]], result.size, more=more, may_overwrite=False)  # type: ignore[arg-type]
+    return Kind("sum", result.size, more=more, may_overwrite=False)
 
 
 def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
@@ -232,103 +249,21 @@ def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | 
     return tuple(axis for axis in range(source.ndim) if axis < extra or kept[axis] != source.shape[axis])
 
 
-_MAKERS = {"matmul": _of_product, "mm": _of_product, "mv": _of_product, "sum": _of_sum, "sum_to": _of_sum}
+def _of_outer(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    if any(array.dtype != result.dtype or array.ndim != 1 for array in arrays):
+        return None
+    kind = _kind_of_ufunc(("binary", MULTIPLY), [arrays[0][:, None], arrays[1][None, :]], result)
+    if kind is not None:
+        kind.may_overwrite = False
+    return kind
 
 
-# ---- blocks
-
-
-@dataclass
-class Places:
-    """The table of addresses of a program."""
-
-    memory: Memory
-    with_room: dict[int, int]  # slot -> number of its room
-    rooms: list[tuple[int, int, int]] = field(default_factory=list)
-    constants: list[tuple[int, Array]] = field(default_factory=list)
-    count: int = 0
-    _known: dict[Any, int] = field(default_factory=dict)
-
-    def of_number(self, number: Array) -> int:
-        key = (number.dtype, number.tobytes())
-        if key not in self._known:
-            self._known[key] = self._new()
-            self.constants.append((self._known[key], number))
-        return self._known[key]
-
-    def of_slot(self, slot: int, moving: dict[int, tuple[int, int, int]]) -> int:
-        base, offset = self.memory.place_of(slot)
-        key = ("room", self.with_room[base], offset) if base in self.with_room else (base, offset)
-        if key not in self._known:
-            self._known[key] = self._new()
-            if base in self.with_room:
-                self.rooms.append((self._known[key], base, offset))
-        if base not in self.with_room:
-            moving[self._known[key]] = (self._known[key], base, offset)
-        return self._known[key]
-
-    def _new(self) -> int:
-        self.count += 1
-        return self.count - 1
-
-
-def in_blocks(
-    steps: Sequence[Step],
-    natives: dict[int, Native],
-    skipped: set[int],
-    places: Places,
-    read_elsewhere: set[int],
-    dying: dict[int, list[int]],
-) -> tuple[list[Step], dict[int, list[int]]]:
-    """Steps with blocks in the place of native ones, and when values die among these."""
-    found: list[Step] = []
-    ends: dict[int, list[int]] = {}
-    number = 0
-    while number < len(steps):
-        group = []
-        while number < len(steps) and (number in natives or number in skipped):
-            group.append(number)
-            number += 1
-        if group:
-            block = _block(steps, [n for n in group if n in natives], natives, places, read_elsewhere)
-            if len(block):
-                found.append(block_step(block))
-            ended = [slot for n in group for slot in dying.get(n, ())]
-            if found:
-                ends.setdefault(len(found) - 1, []).extend(ended)
-        if number < len(steps):
-            found.append(steps[number])
-            ends.setdefault(len(found) - 1, []).extend(dying.get(number, ()))
-            number += 1
-    return found, ends
-
-
-def _block(
-    steps: Sequence[Step], numbers: Iterable[int], natives: dict[int, Native], places: Places, read_elsewhere: set[int]
-) -> Block:
-    block = Block()
-    moving: dict[int, tuple[int, int, int]] = {}
-    for number in numbers:
-        native = natives[number]
-        array = places.memory.arrays[native.result]
-        base, _ = places.memory.place_of(native.result)
-        if not steps[number].writes:
-            if base in places.with_room:
-                if native.result in read_elsewhere:
-                    block.shown.append(native.result)
-            else:
-                block.fresh.append((native.result, array))
-        operands = tuple(
-            places.of_number(one) if isinstance(one, np.ndarray) else places.of_slot(one, moving)
-            for one in native.operands
-        )
-        first = native.operands[0]
-        dtype = first.dtype if isinstance(first, np.ndarray) else places.memory.arrays[first].dtype
-        out = places.of_slot(native.result, moving)
-        block.add(steps[number], native.kind, native.n, dtype == FLOATS[1], out, operands, native.moving, native.more)
-    block.set_moving(list(moving.values()))
-    return block
-
-
-def finish(program: Program, places: Places) -> None:
-    program.give_addresses(places.rooms, places.constants, places.count)
+_MAKERS = {
+    "matmul": _of_product,
+    "mm": _of_product,
+    "mv": _of_product,
+    "dot": _of_product,
+    "outer": _of_outer,
+    "sum": _of_sum,
+    "sum_to": _of_sum,
+}

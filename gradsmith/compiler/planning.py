@@ -7,10 +7,13 @@ if anything of its owner is read later, and an owner is free again when all that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from gradsmith.compiler.memory import Array, Memory
-from gradsmith.compiler.native import Native, Natives, Places, finish, in_blocks
+from gradsmith.compiler.blocks import Blocks, groups_of
+from gradsmith.compiler.loops import Layout, Loop, find_loops
+from gradsmith.compiler.memory import Memory
+from gradsmith.compiler.native import Native, Natives
+from gradsmith.compiler.places import Places
+from gradsmith.compiler.rooms import Rooms
 from gradsmith.runtime.programs.program import Program, Step
 
 
@@ -33,38 +36,84 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
 
 
 def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> Program:
-    """A program of the steps, with rooms for what stays inside of it, and blocks of what needs no Python."""
-    make = Natives(memory)
-    natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
-    skipped = _views_for_blocks(steps, natives, set(outputs), memory)
-    others = [step for number, step in enumerate(steps) if number not in natives and number not in skipped]
-    read_elsewhere = set(outputs).union(*[step.reads for step in others])
-    lives = _Lives(steps, outputs, memory)
-    rooms = _Rooms(memory)
-    outside = {memory.owners[slot] for slot in (*inputs, *outputs)}
-    for number, step in enumerate(steps):
-        native = natives.get(number)
-        early = lives.may_be_overwritten(number, step) if native is None or native.may_overwrite else set()
-        for owner in early:
-            rooms.give_back(owner)
-        if _has_room(step, native, outside, memory):
-            slot = step.results[0]
-            assert slot is not None
-            rooms.take(slot, ends_here=lives.last[memory.owners[slot]] == number)
-        for owner in lives.ending.get(number, ()):
-            rooms.give_back(owner)
-    places = Places(memory, dict(rooms.of_slots))
-    found, dying = in_blocks(steps, natives, skipped, places, read_elsewhere, lives.dying)
-    program = Program(found, len(memory.owners), tuple(inputs), tuple(outputs))
-    finish(program, places)
-    program.give_rooms(rooms.of_slots, rooms.models, dying)
-    return program
+    """A program of the steps: rooms for what stays inside of it, blocks of what needs no Python, loops in these."""
+    plan = _Plan(steps, inputs, outputs, memory)
+    plan.give_rooms()
+    return plan.program()
 
 
-def _has_room(step: Step, native: Native | None, outside: set[int], memory: Memory) -> bool:
-    if step.writes or not (step.is_loop or native is not None) or step.results[0] is None:
-        return False
-    return memory.is_own(step.results[0]) and memory.owners[step.results[0]] not in outside
+class _Plan:
+    def __init__(self, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> None:
+        self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
+        make = Natives(memory)
+        self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
+        self.skipped = _views_for_blocks(steps, self.natives, set(outputs), memory)
+        self.groups = groups_of(len(steps), self.natives, self.skipped)
+        self.lives = _Lives(steps, outputs, memory)
+        self.outside = {memory.owners[slot] for slot in (*inputs, *outputs)}
+        self.rooms = Rooms()
+        self.loops: dict[int, Loop] = {}
+
+    def give_rooms(self) -> None:
+        layout = Layout(self.memory, self.natives, self._has_room, self.lives.last, self._overwrites)
+        found = find_loops(self.natives, self.groups)
+        self.loops = {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.turns > 1}
+        in_loops = {number for loop in self.loops.values() for number in loop.numbers.ravel().tolist()}
+        freed: dict[int, list[tuple[int, int]]] = {}
+        for number in range(len(self.steps)):
+            if number in self.loops:
+                for end, place, nbytes in layout.place(self.loops[number], self.rooms.arena, self.rooms.places):
+                    freed.setdefault(end, []).append((place, nbytes))
+            if number not in in_loops:
+                self._give_room(number)
+            for owner in self.lives.ending.get(number, ()):
+                self.rooms.give_back(owner)
+            for place, nbytes in freed.get(number, ()):
+                self.rooms.arena.give_back(place, nbytes)
+
+    def _give_room(self, number: int) -> None:
+        if not self._has_room(number):
+            return
+        slot = self.steps[number].results[0]
+        assert slot is not None
+        owner = self.memory.owners[slot]
+        for dying in self.lives.ending.get(number, ()):
+            if self._overwrites(number, dying):
+                self.rooms.give_back(dying)
+        self.rooms.take(slot, owner, self.memory.arrays[slot].nbytes, self.lives.last[owner] == number)
+
+    def _has_room(self, number: int) -> bool:
+        step = self.steps[number]
+        slot = step.results[0] if step.results else None
+        if step.writes or slot is None or not (step.is_loop or number in self.natives):
+            return False
+        return self.memory.is_own(slot) and self.memory.owners[slot] not in self.outside
+
+    def _overwrites(self, number: int, owner: int) -> bool:
+        """May a step write its result over memory that it is the last one to read, element by element?"""
+        native, step, memory = self.natives.get(number), self.steps[number], self.memory
+        if native is not None and not native.kind.may_overwrite:
+            return False
+        layout = memory.layouts[step.results[0]]  # type: ignore[index]
+        shown = [slot for slot in step.reads if memory.owners[slot] == owner]
+        return self.lives.last[owner] == number and all(
+            memory.is_own(slot) and memory.layouts[slot] == layout for slot in shown
+        )
+
+    def program(self) -> Program:
+        others = [step for n, step in enumerate(self.steps) if n not in self.natives and n not in self.skipped]
+        read_elsewhere = set(self.outputs).union(*[step.reads for step in others])
+        places = Places(self.memory, self.rooms.places)
+        blocks = Blocks(self.steps, self.natives, self.loops, places, read_elsewhere)
+        found, dying = blocks.in_order(self.groups, self.skipped, self.lives.dying)
+        shown = [*blocks.shown, *[step.results[0] for step in others if step.is_loop and step.results[0] is not None]]
+        models = [
+            (slot, self.rooms.places[slot], self.memory.arrays[slot]) for slot in shown if slot in self.rooms.places
+        ]
+        program = Program(found, len(self.memory.owners), self.inputs, self.outputs)
+        program.give_addresses(places.in_arena, places.constants, places.count)
+        program.give_rooms(models, self.rooms.arena.size, dying)
+        return program
 
 
 def _views_for_blocks(steps: Sequence[Step], natives: dict[int, Native], outputs: set[int], memory: Memory) -> set[int]:
@@ -102,42 +151,3 @@ class _Lives:
             if owner not in leaving:
                 self.ending.setdefault(number, []).append(owner)
                 self.dying.setdefault(number, []).extend(shown[owner])
-
-    def may_be_overwritten(self, number: int, step: Step) -> set[int]:
-        """Owners that end with a step which reads them as a whole, so that a loop may write over what it reads."""
-        viewed = {self.memory.owners[slot] for slot in step.reads if not self.memory.is_own(slot)}
-        return set(self.ending.get(number, ())) - viewed
-
-
-class _Rooms:
-    """Arrays of a frame, taken and given back in the order of the steps."""
-
-    def __init__(self, memory: Memory) -> None:
-        self.memory = memory
-        self.models: list[Array] = []
-        self.of_slots: list[tuple[int, int]] = []
-        self._room_of: dict[int, int] = {}
-        self._free: dict[tuple[Any, ...], list[int]] = {}
-
-    def take(self, slot: int, ends_here: bool) -> None:
-        array = self.memory.arrays[slot]
-        free = self._free.setdefault(_kind(array), [])
-        if free:
-            room = free.pop()
-        else:
-            room = len(self.models)
-            self.models.append(array)
-        self.of_slots.append((slot, room))
-        if ends_here:
-            free.append(room)
-        else:
-            self._room_of[self.memory.owners[slot]] = room
-
-    def give_back(self, owner: int) -> None:
-        room = self._room_of.pop(owner, None)
-        if room is not None:
-            self._free[_kind(self.models[room])].append(room)
-
-
-def _kind(array: Array) -> tuple[Any, ...]:
-    return (array.dtype, array.shape, array.strides)

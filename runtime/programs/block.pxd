@@ -2,6 +2,16 @@ from cpython.ref cimport PyObject
 from numpy cimport npy_intp
 
 cdef extern from "runtime/programs/block_kernels.h":
+    ctypedef struct BlockRepeat "gs_block_repeat":
+        const BlockStep *steps
+        Py_ssize_t n_steps
+        Py_ssize_t count
+        int first
+        int n_moving
+        int n_listed
+        const int *starts
+        const npy_intp *strides
+        const int *listed
     ctypedef struct BlockMore "gs_block_more":
         void (*function)() noexcept
         void *data
@@ -12,6 +22,7 @@ cdef extern from "runtime/programs/block_kernels.h":
         int type
         double *numbers
         int *others "in"
+        const BlockRepeat *repeat
     ctypedef struct BlockStep "gs_block_step":
         unsigned char kind
         unsigned char is_double
@@ -36,5 +47,14 @@ cdef class Block:
     cdef Py_ssize_t n_moving
 
     cdef int run(self, char **addresses) except -1
+    cdef BlockStep *new_step(self, object part) except NULL
     cdef int grow(self) except -1
     cdef const BlockMore *keep(self, dict given, tuple others) except NULL
+
+
+# Steps of a block that run several times.
+cdef class Repeat:
+    cdef readonly Block body
+    cdef readonly object starts, strides, listed    # arrays: see block_kernels.h
+    cdef BlockMore more
+    cdef BlockRepeat repeat

@@ -1,7 +1,11 @@
+from collections.abc import Sequence
 from typing import Any
+
+import numpy as np
 
 KINDS: dict[str, int]
 ARITHMETIC: dict[int, str]
+MULTIPLY: int
 POWER: int
 MOST_ELEMENTS: int
 MOST_INPUTS: int
@@ -23,4 +27,21 @@ class Block:
         moving: int,
         more: dict[str, Any] | None = None,
     ) -> None: ...
+    def add_repeat(self, repeat: Repeat) -> None: ...
     def set_moving(self, places: list[tuple[int, int, int]]) -> None: ...
+
+class Repeat:
+    body: Block
+    count: int
+    starts: np.ndarray[Any, Any]
+    strides: np.ndarray[Any, Any]
+    listed: np.ndarray[Any, Any]
+    def __init__(
+        self,
+        body: Block,
+        count: int,
+        first: int,
+        starts: Sequence[int],
+        strides: Sequence[int],
+        listed: np.ndarray[Any, Any],
+    ) -> None: ...

@@ -4,17 +4,28 @@ Note [Addresses]
 A step of a block names its operands by places in a table of addresses, which belongs to the frame of a run. What lies in a room
 of the frame has its address from the start. What is an argument, a captured tensor or the result of an op gets it when the
 block begins. A view is the address of what it shows, so that it costs nothing.
+
+Note [Repeats]
+Steps that follow one another several times, alike but for their addresses, are kept once, with the number of turns. Places of
+the table belong to the repeat: before each turn they get the addresses of that turn, which are those of the turn before and a
+fixed distance, or stand in a list.
 """
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
+cimport numpy as cnp
+from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY as MULTIPLY_UFUNC, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+
+import numpy as np
+
+cnp.import_array()
 
 cdef extern from "runtime/programs/block_kernels.h":
     enum:
         GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
-        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY
+        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_REPEAT, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
         GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
 
 KINDS = {
@@ -22,8 +33,8 @@ KINDS = {
     "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
     "copy": GS_BLOCK_COPY,
 }
-ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
-POWER = POWER_UFUNC
+ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY_UFUNC: "multiply", TRUE_DIVIDE: "divide"}
+MULTIPLY, POWER = MULTIPLY_UFUNC, POWER_UFUNC
 MOST_ELEMENTS = GS_BLOCK_ELEMENTS
 MOST_INPUTS = GS_BLOCK_INPUTS
 
@@ -57,18 +68,21 @@ cdef class Block:
         cdef int i
         if len(operands) > GS_BLOCK_INPUTS:
             raise ValueError(f"a step of a block has at most {GS_BLOCK_INPUTS} operands")
-        if self.count == self.capacity:
-            self.grow()
-        step = &self.steps[self.count]
-        memset(step, 0, sizeof(BlockStep))
+        step = self.new_step(part)
         step.kind, step.n, step.is_double, step.out = KINDS[kind], n, is_double, out
+        if n == 1 and step.kind <= GS_BLOCK_DIVIDE:
+            step.kind += GS_BLOCK_DOUBLE if is_double else GS_BLOCK_FLOAT
         step.n_in, step.moving = len(operands), moving
         for i in range(min(step.n_in, 2)):
             step.ins[i] = operands[i]
         if more is not None:
             step.more = self.keep(more, operands[2:])
-        self.parts.append(part)
-        self.count += 1
+
+    def add_repeat(self, Repeat repeat not None):
+        """Steps that run several times."""
+        cdef BlockStep *step = self.new_step(repeat)
+        step.kind, step.more = GS_BLOCK_REPEAT, &repeat.more
+        self.storage.append(repeat)
 
     def set_moving(self, list places not None):
         """Addresses that differ from run to run: (address, slot, offset in bytes)."""
@@ -80,6 +94,16 @@ cdef class Block:
         for i in range(self.n_moving):
             for j in range(3):
                 self.moving[3 * i + j] = places[i][j]
+
+    cdef BlockStep *new_step(self, object part) except NULL:
+        cdef BlockStep *step
+        if self.count == self.capacity:
+            self.grow()
+        step = &self.steps[self.count]
+        memset(step, 0, sizeof(BlockStep))
+        self.parts.append(part)
+        self.count += 1
+        return step
 
     cdef int run(self, char **addresses) except -1:
         return gs_run_block(self.steps, self.count, addresses)
@@ -113,3 +137,37 @@ cdef class Block:
             kept.more.others[<int>i] = place
         self.storage.append(kept)
         return &kept.more
+
+
+cdef class Repeat:
+    """The steps of a block, `count` times.
+
+    Parameters
+    ----------
+    body : Block
+        To which nothing is added any more.
+    count : int
+    first : int
+        Place of the table from which on they are those of the repeat.
+    starts, strides : sequence of int
+        Of each place that moves: the place that has its first address, and how far it moves from turn to turn, in bytes.
+    listed : array of int, (count, n)
+        Places that have the addresses of the `n` places after those that move.
+    """
+
+    def __init__(self, Block body not None, Py_ssize_t count, int first, starts not None, strides not None, listed not None):
+        self.body = body
+        self.starts = np.array(starts, np.int32)
+        self.strides = np.array(strides, np.intp)
+        self.listed = np.array(listed, np.int32).reshape(count, -1)
+        memset(&self.more, 0, sizeof(BlockMore))
+        self.more.repeat = &self.repeat
+        self.repeat.steps, self.repeat.n_steps, self.repeat.count, self.repeat.first = body.steps, body.count, count, first
+        self.repeat.n_moving, self.repeat.n_listed = len(self.starts), self.listed.shape[1]
+        self.repeat.starts = <const int *>cnp.PyArray_DATA(<cnp.ndarray>self.starts)
+        self.repeat.strides = <const npy_intp *>cnp.PyArray_DATA(<cnp.ndarray>self.strides)
+        self.repeat.listed = <const int *>cnp.PyArray_DATA(<cnp.ndarray>self.listed)
+
+    @property
+    def count(self):
+        return self.repeat.count

@@ -11,9 +11,7 @@
         const real *b = (const real *)addresses[step->in[1]]; \
         real *out = (real *)addresses[step->out];          \
         const npy_intp n = step->n;                        \
-        if (n == 1) {                                      \
-            out[0] = a[0] OP b[0];                         \
-        } else if (step->moving == 3) {                    \
+        if (step->moving == 3) {                    \
             GS_IVDEP                                       \
             for (npy_intp i = 0; i < n; i++) {             \
                 out[i] = a[i] OP b[i];                     \
@@ -126,8 +124,15 @@ run_other(const gs_block_step *step, char *const *addresses)
     }
 }
 
+#define SINGLE(real, OP) \
+    *(real *)addresses[step->out] = *(const real *)addresses[step->in[0]] OP *(const real *)addresses[step->in[1]]
+
+#define TURNS_BETWEEN_SIGNALS (1 << 14)
+
+static int run_repeat(const gs_block_repeat *repeat, char **addresses);
+
 GS_CLONES static int
-run_steps(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
+run_steps(const gs_block_step *steps, Py_ssize_t count, char **addresses)
 {
     for (const gs_block_step *step = steps; step < steps + count; step++) {
         switch (step->kind) {
@@ -143,6 +148,35 @@ run_steps(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
         case GS_BLOCK_DIVIDE:
             ARITHMETIC(/);
             break;
+        case GS_BLOCK_DOUBLE + GS_BLOCK_ADD:
+            SINGLE(double, +);
+            break;
+        case GS_BLOCK_DOUBLE + GS_BLOCK_SUBTRACT:
+            SINGLE(double, -);
+            break;
+        case GS_BLOCK_DOUBLE + GS_BLOCK_MULTIPLY:
+            SINGLE(double, *);
+            break;
+        case GS_BLOCK_DOUBLE + GS_BLOCK_DIVIDE:
+            SINGLE(double, /);
+            break;
+        case GS_BLOCK_FLOAT + GS_BLOCK_ADD:
+            SINGLE(float, +);
+            break;
+        case GS_BLOCK_FLOAT + GS_BLOCK_SUBTRACT:
+            SINGLE(float, -);
+            break;
+        case GS_BLOCK_FLOAT + GS_BLOCK_MULTIPLY:
+            SINGLE(float, *);
+            break;
+        case GS_BLOCK_FLOAT + GS_BLOCK_DIVIDE:
+            SINGLE(float, /);
+            break;
+        case GS_BLOCK_REPEAT:
+            if (run_repeat(step->more->repeat, addresses) < 0) {
+                return -1;
+            }
+            break;
         default:
             if (run_other(step, addresses) < 0) {
                 return -1;
@@ -152,8 +186,34 @@ run_steps(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
     return 0;
 }
 
+static int
+run_repeat(const gs_block_repeat *repeat, char **addresses)
+{
+    char **own = addresses + repeat->first;
+    const npy_intp n_moving = repeat->n_moving, n_listed = repeat->n_listed;
+    for (npy_intp k = 0; k < n_moving; k++) {
+        own[k] = addresses[repeat->starts[k]];
+    }
+    const int32_t *listed = repeat->listed;
+    for (Py_ssize_t turn = 0; turn < repeat->count; turn++, listed += n_listed) {
+        for (npy_intp k = 0; k < n_listed; k++) {
+            own[n_moving + k] = addresses[listed[k]];
+        }
+        if (run_steps(repeat->steps, repeat->n_steps, addresses) < 0) {
+            return -1;
+        }
+        for (npy_intp k = 0; k < n_moving; k++) {
+            own[k] += repeat->strides[k];
+        }
+        if ((turn + 1) % TURNS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 int
-gs_run_block(const gs_block_step *steps, Py_ssize_t count, char *const *addresses)
+gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses)
 {
     return run_steps(steps, count, addresses);
 }

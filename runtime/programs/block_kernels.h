@@ -20,12 +20,17 @@ typedef enum {
     GS_BLOCK_PRODUCT, /* of two matrices */
     GS_BLOCK_SUM,     /* over the middle of three dimensions */
     GS_BLOCK_COPY,    /* of bytes side by side */
+    GS_BLOCK_REPEAT,  /* a loop of steps */
+    GS_BLOCK_DOUBLE,  /* from here on: the first four, of one element each */
+    GS_BLOCK_FLOAT = GS_BLOCK_DOUBLE + 4,
 } gs_block_kind;
 
 typedef void (*gs_block_loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data);
 typedef void (*gs_block_kernel)(char **args, const double *scalars, npy_intp n);
 typedef int (*gs_block_product)(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c);
 typedef int (*gs_block_sum)(const void *x, void *out, npy_intp outer, npy_intp r, npy_intp inner);
+
+typedef struct gs_block_repeat gs_block_repeat;
 
 /* What few kinds need. */
 typedef struct {
@@ -36,6 +41,7 @@ typedef struct {
     int type;               /* NumPy's number */
     double numbers[8];      /* of a kernel */
     int32_t in[GS_BLOCK_INPUTS - 2]; /* operands after the second one */
+    const gs_block_repeat *repeat;
 } gs_block_more;
 
 typedef struct {
@@ -49,7 +55,18 @@ typedef struct {
     const gs_block_more *more;
 } gs_block_step;
 
-/* -1 with an exception on failure, which only a lack of memory is. */
-int gs_run_block(const gs_block_step *steps, Py_ssize_t count, char *const *addresses);
+/* Steps that run `count` times.  Places of the table from `first` on are the repetition's own: they move by a fixed number of
+ * bytes from one time to the next, or are looked up in a list. */
+struct gs_block_repeat {
+    const gs_block_step *steps;
+    Py_ssize_t n_steps, count;
+    int32_t first, n_moving, n_listed; /* the listed places come after the moving ones */
+    const int32_t *starts;             /* of what moves: the place that has its address the first time */
+    const npy_intp *strides;
+    const int32_t *listed;             /* count x n_listed: places that have the addresses */
+};
+
+/* -1 with an exception on failure, which a lack of memory and an interrupt are. */
+int gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses);
 
 #endif

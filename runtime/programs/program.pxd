@@ -52,7 +52,7 @@ cdef class Frame:
     cdef PyObject **arrays              # of each slot, owned
     cdef PyObject **tensors             # of each slot, owned; NULL until somebody wants a tensor
     cdef PyObject **rooms               # arrays kept from run to run, owned
-    cdef list owners                    # of `rooms`
+    cdef list owners                    # the arena, and `rooms` in it
     cdef char **addresses               # of the memory that blocks read and write
 
 
@@ -61,9 +61,9 @@ cdef class Program:
     cdef readonly Py_ssize_t n_slots
     cdef readonly tuple outputs         # slots that `run` gives
     cdef readonly tuple inputs          # slots that `run` takes
-    cdef readonly list room_models      # of each slot with room: (slot, number of its room); see planning
-    cdef readonly list room_shapes      # arrays whose shape, strides and dtype the rooms have
-    cdef readonly list room_addresses   # (address, slot with room, offset in bytes)
+    cdef readonly list room_models      # of each room that is seen as an array: (slot, place in the arena, array of its layout)
+    cdef readonly Py_ssize_t arena_size # bytes
+    cdef readonly list room_addresses   # (address, place in the arena)
     cdef readonly list constant_addresses   # (address, array)
     cdef readonly Py_ssize_t n_addresses
     cdef list frames                    # not in use

@@ -35,8 +35,8 @@ class Program:
     n_slots: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    room_models: list[tuple[int, int]]
-    room_shapes: list[Any]
+    room_models: list[tuple[int, int, Any]]
+    arena_size: int
     def __init__(self, steps: list[Step], n_slots: int, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> None: ...
     def give_rooms(
         self, room_models: list[tuple[int, int]], room_shapes: list[Any], dying: dict[int, list[int]]

@@ -4,11 +4,12 @@ Note [Steps]
 A step is an op of the table with its operands, or the loop behind one. Values are numbered: the tensors a program is given
 come first, then the results of the steps in order. An op gets tensors and behaves as ever, views and writes included, so that
 whatever can be traced can be run. An elementwise op on arrays is its loop alone: no tensor is made, and its result goes into
-an array which the frame of the run keeps for it (`rooms`), where nobody outside of the program can see that array.
+an array in memory which the frame of the run keeps for it (`rooms`), where nobody outside of the program can see that array.
 
 Note [Rooms]
-Two values share a room when they never live at the same time. A value lives from the step that makes it to the last one that
-reads it or a view of it. Values that leave the program have no room: they are new arrays in each run.
+A room is a place in the arena of a frame. Two values share a room when they never live at the same time. A value lives from the
+step that makes it to the last one that reads it or a view of it. Values that leave the program have no room: they are new
+arrays in each run.
 """
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.ref cimport Py_INCREF, PyObject
@@ -49,6 +50,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     STEPS_BETWEEN_SIGNALS = 1 << 12
+    LINE = 64
 
 
 cdef class Slot:
@@ -123,14 +125,17 @@ cdef class Frame:
         self.rooms = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
         if self.arrays == NULL or self.tensors == NULL or self.rooms == NULL:
             raise MemoryError("a program of %d values" % self.n_slots)
-        self.owners = [np.empty_like(model, order="K", subok=False) for model in program.room_shapes]
-        for slot, room in program.room_models:
-            self.rooms[<Py_ssize_t>slot] = <PyObject *>self.owners[room]
+        arena = new_arena(program.arena_size)
+        self.owners = [arena]
+        for slot, place, model in program.room_models:
+            room = np.ndarray(model.shape, model.dtype, arena, place, model.strides)
+            self.owners.append(room)
+            self.rooms[<Py_ssize_t>slot] = <PyObject *>room
         self.addresses = <char **>PyMem_Calloc(max(program.n_addresses, 1), sizeof(char *))
         if self.addresses == NULL:
             raise MemoryError("a program of %d values" % self.n_slots)
-        for place, slot, offset in program.room_addresses:
-            self.addresses[<Py_ssize_t>place] = data_of(self.rooms[<Py_ssize_t>slot]) + <Py_ssize_t>offset
+        for place, offset in program.room_addresses:
+            self.addresses[<Py_ssize_t>place] = data_of(<PyObject *>arena) + <Py_ssize_t>offset
         for place, array in program.constant_addresses:
             self.addresses[<Py_ssize_t>place] = data_of(<PyObject *>array)
 
@@ -141,6 +146,13 @@ cdef class Frame:
         PyMem_Free(self.tensors)
         PyMem_Free(self.rooms)
         PyMem_Free(self.addresses)
+
+
+cdef object new_arena(Py_ssize_t size):
+    """Bytes that begin with a line of the cache."""
+    memory = np.empty(size + LINE, np.uint8)
+    cdef Py_ssize_t shift = (LINE - <Py_ssize_t>data_of(<PyObject *>memory) % LINE) % LINE
+    return memory[shift:shift + size]
 
 
 cdef inline char *data_of(PyObject *array) noexcept:
@@ -205,21 +217,24 @@ cdef class Program:
 
     def __init__(self, list steps not None, Py_ssize_t n_slots, tuple inputs not None, tuple outputs not None):
         self.steps, self.n_slots, self.inputs, self.outputs = steps, n_slots, inputs, outputs
-        self.room_models, self.room_shapes, self.frames = [], [], []
+        self.room_models, self.frames = [], []
         self.room_addresses, self.constant_addresses = [], []
 
     def give_addresses(self, list rooms not None, list constants not None, Py_ssize_t count):
         """The places of the table of addresses that have a fixed one in each frame."""
         self.room_addresses, self.constant_addresses, self.n_addresses = rooms, constants, count
 
-    def give_rooms(self, list room_models not None, list room_shapes not None, dict dying not None):
-        """Say which values have rooms, and after which steps values are dropped. Once, before the first run."""
+    def give_rooms(self, list room_models not None, Py_ssize_t arena_size, dict dying not None):
+        """Say where values have room, and after which steps values are dropped. Once, before the first run.
+
+        `room_models` are the rooms that are seen as arrays: (slot, place in the arena, array of the layout).
+        """
         cdef Step step
         cdef Py_ssize_t i
         if self.is_planned:
             raise RuntimeError("the rooms of a program are given once")
-        self.room_models, self.room_shapes = room_models, room_shapes
-        with_room = {slot for slot, _ in room_models}
+        self.room_models, self.arena_size = room_models, arena_size
+        with_room = {slot for slot, _, _ in room_models}
         for number, step in enumerate(self.steps):
             slots = dying.get(number, ())
             step.has_room = not step.writes and step.is_loop and step.target in with_room

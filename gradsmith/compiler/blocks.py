@@ -1,0 +1,108 @@
+"""Blocks: steps that need no arrays, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gradsmith.compiler.loops import Loop, Roller
+from gradsmith.compiler.memory import Array
+from gradsmith.compiler.native import Native
+from gradsmith.compiler.places import Moving, Places
+from gradsmith.runtime.programs.block import Block
+from gradsmith.runtime.programs.program import Step, block_step
+
+
+def groups_of(n_steps: int, natives: dict[int, Native], skipped: set[int]) -> list[list[int]]:
+    """Numbers of steps that follow one another natively, group by group. Skipped ones do nothing."""
+    found: list[list[int]] = [[]]
+    for number in range(n_steps):
+        if number in natives:
+            found[-1].append(number)
+        elif number not in skipped and found[-1]:
+            found.append([])
+    return found if found[-1] else found[:-1]
+
+
+class Blocks:
+    """Makes the blocks of a program.
+
+    Parameters
+    ----------
+    steps : sequence of Step
+    natives : dict of int to Native
+    loops : dict of int to Loop
+        By their first steps.
+    places : Places
+    read_elsewhere : set of int
+        Slots that steps outside of blocks read.
+    """
+
+    def __init__(
+        self,
+        steps: Sequence[Step],
+        natives: dict[int, Native],
+        loops: dict[int, Loop],
+        places: Places,
+        read_elsewhere: set[int],
+    ) -> None:
+        self.steps, self.natives, self.loops = steps, natives, loops
+        self.places, self.read_elsewhere = places, read_elsewhere
+        self.shown: dict[int, int] = {}
+
+    def in_order(
+        self, groups: Sequence[Sequence[int]], skipped: set[int], dying: dict[int, list[int]]
+    ) -> tuple[list[Step], dict[int, list[int]]]:
+        """Steps with blocks in the place of native ones, and what dies after each."""
+        first_of = {group[0]: group for group in groups}
+        in_groups = {number for group in groups for number in group}
+        found: list[Step] = []
+        ends: dict[int, list[int]] = {}
+        for number, step in enumerate(self.steps):
+            if number in first_of:
+                found.append(block_step(self._block(first_of[number])))
+            elif number not in in_groups and number not in skipped:
+                found.append(step)
+            if found and number in dying:
+                ends.setdefault(len(found) - 1, []).extend(dying[number])
+        return found, ends
+
+    def _block(self, group: Sequence[int]) -> Block:
+        block = Block()
+        moving: Moving = {}
+        for number in group:
+            self._note_result(block, number)
+        position = 0
+        while position < len(group):
+            loop = self.loops.get(group[position])
+            if loop is None:
+                self._add(block, group[position], moving)
+                position += 1
+            else:
+                Roller(loop, self.natives, self.places, moving).write(block, self.steps)
+                position += loop.numbers.size
+        block.set_moving(list(moving.values()))
+        return block
+
+    def _note_result(self, block: Block, number: int) -> None:
+        """A result that leaves the block is a new array, or one that shows its room."""
+        if self.steps[number].writes:
+            return
+        slot = self.natives[number].result
+        room = self.places.rooms.get(slot)
+        if room is None:
+            block.fresh.append((slot, self._array(slot)))
+        elif slot in self.read_elsewhere:
+            block.shown.append(slot)
+            self.shown[slot] = room
+
+    def _array(self, slot: int) -> Array:
+        return self.places.memory.arrays[slot]
+
+    def _add(self, block: Block, number: int, moving: Moving) -> None:
+        native, places = self.natives[number], self.places
+        kind = native.kind
+        operands = tuple(
+            [places.of_slot(one, moving) if isinstance(one, int) else places.of_numbers(one) for one in native.operands]
+        )
+        out = places.of_slot(native.result, moving)
+        block.add(self.steps[number], kind.kind, kind.n, kind.is_double, out, operands, kind.moving, kind.more)

@@ -1,0 +1,256 @@
+"""Loops of a program: steps that run several times, in memory that is laid out for that.
+
+Note [Rolled loops]
+The trace of a loop is its body over and over. What the body makes in one turn is written either over what it made in the turn
+before, where nobody reads that any more, or behind it, so that a later loop (the backward of this one) finds the values of all
+turns at a fixed distance from each other. An operand then has an address that moves by a fixed distance from turn to turn, or
+not at all. In the first turn a value of the turn before comes from elsewhere; it is copied to where such a value would lie. Of
+an operand that follows no such rule the addresses are listed.
+
+The order of the steps is that of the trace, so that nothing else about memory changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gradsmith.compiler.memory import Array, Memory
+from gradsmith.compiler.native import Native
+from gradsmith.compiler.periods import periods
+from gradsmith.compiler.places import IN_ARENA, Moving, Places
+from gradsmith.compiler.rooms import Arena
+from gradsmith.runtime.programs.block import Block, Repeat
+from gradsmith.runtime.programs.program import Step
+
+LEAD = 2  # turns before the first one that a value may come from
+
+
+@dataclass
+class Loop:
+    """Steps that run several times.
+
+    Attributes
+    ----------
+    numbers : ndarray, (turns, steps of the body)
+        Numbers of the steps.
+    leads : dict of int to int
+        Places in the arena for values of turns before the first one, and how many bytes such a value has.
+    """
+
+    numbers: Array
+    leads: dict[int, int] = field(default_factory=dict)
+
+    @property
+    def turns(self) -> int:
+        return len(self.numbers)
+
+
+def find_loops(natives: dict[int, Native], groups: Sequence[Sequence[int]]) -> dict[int, Loop]:
+    """The loops of a program by the numbers of their first steps. `groups` are steps that follow one another natively."""
+    kinds: dict[int, int] = {}
+    found: dict[int, Loop] = {}
+    for group in groups:
+        signs = np.array([kinds.setdefault(id(natives[number].kind), len(kinds)) for number in group], np.int64)
+        for period in periods(signs):
+            numbers = np.array(group[period.start : period.end]).reshape(period.count, period.length)
+            found[int(numbers[0, 0])] = Loop(numbers)
+    return found
+
+
+class Layout:
+    """Gives what a loop makes its memory.
+
+    Parameters
+    ----------
+    has_room : callable
+        Of the number of a step: is its result the program's own?
+    last : dict of int to int
+        Owner -> number of the last step that reads its memory.
+    overwrites : callable
+        Of a step's number and an owner: may the step write its result over the owner's memory, which it reads?
+    """
+
+    def __init__(
+        self,
+        memory: Memory,
+        natives: dict[int, Native],
+        has_room: Callable[[int], bool],
+        last: dict[int, int],
+        overwrites: Callable[[int, int], bool],
+    ) -> None:
+        self.memory, self.natives, self.has_room = memory, natives, has_room
+        self.last, self.overwrites = last, overwrites
+
+    def trim(self, loop: Loop) -> Loop:
+        """Without turns at the end or the start whose results leave the program, unlike those of the others."""
+        own = np.array([[self.has_room(number) for number in row] for row in loop.numbers])
+        usual = own[loop.turns // 2]
+        odd = (own != usual).any(1)
+        first = int(odd[0])
+        last = loop.turns - int(odd[-1])
+        return Loop(loop.numbers[first:last])
+
+    def place(self, loop: Loop, arena: Arena, rooms: dict[int, int]) -> list[tuple[int, int, int]]:
+        """Put the results of a loop into the arena. Gives (step that frees it, place, bytes)."""
+        freed = []
+        for column in loop.numbers.T.tolist():
+            own = [number for number in column if self.has_room(number)]
+            slots = [self.natives[number].result for number in own]
+            if len(own) < len(column):
+                freed += [self._place_one(slot, arena, rooms) for slot in slots]
+            else:
+                freed.append(self._place_turns(loop, column, slots, arena, rooms))
+        return freed
+
+    def _place_one(self, slot: int, arena: Arena, rooms: dict[int, int]) -> tuple[int, int, int]:
+        nbytes = self.memory.arrays[slot].nbytes
+        rooms[slot] = arena.take(nbytes)
+        return self.last[self.memory.owners[slot]], rooms[slot], nbytes
+
+    def _place_turns(
+        self, loop: Loop, column: list[int], slots: list[int], arena: Arena, rooms: dict[int, int]
+    ) -> tuple[int, int, int]:
+        nbytes = self.memory.arrays[slots[0]].nbytes
+        stride = 0 if self._may_overwrite_last(column, slots) else nbytes
+        size = nbytes if stride == 0 else nbytes * (LEAD + len(slots))
+        place = arena.take(size)
+        start = place if stride == 0 else place + LEAD * nbytes
+        rooms.update((slot, start + stride * turn) for turn, slot in enumerate(slots))
+        for turn in range(LEAD):
+            loop.leads[start - stride * (turn + 1)] = nbytes
+        return max(self.last[self.memory.owners[slot]] for slot in slots), place, size
+
+    def _may_overwrite_last(self, column: list[int], slots: list[int]) -> bool:
+        """Has each value been read for the last time when the next turn makes its own?"""
+        for slot, number in zip(slots, column[1:]):
+            owner = self.memory.owners[slot]
+            last = self.last[owner]
+            if last > number or (last == number and not self.overwrites(number, owner)):
+                return False
+        return True
+
+
+class Roller:
+    """Writes one loop into a block."""
+
+    def __init__(self, loop: Loop, natives: dict[int, Native], places: Places, moving: Moving) -> None:
+        self.loop, self.natives, self.places, self.moving = loop, natives, places, moving
+        memory = places.memory
+        self.made = {memory.owners[natives[number].result] for row in loop.numbers.tolist() for number in row}
+        self.starts: list[int] = []
+        self.strides: list[int] = []
+        self.listed: list[list[int]] = []
+        self.copied: dict[int, int] = {}
+
+    def write(self, block: Block, steps: Sequence[Step]) -> None:
+        columns = [[self.natives[number] for number in column] for column in self.loop.numbers.T.tolist()]
+        operands = [[self._operand(natives, o) for o in range(len(natives[0].operands))] for natives in columns]
+        results = [self._result(natives) for natives in columns]
+        for place, slot in self.copied.items():
+            self._copy(block, place, slot)
+        first = self.places.new(len(self.starts) + len(self.listed))
+        body = Block()
+        for natives, number, ins, out in zip(columns, self.loop.numbers[0].tolist(), operands, results):
+            kind = natives[0].kind
+            known = tuple([one.known(first, len(self.starts)) for one in ins])
+            body.add(
+                steps[number], kind.kind, kind.n, kind.is_double, out.known(first, len(self.starts)), known,
+                kind.moving, kind.more,
+            )  # fmt: skip
+        listed = np.array(self.listed, np.int32).T if self.listed else np.empty((self.loop.turns, 0), np.int32)
+        block.add_repeat(Repeat(body, self.loop.turns, first, self.starts, self.strides, listed))
+
+    def _operand(self, natives: list[Native], number: int) -> _Place:
+        operands = [native.operands[number] for native in natives]
+        if isinstance(operands[0], np.ndarray):
+            return self._numbers(operands)
+        where = [self.places.where(slot) for slot in operands]
+        ids, offsets = np.array([w[0] for w in where]), np.array([w[1] for w in where])
+        for skipped in range(LEAD + 1):
+            stride = _stride(ids[skipped:], offsets[skipped:])
+            if stride is None:
+                continue
+            if skipped == 0:
+                return self._affine(self.places.of_slot(operands[0], self.moving), stride)
+            start = int(offsets[skipped]) - skipped * stride
+            if ids[skipped] == IN_ARENA and self._may_copy(operands, skipped, start, stride):
+                return self._affine(self.places.of_arena(start), stride)
+            break
+        return self._list(operands)
+
+    def _result(self, natives: list[Native]) -> _Place:
+        slots = [native.result for native in natives]
+        where = [self.places.where(slot) for slot in slots]
+        stride = _stride(np.array([w[0] for w in where]), np.array([w[1] for w in where]))
+        return self._list(slots) if stride is None else self._affine(self.places.of_slot(slots[0], self.moving), stride)
+
+    def _may_copy(self, slots: list[int], skipped: int, start: int, stride: int) -> bool:
+        """Have what the first turns read copied to where later ones read the values of turns before, if that is right.
+
+        What is copied is all that an operand is a view of.
+        """
+        memory = self.places.memory
+        usual, inner = memory.place_of(slots[skipped])
+        if stride == 0 and skipped > 1:
+            return False
+        copied: dict[int, int] = {}
+        for turn in range(skipped):
+            place = start + turn * stride - inner
+            base, offset = memory.place_of(slots[turn])
+            array = memory.arrays[base]
+            if offset != inner or memory.layouts[base] != memory.layouts[usual] or memory.owners[base] in self.made:
+                return False
+            if not (array.flags.c_contiguous or array.flags.f_contiguous):
+                return False
+            if self.loop.leads.get(place) != array.nbytes or self.copied.get(place, base) != base:
+                return False
+            copied[place] = base
+        self.copied |= copied
+        return True
+
+    def _copy(self, block: Block, place: int, slot: int) -> None:
+        nbytes, source = self.places.memory.arrays[slot].nbytes, self.places.of_slot(slot, self.moving)
+        block.add(f"copy of %{slot} for the loop", "copy", nbytes, True, self.places.of_arena(place), (source,), 0)
+
+    def _numbers(self, numbers: list[Array]) -> _Place:
+        """Numbers of Python, of which each turn may have its own."""
+        if len({number.tobytes() for number in numbers}) == 1:
+            return _Place(self.places.of_numbers(numbers[0]))
+        return self._affine(self.places.of_numbers(np.array(numbers)), numbers[0].itemsize)
+
+    def _affine(self, start: int, stride: int) -> _Place:
+        if stride == 0:
+            return _Place(start)
+        self.starts.append(start)
+        self.strides.append(stride)
+        return _Place(moving=len(self.starts) - 1)
+
+    def _list(self, slots: list[int]) -> _Place:
+        self.listed.append([self.places.of_slot(slot, self.moving) for slot in slots])
+        return _Place(listed=len(self.listed) - 1)
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Of an operand: a number of the table, or which of those that move or are listed."""
+
+    fixed: int = -1
+    moving: int = -1
+    listed: int = -1
+
+    def known(self, first: int, n_moving: int) -> int:
+        """The number, where those of the loop begin with `first`."""
+        if self.fixed >= 0:
+            return self.fixed
+        return first + (self.moving if self.moving >= 0 else n_moving + self.listed)
+
+
+def _stride(ids: Array, offsets: Array) -> int | None:
+    """The distance from each place to the next, if there is one."""
+    if len(ids) < 2 or (ids != ids[0]).any():
+        return None
+    distances = np.diff(offsets)
+    return int(distances[0]) if (distances == distances[0]).all() else None

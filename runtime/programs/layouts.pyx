@@ -1,0 +1,28 @@
+"""What a plan has to know of the arrays of a traced run, in lists: an attribute of an array costs Python half a microsecond."""
+from libc.stdint cimport uintptr_t
+cimport numpy as cnp
+
+from gradsmith.runtime.graph.tensor cimport TensorBase
+
+import numpy as np
+
+cnp.import_array()
+
+
+def described(list tensors not None):
+    """Arrays of tensors; their addresses; ids of the arrays that own their memory; and numbers of their layouts.
+
+    Two arrays have the same number if dtype, shape and strides are the same.
+    """
+    cdef list arrays = [], addresses = [], owners = [], layouts = []
+    cdef dict numbers = {}
+    cdef object array, owner
+    for tensor in tensors:
+        array = owner = <object>(<TensorBase?>tensor).array
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        arrays.append(array)
+        addresses.append(<uintptr_t>cnp.PyArray_DATA(<cnp.ndarray>array))
+        owners.append(id(owner))
+        layouts.append(numbers.setdefault((array.dtype, array.shape, array.strides), len(numbers)))
+    return arrays, addresses, owners, layouts
