@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsmith.compiler.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
-from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, MULTIPLY, POWER
+from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER
 from gradsmith.runtime.programs.program import Slot, Step
 
 Array = np.ndarray[Any, Any]
@@ -250,12 +250,14 @@ def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | 
 
 
 def _of_outer(step: Step, arrays: list[Array], result: Array) -> Kind | None:
-    if any(array.dtype != result.dtype or array.ndim != 1 for array in arrays):
+    if len(arrays) != 2 or any(a.dtype != result.dtype or a.ndim != 1 or not a.flags.aligned for a in arrays):
         return None
-    kind = _kind_of_ufunc(("binary", MULTIPLY), [arrays[0][:, None], arrays[1][None, :]], result)
-    if kind is not None:
-        kind.may_overwrite = False
-    return kind
+    x, y = arrays
+    if x.size * y.size > MOST_TERMS or x.strides[0] < 0 or y.strides[0] < 0:
+        return None
+    strides = (x.strides[0], x.itemsize, y.strides[0] * y.size, y.strides[0])
+    more = {"function": PRODUCT, "sizes": (x.size, 1, y.size), "strides": strides, "type": result.dtype.num}
+    return Kind("product", result.size, more=more, may_overwrite=False)
 
 
 _MAKERS = {

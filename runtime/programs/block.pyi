@@ -5,7 +5,6 @@ import numpy as np
 
 KINDS: dict[str, int]
 ARITHMETIC: dict[int, str]
-MULTIPLY: int
 POWER: int
 MOST_ELEMENTS: int
 MOST_INPUTS: int

@@ -16,7 +16,7 @@ from libc.string cimport memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY as MULTIPLY_UFUNC, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
 
 import numpy as np
 
@@ -33,8 +33,8 @@ KINDS = {
     "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
     "copy": GS_BLOCK_COPY,
 }
-ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY_UFUNC: "multiply", TRUE_DIVIDE: "divide"}
-MULTIPLY, POWER = MULTIPLY_UFUNC, POWER_UFUNC
+ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
+POWER = POWER_UFUNC
 MOST_ELEMENTS = GS_BLOCK_ELEMENTS
 MOST_INPUTS = GS_BLOCK_INPUTS
 

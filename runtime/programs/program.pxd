@@ -48,7 +48,8 @@ cdef class Step:
 cdef class Frame:
     """What one run of a program works in."""
 
-    cdef Py_ssize_t n_slots
+    cdef Py_ssize_t n_slots, n_used
+    cdef int *used                      # slots that ever hold an array
     cdef PyObject **arrays              # of each slot, owned
     cdef PyObject **tensors             # of each slot, owned; NULL until somebody wants a tensor
     cdef PyObject **rooms               # arrays kept from run to run, owned
@@ -66,5 +67,6 @@ cdef class Program:
     cdef readonly list room_addresses   # (address, place in the arena)
     cdef readonly list constant_addresses   # (address, array)
     cdef readonly Py_ssize_t n_addresses
+    cdef set used                       # slots that ever hold an array
     cdef list frames                    # not in use
     cdef bint is_planned

@@ -123,8 +123,12 @@ cdef class Frame:
         self.arrays = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
         self.tensors = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
         self.rooms = <PyObject **>PyMem_Calloc(max(self.n_slots, 1), sizeof(PyObject *))
-        if self.arrays == NULL or self.tensors == NULL or self.rooms == NULL:
+        self.used = <int *>PyMem_Calloc(max(len(program.used), 1), sizeof(int))
+        if self.arrays == NULL or self.tensors == NULL or self.rooms == NULL or self.used == NULL:
             raise MemoryError("a program of %d values" % self.n_slots)
+        for slot in program.used:
+            self.used[self.n_used] = slot
+            self.n_used += 1
         arena = new_arena(program.arena_size)
         self.owners = [arena]
         for slot, place, model in program.room_models:
@@ -142,6 +146,7 @@ cdef class Frame:
     def __dealloc__(self):
         if self.arrays != NULL and self.tensors != NULL:
             clear(self)
+        PyMem_Free(self.used)
         PyMem_Free(self.arrays)
         PyMem_Free(self.tensors)
         PyMem_Free(self.rooms)
@@ -161,8 +166,8 @@ cdef inline char *data_of(PyObject *array) noexcept:
 
 cdef void clear(Frame frame) noexcept:
     cdef Py_ssize_t i
-    for i in range(frame.n_slots):
-        drop(frame, i)
+    for i in range(frame.n_used):
+        drop(frame, frame.used[i])
 
 
 cdef inline void drop(Frame frame, Py_ssize_t slot) noexcept:
@@ -218,7 +223,7 @@ cdef class Program:
     def __init__(self, list steps not None, Py_ssize_t n_slots, tuple inputs not None, tuple outputs not None):
         self.steps, self.n_slots, self.inputs, self.outputs = steps, n_slots, inputs, outputs
         self.room_models, self.frames = [], []
-        self.room_addresses, self.constant_addresses = [], []
+        self.room_addresses, self.constant_addresses, self.used = [], [], set()
 
     def give_addresses(self, list rooms not None, list constants not None, Py_ssize_t count):
         """The places of the table of addresses that have a fixed one in each frame."""
@@ -235,8 +240,9 @@ cdef class Program:
             raise RuntimeError("the rooms of a program are given once")
         self.room_models, self.arena_size = room_models, arena_size
         with_room = {slot for slot, _, _ in room_models}
+        self.used = used_slots(self.steps) | set(self.inputs)
         for number, step in enumerate(self.steps):
-            slots = dying.get(number, ())
+            slots = [slot for slot in dying.get(number, ()) if slot in self.used]
             step.has_room = not step.writes and step.is_loop and step.target in with_room
             step.dying = <int *>PyMem_Calloc(max(len(slots), 1), sizeof(int))
             if step.dying == NULL:
@@ -272,6 +278,19 @@ cdef class Program:
 
     def __len__(self):
         return len(self.steps)
+
+
+cdef set used_slots(list steps):
+    """The slots that ever hold an array; most of those that blocks write do not."""
+    cdef Step step
+    cdef set found = set()
+    for step in steps:
+        if step.kind == BLOCK:
+            found.update([slot for slot, _ in step.block.fresh])
+            found.update(step.block.shown)
+        else:
+            found.update([slot for slot in step.results if slot is not None])
+    return found
 
 
 cdef int run_steps(list steps, Frame frame) except -1:
