@@ -35,6 +35,8 @@ class Blocks:
     places : Places
     read_elsewhere : set of int
         Slots that steps outside of blocks read.
+    inputs : set of int
+        Slots of tensors from outside.
     """
 
     def __init__(
@@ -44,7 +46,9 @@ class Blocks:
         loops: dict[int, Loop],
         places: Places,
         read_elsewhere: set[int],
+        inputs: set[int],
     ) -> None:
+        self.inputs = inputs
         self.steps, self.natives, self.loops = steps, natives, loops
         self.places, self.read_elsewhere = places, read_elsewhere
         self.shown: dict[int, int] = {}
@@ -85,9 +89,12 @@ class Blocks:
 
     def _note_result(self, block: Block, number: int) -> None:
         """A result that leaves the block is a new array, or one that shows its room."""
-        if self.steps[number].writes:
-            return
         slot = self.natives[number].result
+        if self.steps[number].writes:
+            base, _ = self.places.memory.place_of(slot)
+            if base in self.inputs and base not in block.counted:
+                block.counted.append(base)
+            return
         room = self.places.rooms.get(slot)
         if room is None:
             block.fresh.append((slot, self._array(slot)))

@@ -13,7 +13,7 @@ from typing import Any
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, key_of_leaves, key_of_modes
-from gradsmith.compiler.tracing import Caller, NoGradient, trace_call
+from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import innermost, is_tracing
@@ -145,13 +145,13 @@ class Compiled:
             self.runs_eagerly.add(key)
         else:
             self.variants.setdefault(key, []).append(variant)
-            self._add_entry(variant, leaves, spec)
+            self._add_entry(variant, traced, leaves, spec)
         found = variant.first_results(traced, leaves, self._again(spec))
         traced.trace.release()
         return found
 
-    def _add_entry(self, variant: Variant, leaves: list[Any], spec: pytree.TreeSpec) -> None:
-        entry = variant.entry(leaves, self.captured)
+    def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
+        entry = variant.entry(traced, leaves, self.captured)
         if entry is None:
             return
         args, kwargs = spec.unflatten(leaves)

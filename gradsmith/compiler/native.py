@@ -260,7 +260,15 @@ def _of_outer(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     return Kind("product", result.size, more=more, may_overwrite=False)
 
 
+def _of_clone(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    """Of dense memory that is laid out alike, whatever its order."""
+    if len(arrays) != 1 or arrays[0].strides != result.strides or arrays[0].dtype != result.dtype:
+        return None
+    return Kind("copy", result.nbytes)
+
+
 _MAKERS = {
+    "clone": _of_clone,
     "matmul": _of_product,
     "mm": _of_product,
     "mv": _of_product,

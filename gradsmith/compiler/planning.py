@@ -104,7 +104,10 @@ class _Plan:
         others = [step for n, step in enumerate(self.steps) if n not in self.natives and n not in self.skipped]
         read_elsewhere = set(self.outputs).union(*[step.reads for step in others])
         places = Places(self.memory, self.rooms.places)
-        blocks = Blocks(self.steps, self.natives, self.loops, places, read_elsewhere)
+        blocks = Blocks(self.steps, self.natives, self.loops, places, read_elsewhere, set(self.inputs))
+        for step in others:
+            if step.is_loop and step.writes and (base := self.memory.place_of(step.results[0])[0]) in self.inputs:  # type: ignore[arg-type]
+                step.count_writes_to(base)
         found, dying = blocks.in_order(self.groups, self.skipped, self.lives.dying)
         shown = [*blocks.shown, *[step.results[0] for step in others if step.is_loop and step.results[0] is not None]]
         models = [

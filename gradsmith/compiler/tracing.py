@@ -169,7 +169,11 @@ class _Run:
         slots = [trace.slot(one) for one in self.given if isinstance(one, Tensor)]
         numbers = [number for number, one in enumerate(self.given) if isinstance(one, Tensor)]
         sources = {slot: Source(slot, "argument", number) for slot, number in zip(slots, numbers)}
-        leaf_of = {id(initial): leaf for leaf, initial in trace.touched.values() if initial is not None}
+        leaf_of = {
+            id(initial): leaf
+            for leaf, initial in trace.touched.values()
+            if initial is not None and id(leaf) not in trace.replaced
+        }
         for slot, tensor in trace.captured.items():
             if id(tensor) in leaf_of:
                 leaf = leaf_of[id(tensor)]
@@ -239,9 +243,11 @@ class _Run:
         for leaf, initial in list(self.trace.touched.values()):
             if is_batched_tensor(leaf) and id(leaf) not in self.place:
                 continue  # a leaf of the function's own
-            had.append((leaf, initial))
+            is_replaced = id(leaf) in self.trace.replaced
+            if not is_replaced:
+                had.append((leaf, initial))
             final = leaf.grad
-            if final is not initial:
+            if is_replaced or final is not initial:
                 changed.append((leaf, None if final is None else self.trace.slot(final)))
         return changed, had
 

@@ -105,16 +105,10 @@ class Variant:
             if np.may_share_memory(array, array_behind(tensor))
         ]
 
-    def entry(self, leaves: list[Any], captured: CapturedNames) -> Entry | None:
-        """The short way to the program, for calls that do nothing else."""
-        if self.gradients or self.had_gradient or self.aliased or self.writes or (self.backward and is_grad_enabled()):
+    def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames) -> Entry | None:
+        """The short way to the program, for calls that record nothing."""
+        if self.aliased or self.sharing or (self.backward and is_grad_enabled()):
             return None
-        if any(source.kind == "gradient" for source in self.forward_sources):
-            return None
-        sources = [
-            source.number if source.kind == "argument" else [source.tensor] if source.is_written else source.tensor
-            for source in self.forward_sources
-        ]
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
             ("argument", result.argument)
@@ -125,7 +119,12 @@ class Variant:
             for result in self.results
         ]
         make = None if self.spec.cls is None else self.spec.unflatten
-        return Entry(leaves, self.captured, self.forward, sources, results, make, *captured.watched())
+        had = [(_reference(source), initial) for source, initial in traced.had_gradient]
+        gradients = [(_reference(source), None if slot is None else place[slot]) for source, slot in self.gradients]
+        sources = [_reference(source) for source in self.forward_sources]
+        return Entry(
+            leaves, self.captured, self.forward, sources, results, make, *captured.watched(), had, gradients, self.writes
+        )
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
@@ -224,6 +223,16 @@ def _layout_of(tensor: Tensor | None) -> Any:
         return None
     array = array_behind(tensor)
     return array.dtype, array.shape, array.strides, tensor.requires_grad, array.flags.writeable
+
+
+def _reference(source: Source) -> Any:
+    """What `Entry` calls it."""
+    if source.kind == "argument":
+        return source.number
+    if source.kind == "gradient":
+        assert source.leaf is not None
+        return (_reference(source.leaf),)
+    return [source.tensor] if source.is_written else source.tensor
 
 
 def _leaf_of(source: Source, leaves: list[Any]) -> Any:

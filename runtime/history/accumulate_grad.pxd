@@ -19,6 +19,6 @@ cdef inline bint fits_leaf(TensorBase leaf, PyObject *grad) noexcept:
 cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1
 
 # A tracer wants to know of each leaf whose `.grad` is read, written or added to, before that happens.
-ctypedef int (*LeafListener)(TensorBase leaf) except -1
+ctypedef int (*LeafListener)(TensorBase leaf, bint is_read) except -1
 cdef void report_leaves_to(LeafListener listener) noexcept
-cdef int touch_grad(TensorBase leaf) except -1
+cdef int touch_grad(TensorBase leaf, bint is_read) except -1

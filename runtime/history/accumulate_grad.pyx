@@ -122,7 +122,7 @@ cdef int accumulate_grad(TensorBase leaf, PyObject *grad) except -1:
         raise RuntimeError("leaf variable has been moved into the graph interior")
     if not leaf.flags & REQUIRES_GRAD:
         return 0
-    touch_grad(leaf)
+    touch_grad(leaf, True)
     if living:
         value = of_all_slices(leaf, value)
     cdef bint is_first = meta.grad is None
@@ -146,8 +146,8 @@ cdef void report_leaves_to(LeafListener listener) noexcept:
     leaf_listener = listener
 
 
-cdef int touch_grad(TensorBase leaf) except -1:
-    return leaf_listener(leaf) if living and current_trace() is not None else 0
+cdef int touch_grad(TensorBase leaf, bint is_read) except -1:
+    return leaf_listener(leaf, is_read) if living and current_trace() is not None else 0
 
 
 cdef TensorBase of_all_slices(TensorBase leaf, TensorBase value):

@@ -15,6 +15,7 @@ from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
 from gradsmith.runtime.graph.indexed_rows cimport fill, is_indexed, is_unfilled
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
 from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
+from gradsmith.runtime.history.accumulate_grad cimport touch_grad
 from gradsmith.runtime.history.observers cimport watching
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 
@@ -459,6 +460,7 @@ def clear_gradients(list groups not None, bint set_to_none):
     cdef TensorBase p
     for group in groups:
         for p in group["params"]:
+            touch_grad(p, not set_to_none)
             if p.meta is None or (<TensorMeta>p.meta).grad is None:
                 continue
             if set_to_none:

@@ -40,6 +40,7 @@ cdef class Block:
     cdef readonly list parts            # the steps in whose place it runs
     cdef readonly list fresh            # (slot, model) of results that leave the program: new arrays in each run
     cdef readonly list shown            # slots whose arrays later steps read
+    cdef readonly list counted          # inputs of the program that it writes to: their versions are counted
     cdef BlockStep *steps
     cdef Py_ssize_t count, capacity
     cdef list storage                   # keeps `more` of the steps and the numbers that they read

@@ -13,6 +13,7 @@ class Block:
     parts: list[Any]
     fresh: list[tuple[int, Any]]
     shown: list[int]
+    counted: list[int]
     def __init__(self) -> None: ...
     def __len__(self) -> int: ...
     def add(

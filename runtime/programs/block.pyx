@@ -47,7 +47,7 @@ cdef class More:
 
 cdef class Block:
     def __init__(self):
-        self.parts, self.fresh, self.shown, self.storage = [], [], [], []
+        self.parts, self.fresh, self.shown, self.counted, self.storage = [], [], [], [], []
 
     def __dealloc__(self):
         PyMem_Free(self.steps)

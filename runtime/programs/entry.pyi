@@ -17,5 +17,8 @@ class Entry:
         cells: list[tuple[Any, Any]],
         variables: list[tuple[dict[str, Any], str, Any]],
         states: list[tuple[Callable[[], Any], Any]],
+        had: list[tuple[Any, Any]],
+        gradients: list[tuple[Any, int | None]],
+        writes: bool,
     ) -> None: ...
     def call(self, leaves: Sequence[Any]) -> Any: ...

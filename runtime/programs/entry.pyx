@@ -1,9 +1,9 @@
 """The short way from a call of a compiled function to its program.
 
 An entry knows one kind of arguments, compares a call with it in C, and runs the program. Whatever is out of the ordinary (a
-result with history, a `.grad` that changes, a write to an argument) is left to the longer way, in Python.
+result with history, an argument that the function captures too) is left to the longer way, in Python.
 """
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.mem cimport PyMem_Calloc, PyMem_Free, PyMem_Malloc
 from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
@@ -12,7 +12,7 @@ from gradsmith.runtime.arrays.array cimport default_type, is_meta
 from gradsmith.runtime.batching.batch cimport living
 from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
-from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase
+from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
 from gradsmith.runtime.programs.program cimport Program
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
@@ -49,7 +49,8 @@ cdef class Entry:
         What it reads besides; has to be laid out as it is now.
     program : Program
     sources : list
-        For each of its inputs the number of an argument, or a tensor; a tensor in a list is cloned in each run.
+        For each of its inputs the number of an argument, or a tensor; a tensor in a list is cloned in each run; of what is in a
+        tuple, the `.grad` is meant.
     results : list
         Of each leaf of the results: ("slot", place among the outputs), ("argument", number) or ("value", object).
     make : callable or None
@@ -58,13 +59,22 @@ cdef class Entry:
         Pairs of a cell and its contents, and triples of a dict, a key and its value: as they were.
     states : list
         Pairs of a function and what it returned.
+    had : list
+        Pairs of a leaf (an argument's number or a tensor) and its `.grad`, which has to be laid out as it is now, or None.
+    gradients : list
+        Pairs of a leaf and the place among the outputs of its new `.grad`, or None for none.
+    writes : bool
+        Does it write to memory from outside? Then no argument may share memory with what is captured.
     """
 
     cdef Leaf *leaves
     cdef Py_ssize_t n_leaves, n_known   # arguments, and these with what is captured
     cdef tuple captured
     cdef Program program
-    cdef list sources, results, cells, variables, states
+    cdef list sources, results, cells, variables, states, had, gradients
+    cdef Leaf *had_leaves
+    cdef tuple had_kept
+    cdef bint writes
     cdef object make
     cdef tuple kept
     cdef bint records, infers
@@ -72,29 +82,28 @@ cdef class Entry:
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list cells not None, list variables not None, list states not None
+        list cells not None, list variables not None, list states not None, list had not None, list gradients not None,
+        bint writes
     ):
         cdef Py_ssize_t i
+        self.had, self.gradients, self.writes = [leaf for leaf, _ in had], gradients, writes
+        self.had_kept = tuple([kept_of(grad) for _, grad in had])
+        self.had_leaves = new_leaves(len(had))
+        for i, (_, grad) in enumerate(had):
+            describe(&self.had_leaves[i], grad, self.had_kept[i])
         self.captured = tuple(captured)
         self.kept = tuple([kept_of(leaf) for leaf in (*leaves, *captured)])
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
         self.cells, self.variables, self.states = cells, variables, states
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
-        self.leaves = <Leaf *>PyMem_Malloc(max(self.n_known, 1) * sizeof(Leaf))
-        if self.leaves == NULL:
-            raise MemoryError()
-        for i in range(self.n_known):
-            self.leaves[i].sizes = NULL
+        self.leaves = new_leaves(self.n_known)
         for i, leaf in enumerate((*leaves, *captured)):
             describe(&self.leaves[i], leaf, self.kept[i])
 
     def __dealloc__(self):
-        cdef Py_ssize_t i
-        if self.leaves != NULL:
-            for i in range(self.n_known):
-                PyMem_Free(self.leaves[i].sizes)
-        PyMem_Free(self.leaves)
+        free_leaves(self.leaves, self.n_known)
+        free_leaves(self.had_leaves, 0 if self.had_kept is None else len(self.had_kept))
 
     def call(self, leaves):
         """The result of a call, or `NO_MATCH`."""
@@ -106,9 +115,13 @@ cdef class Entry:
                 values.append(leaves[source])
             elif type(source) is list:
                 values.append(source[0].detach().clone())
+            elif type(source) is tuple:
+                values.append(grad_of(leaf_in(leaves, source[0])))
             else:
                 values.append(source)
         found = self.program.run(tuple(values))
+        for leaf, place in self.gradients:
+            put_grad(leaf_in(leaves, leaf), None if place is None else found[place])
         cdef list results = []
         for kind, value in self.results:
             results.append(found[value] if kind == "slot" else leaves[value] if kind == "argument" else value)
@@ -126,7 +139,20 @@ cdef class Entry:
         for i in range(self.n_leaves, self.n_known):
             if not is_alike(&self.leaves[i], self.captured[i - self.n_leaves], self.kept[i]):
                 return False
-        return self.is_as_captured()
+        for i in range(len(self.had)):
+            if not is_alike(&self.had_leaves[i], grad_of(leaf_in(leaves, self.had[i])), self.had_kept[i]):
+                return False
+        return self.is_as_captured() and not (self.writes and self.is_shared(leaves))
+
+    cdef bint is_shared(self, object leaves) except -1:
+        """May an argument share memory with what is captured?"""
+        for leaf in leaves:
+            if not isinstance(leaf, TensorBase):
+                continue
+            for other in self.captured:
+                if may_overlap((<TensorBase>leaf).array, (<TensorBase>other).array):
+                    return True
+        return False
 
     cdef bint is_as_captured(self) except -1:
         for cell, value in self.cells:
@@ -139,6 +165,62 @@ cdef class Entry:
             if state() != value:
                 return False
         return True
+
+
+cdef Leaf *new_leaves(Py_ssize_t count) except NULL:
+    cdef Leaf *leaves = <Leaf *>PyMem_Calloc(max(count, 1), sizeof(Leaf))
+    if leaves == NULL:
+        raise MemoryError()
+    return leaves
+
+
+cdef void free_leaves(Leaf *leaves, Py_ssize_t count) noexcept:
+    cdef Py_ssize_t i
+    if leaves != NULL:
+        for i in range(count):
+            PyMem_Free(leaves[i].sizes)
+    PyMem_Free(leaves)
+
+
+cdef inline TensorBase leaf_in(object leaves, object leaf):
+    return <TensorBase?>(leaves[leaf] if type(leaf) is int else leaf)
+
+
+cdef inline object grad_of(TensorBase leaf):
+    return None if leaf.meta is None else (<TensorMeta>leaf.meta).grad
+
+
+cdef int put_grad(TensorBase leaf, object value) except -1:
+    if value is not None:
+        meta_of(leaf).grad = value
+    elif leaf.meta is not None:
+        (<TensorMeta>leaf.meta).grad = None
+    return 0
+
+
+cdef bint may_overlap(PyObject *a, PyObject *b) except -1:
+    cdef char *a_low
+    cdef char *a_high
+    cdef char *b_low
+    cdef char *b_high
+    bounds_of(<cnp.ndarray>a, &a_low, &a_high)
+    bounds_of(<cnp.ndarray>b, &b_low, &b_high)
+    return a_low < b_high and b_low < a_high
+
+
+cdef int bounds_of(cnp.ndarray array, char **low, char **high) except -1:
+    """The memory of an array: of its first byte, and behind its last one."""
+    cdef int i
+    cdef npy_intp reach
+    low[0] = <char *>cnp.PyArray_DATA(array)
+    high[0] = low[0] + (cnp.PyArray_ITEMSIZE(array) if cnp.PyArray_SIZE(array) else 0)
+    for i in range(cnp.PyArray_NDIM(array)):
+        reach = cnp.PyArray_STRIDE(array, i) * (cnp.PyArray_DIM(array, i) - 1) if cnp.PyArray_DIM(array, i) else 0
+        if reach < 0:
+            low[0] += reach
+        else:
+            high[0] += reach
+    return 0
 
 
 cdef object kept_of(object leaf):

@@ -40,6 +40,7 @@ cdef class Step:
     cdef double numbers[8]              # of a KERNEL
     cdef object number                  # of NUMBER_LAST and NUMBER_FIRST
     cdef int target                     # slot of the result, or of what is written
+    cdef int counted                    # input of the program whose memory a loop writes; -1 of no other one
     cdef bint has_room                  # the result goes into an array that the frame keeps for it
     cdef int *dying                     # slots that nothing reads after it
     cdef int n_dying

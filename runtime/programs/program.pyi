@@ -16,6 +16,7 @@ class Step:
     writes: bool
     has_effects: bool
     function: Callable[..., Any] | None
+    def count_writes_to(self, slot: int) -> None: ...
     @property
     def place(self) -> str: ...
     @property

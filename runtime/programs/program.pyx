@@ -29,7 +29,7 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.batching.batch cimport VmapLevel, swap_trace
 from gradsmith.runtime.graph.tangent cimport swap_ceiling
-from gradsmith.runtime.graph.tensor cimport TensorBase, wrap
+from gradsmith.runtime.graph.tensor cimport TensorBase, bump_version, wrap
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
 
 import numpy as np
@@ -62,6 +62,13 @@ cdef class Slot:
 
 
 cdef class Step:
+    def __cinit__(self):
+        self.counted = -1
+
+    def count_writes_to(self, int slot):
+        """Say which input of the program it writes to, so that the version of that tensor is counted."""
+        self.counted = slot
+
     def __dealloc__(self):
         PyMem_Free(self.dying)
 
@@ -312,7 +319,10 @@ cdef int run_step(Step step, Frame frame) except -1:
     if step.kind == BLOCK:
         return run_block(step.block, frame)
     if step.writes:
-        return run_loop_into(step, frame, frame.arrays[step.target])
+        run_loop_into(step, frame, frame.arrays[step.target])
+        if step.counted >= 0:
+            bump_version(<TensorBase>frame.tensors[step.counted])
+        return 0
     if step.has_room:
         run_loop_into(step, frame, frame.rooms[step.target])
         Py_INCREF_pointer(frame.rooms[step.target])
@@ -332,6 +342,8 @@ cdef int run_block(Block block, Frame frame) except -1:
     for i in range(block.n_moving):
         frame.addresses[moving[3 * i]] = data_of(frame.arrays[moving[3 * i + 1]]) + moving[3 * i + 2]
     block.run(frame.addresses)
+    for slot in block.counted:
+        bump_version(<TensorBase>frame.tensors[<Py_ssize_t>slot])
     for slot in block.shown:
         Py_INCREF_pointer(frame.rooms[<Py_ssize_t>slot])
         put_array(frame, slot, frame.rooms[<Py_ssize_t>slot])

@@ -11,6 +11,7 @@ class Trace(VmapLevel):
     values: list[Tensor]
     constants: dict[int, Tensor]
     captured: dict[int, Tensor]
+    replaced: set[int]
     touched: dict[int, tuple[Tensor, Tensor | None]]
     originals: dict[int, tuple[Any, Any]]
     changed: dict[int, Any]

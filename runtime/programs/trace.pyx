@@ -75,6 +75,8 @@ cdef class Trace(VmapLevel):
         Slot -> tensor: what the function made of Python values, and what was there before it was called.
     touched : dict
         id -> (leaf, the `.grad` that it had) of each leaf whose gradient was asked for, stored or changed.
+    replaced : set
+        ids of leaves whose `.grad` was replaced before anything asked for it.
     originals : dict
         id -> (array, copy) of memory from outside that was written: as it was before.
     generators : list
@@ -86,6 +88,7 @@ cdef class Trace(VmapLevel):
     cdef readonly dict constants
     cdef readonly dict captured
     cdef readonly dict touched
+    cdef readonly set replaced
     cdef readonly dict originals
     cdef readonly list generators
     cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too
@@ -105,7 +108,7 @@ cdef class Trace(VmapLevel):
         self.steps, self.values, self.generators = [], [], []
         self.constants, self.captured, self.touched, self.originals = {}, {}, {}, {}
         self.slot_of_tensor, self.slot_of_array = {}, {}
-        self.outside, self.changed, self.leaves, self.aliased = set(), {}, {}, {}
+        self.outside, self.changed, self.leaves, self.aliased, self.replaced = set(), {}, {}, {}, set()
 
     def __init__(self, call):
         VmapLevel.__init__(self, 0, "same", call)
@@ -346,8 +349,7 @@ cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bin
     if writes:
         step.target = trace.slot_for(target)
         step.results, step.is_single = (step.target,), True
-        if id(owner_of(<object>target.array)) not in trace.outside:
-            use_loop(step, physicals, target)
+        use_loop(step, physicals, target)
         trace.steps.append(step)
         return None
     found = trace.finish(step, result)
@@ -501,9 +503,11 @@ cdef Py_ssize_t slot_of_input(Trace trace, PyObject *array) except -1:
 
 # ---- `.grad`, and values that are asked for
 
-cdef int touch_leaf(TensorBase leaf) except -1:
+cdef int touch_leaf(TensorBase leaf, bint is_read) except -1:
     cdef Trace trace = <Trace>current_trace()
     if id(leaf) not in trace.touched:
+        if not is_read:
+            trace.replaced.add(id(leaf))
         trace.touched[id(leaf)] = (leaf, None if leaf.meta is None else (<TensorMeta>leaf.meta).grad)
     return 0
 

@@ -105,7 +105,7 @@ cdef class Variable(TensorBase):
     @property
     def grad(self):
         """Gradient that backward has accumulated, a Tensor; None before."""
-        touch_grad(self)
+        touch_grad(self, True)
         cdef object found = None if self.meta is None else (<TensorMeta>self.meta).grad
         if found is None and self.grad_fn != NULL and not self.retains_grad:
             warn_non_leaf_grad()
@@ -113,7 +113,7 @@ cdef class Variable(TensorBase):
 
     @grad.setter
     def grad(self, value):
-        touch_grad(self)
+        touch_grad(self, False)
         if value is None:
             if self.meta is not None:
                 (<TensorMeta>self.meta).grad = None
