@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
 from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.programs.snapshots import Snapshot
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, is_inference_mode_enabled
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
@@ -107,7 +107,7 @@ class CapturedNames:
         return tuple(found)
 
     def watched(self) -> tuple[list[Any], list[Any], list[Any]]:
-        """The same for `Entry`: cells and variables with what they hold, and functions with what they return."""
+        """The same for `Entry`: cells and variables with what they hold, and what the modules among that hold."""
         held = [self.owner]
         cells, variables = [], []
         for cell in self.cells:
@@ -119,13 +119,7 @@ class CapturedNames:
         for name in self.names:
             variables.append((self.variables, name, self.variables.get(name)))
             held.append(self.variables.get(name))
-        modules = [one for one in held if isinstance(one, Module)]
-        states = [partial(_state_as_tuple, module) for module in modules]
-        return cells, variables, [(state, state()) for state in states]
-
-
-def _state_as_tuple(module: Module) -> tuple[Any, ...]:
-    return tuple(_state_of(module))
+        return cells, variables, [Snapshot(one) for one in held if isinstance(one, Module)]
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -201,16 +201,28 @@ def _kind_of_op(step: Step, arrays: list[Array], result: Array) -> Kind | None:
 
 
 def _of_product(step: Step, arrays: list[Array], result: Array) -> Kind | None:
-    if len(arrays) != 2 or any(a.dtype != result.dtype or a.ndim not in (1, 2) or not a.flags.aligned for a in arrays):
+    if len(arrays) != 2 or any(array.ndim not in (1, 2) for array in arrays):
         return None
-    a = arrays[0] if arrays[0].ndim == 2 else arrays[0][None, :]
-    b = arrays[1] if arrays[1].ndim == 2 else arrays[1][:, None]
+    is_vector = [array.ndim == 1 for array in arrays]
+    a = arrays[0][None, :] if is_vector[0] else arrays[0]
+    b = arrays[1][:, None] if is_vector[1] else arrays[1]
+    return _product_of(a, b, (*_steps(a, is_vector[0], 0), *_steps(b, is_vector[1], 1)), result)
+
+
+def _of_transpose(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    if len(arrays) != 2 or any(array.ndim != 2 for array in arrays):
+        return None
+    a, b = arrays[0].T, arrays[1]
+    return _product_of(a, b, (*a.strides, *b.strides), result)
+
+
+def _product_of(a: Array, b: Array, strides: tuple[int, ...], result: Array) -> Kind | None:
+    """Of two matrices."""
+    if any(one.dtype != result.dtype or not one.flags.aligned for one in (a, b)):
+        return None
     sizes = (a.shape[0], a.shape[1], b.shape[1])
-    if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS:
+    if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS or min(strides) < 0:
         return None
-    if any(step < 0 for step in (*a.strides, *b.strides)):
-        return None
-    strides = (*_steps(a, arrays[0].ndim == 1, 0), *_steps(b, arrays[1].ndim == 1, 1))
     more = {"function": PRODUCT, "sizes": sizes, "strides": strides, "type": result.dtype.num}
     return Kind("product", result.size, more=more, may_overwrite=False)
 
@@ -250,14 +262,11 @@ def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | 
 
 
 def _of_outer(step: Step, arrays: list[Array], result: Array) -> Kind | None:
-    if len(arrays) != 2 or any(a.dtype != result.dtype or a.ndim != 1 or not a.flags.aligned for a in arrays):
+    if len(arrays) != 2 or any(array.ndim != 1 for array in arrays):
         return None
     x, y = arrays
-    if x.size * y.size > MOST_TERMS or x.strides[0] < 0 or y.strides[0] < 0:
-        return None
     strides = (x.strides[0], x.itemsize, y.strides[0] * y.size, y.strides[0])
-    more = {"function": PRODUCT, "sizes": (x.size, 1, y.size), "strides": strides, "type": result.dtype.num}
-    return Kind("product", result.size, more=more, may_overwrite=False)
+    return _product_of(x[:, None], y[None, :], strides, result)
 
 
 def _of_clone(step: Step, arrays: list[Array], result: Array) -> Kind | None:
@@ -274,6 +283,7 @@ _MAKERS = {
     "mv": _of_product,
     "dot": _of_product,
     "outer": _of_outer,
+    "matmul_of_transpose": _of_transpose,
     "sum": _of_sum,
     "sum_to": _of_sum,
 }

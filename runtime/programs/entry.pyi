@@ -2,6 +2,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.runtime.programs.program import Program
+from gradsmith.runtime.programs.snapshots import Snapshot
 
 NO_MATCH: object
 
@@ -16,7 +17,7 @@ class Entry:
         make: Callable[[list[Any]], Any] | None,
         cells: list[tuple[Any, Any]],
         variables: list[tuple[dict[str, Any], str, Any]],
-        states: list[tuple[Callable[[], Any], Any]],
+        snapshots: list[Snapshot],
         had: list[tuple[Any, Any]],
         gradients: list[tuple[Any, int | None]],
         writes: bool,

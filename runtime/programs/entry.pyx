@@ -14,6 +14,7 @@ from gradsmith.runtime.engine.anomaly_mode cimport anomaly_enabled
 from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport REQUIRES_GRAD, TensorBase, TensorMeta, meta_of
 from gradsmith.runtime.programs.program cimport Program
+from gradsmith.runtime.programs.snapshots cimport Snapshot
 from gradsmith.runtime.switches.grad_mode cimport grad_enabled, inference_mode_enabled
 
 cnp.import_array()
@@ -57,8 +58,8 @@ cdef class Entry:
         Makes the result of a list of these; None where there is only one, which is the result.
     cells, variables : list
         Pairs of a cell and its contents, and triples of a dict, a key and its value: as they were.
-    states : list
-        Pairs of a function and what it returned.
+    snapshots : list of Snapshot
+        Of the modules among these.
     had : list
         Pairs of a leaf (an argument's number or a tensor) and its `.grad`, which has to be laid out as it is now, or None.
     gradients : list
@@ -71,7 +72,7 @@ cdef class Entry:
     cdef Py_ssize_t n_leaves, n_known   # arguments, and these with what is captured
     cdef tuple captured
     cdef Program program
-    cdef list sources, results, cells, variables, states, had, gradients
+    cdef list sources, results, cells, variables, snapshots, had, gradients
     cdef Leaf *had_leaves
     cdef tuple had_kept
     cdef bint writes
@@ -82,7 +83,7 @@ cdef class Entry:
 
     def __init__(
         self, leaves not None, captured not None, Program program not None, list sources not None, list results not None, make,
-        list cells not None, list variables not None, list states not None, list had not None, list gradients not None,
+        list cells not None, list variables not None, list snapshots not None, list had not None, list gradients not None,
         bint writes
     ):
         cdef Py_ssize_t i
@@ -95,7 +96,7 @@ cdef class Entry:
         self.kept = tuple([kept_of(leaf) for leaf in (*leaves, *captured)])
         self.n_leaves, self.n_known = len(leaves), len(self.kept)
         self.program, self.sources, self.results, self.make = program, sources, results, make
-        self.cells, self.variables, self.states = cells, variables, states
+        self.cells, self.variables, self.snapshots = cells, variables, snapshots
         self.records, self.infers, self.dtype = grad_enabled(), inference_mode_enabled(), default_type()
         self.leaves = new_leaves(self.n_known)
         for i, leaf in enumerate((*leaves, *captured)):
@@ -161,8 +162,8 @@ cdef class Entry:
         for variables, name, value in self.variables:
             if PyDict_GetItem(variables, name) != <PyObject *>value:
                 return False
-        for state, value in self.states:
-            if state() != value:
+        for snapshot in self.snapshots:
+            if not (<Snapshot>snapshot).is_same():
                 return False
         return True
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.runtime.batching.batch import trace_of_thread
+from gradsmith.runtime.optim.updates import exchange_gradients
 
 
 def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -20,21 +21,18 @@ def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...],
         )
     params = [p for group in optimizer.param_groups for p in group["params"]]
     with_gradient = [(p, gradient) for p in params if (gradient := trace.leaf_of(p).grad) is not None]
-    changed = [p for p, _ in with_gradient]
+    changed = tuple([p for p, _ in with_gradient])
+    others = tuple([p for p in params if all(p is not other for other in changed)])
     for p in changed:
         trace.wrote(p)
 
     def run(*gradients: Any) -> None:
-        before = [p.grad for p in params]
+        before = exchange_gradients(others, (None,) * len(others)), exchange_gradients(changed, gradients)
         try:
-            for p in params:
-                p.grad = None
-            for p, gradient in zip(changed, gradients):
-                p.grad = gradient
             step(optimizer)
         finally:
-            for p, gradient in zip(params, before):
-                p.grad = gradient
+            exchange_gradients(others, before[0])
+            exchange_gradients(changed, before[1])
 
     trace.call_of(run, tuple([gradient for _, gradient in with_gradient]), f"{type(optimizer).__name__}.step")
 

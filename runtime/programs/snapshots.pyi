@@ -1,0 +1,4 @@
+from typing import Any
+
+class Snapshot:
+    def __init__(self, module: Any) -> None: ...
