@@ -8,6 +8,7 @@ from gradsmith.compiler.loops import Loop, Roller
 from gradsmith.compiler.memory import Array
 from gradsmith.compiler.native import Native
 from gradsmith.compiler.places import Moving, Places
+from gradsmith.compiler.tiles import TileGroup
 from gradsmith.runtime.programs.block import Block
 from gradsmith.runtime.programs.program import Step, block_step
 
@@ -32,6 +33,8 @@ class Blocks:
     natives : dict of int to Native
     loops : dict of int to Loop
         By their first steps.
+    tiles : dict of int to TileGroup
+        By their first steps.
     places : Places
     read_elsewhere : set of int
         Slots that steps outside of blocks read.
@@ -44,12 +47,14 @@ class Blocks:
         steps: Sequence[Step],
         natives: dict[int, Native],
         loops: dict[int, Loop],
+        tiles: dict[int, TileGroup],
         places: Places,
         read_elsewhere: set[int],
         inputs: set[int],
     ) -> None:
         self.inputs = inputs
-        self.steps, self.natives, self.loops = steps, natives, loops
+        self.inner = {number for group in tiles.values() for number in group.inner_numbers()}
+        self.steps, self.natives, self.loops, self.tiles = steps, natives, loops, tiles
         self.places, self.read_elsewhere = places, read_elsewhere
         self.shown: dict[int, int] = {}
 
@@ -77,8 +82,11 @@ class Blocks:
             self._note_result(block, number)
         position = 0
         while position < len(group):
-            loop = self.loops.get(group[position])
-            if loop is None:
+            loop, tiles = self.loops.get(group[position]), self.tiles.get(group[position])
+            if tiles is not None:
+                tiles.write(block, self.steps, self.places, moving)
+                position += len(tiles.numbers)
+            elif loop is None:
                 self._add(block, group[position], moving)
                 position += 1
             else:
@@ -96,6 +104,8 @@ class Blocks:
                 block.counted.append(base)
             return
         room = self.places.rooms.get(slot)
+        if number in self.inner:
+            return
         if room is None:
             block.fresh.append((slot, self._array(slot)))
         elif slot in self.read_elsewhere:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from gradsmith.runtime.programs.block import Block, Repeat
+from gradsmith.runtime.programs.block import Block, Repeat, Tiles
 from gradsmith.runtime.programs.program import Program, Slot, Step
 
 
@@ -24,10 +24,10 @@ def _counted(program: Program) -> str:
     return f"{len(steps)} steps, {in_blocks} of them in {len(blocks)} blocks; {program.arena_size} bytes of memory"
 
 
-def _all_steps(parts: Iterable[Step | Repeat | str]) -> Iterator[Step]:
+def _all_steps(parts: Iterable[Step | Repeat | Tiles | str]) -> Iterator[Step]:
     """Steps; those of a loop once."""
     for part in parts:
-        if isinstance(part, Repeat):
+        if isinstance(part, (Repeat, Tiles)):
             yield from part.body.parts
         elif isinstance(part, str):
             continue
@@ -52,6 +52,9 @@ def _lines_of_block(block: Block) -> Iterator[str]:
     for part in block.parts:
         if isinstance(part, Repeat):
             yield f"        {part.count} times"
+            yield from (f"            {_text(step)}" for step in part.body.parts)
+        elif isinstance(part, Tiles):
+            yield f"        tiles of {part.n} elements"
             yield from (f"            {_text(step)}" for step in part.body.parts)
         else:
             yield f"        {part if isinstance(part, str) else _text(part)}"

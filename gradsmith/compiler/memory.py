@@ -52,6 +52,9 @@ class Memory:
         """Is the array of the value the owner of its memory?"""
         return self.owners[slot] == id(self.arrays[slot])
 
+    def address_of(self, slot: int) -> int:
+        return self._addresses[slot]
+
     def place_of(self, slot: int) -> tuple[int, int]:
         """The value that this one is a view of, perhaps itself, and where in its memory it begins, in bytes."""
         base = self._bases[slot]

@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
+TILE = 1 << 10  # elements of such a one that fused steps do at a time
 MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n
 # Gradients that are one product.
 SIMPLE = {
@@ -74,12 +75,20 @@ class Natives:
             return None
         return self._of_op(step, step.results[0])
 
-    def _of_loop(self, step: Step, slot: int) -> Native | None:
+    def in_tiles(self, step: Step) -> Native | None:
+        """The same for a loop on arrays of any size, of which it walks along all elements or reads a single one."""
+        slot = step.results[0]
+        assert slot is not None
+        native = self._of_loop(step, slot, any_size=True)
+        return native if native is not None and _is_one_row(native.kind) else None
+
+    def _of_loop(self, step: Step, slot: int, any_size: bool = False) -> Native | None:
         loop, slots, memory = step.loop, step.loop_inputs, self.memory
         assert loop is not None
         name = step.name if loop[0] == "kernel" else ""
         kind = self._known(
-            ((name, *_hashable(loop)), slot, slots), lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result)
+            ((name, any_size, *_hashable(loop)), slot, slots),
+            lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result, any_size),
         )
         if kind is None or any(memory.overlaps_otherwise(one, slot) for one in slots):
             return None
@@ -113,9 +122,11 @@ def _hashable(loop: tuple[Any, ...]) -> tuple[Any, ...]:
 # ---- loops
 
 
-def _kind_of_loop(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
+def _kind_of_loop(
+    name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array, any_size: bool
+) -> Kind | None:
     dtype = arrays[0].dtype
-    if not 0 < result.size <= MOST_IN_BLOCK or not _is_dense(result):
+    if not 0 < result.size <= (result.size if any_size else MOST_IN_BLOCK) or not _is_dense(result):
         return None
     if dtype not in FLOATS or len(arrays) > MOST_INPUTS or any(array.dtype != dtype for array in arrays):
         return None
@@ -148,9 +159,17 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
     moving = _moving(strides)
     if name in SIMPLE and len(arrays) + len(loop[2]) == 2:
         return Kind(SIMPLE[name], n, moving, None, tuple([np.array(number, result.dtype) for number in loop[2]]))
-    if n > 1 and n * (len(arrays) - moving.bit_count()) > MOST_ELEMENTS:
+    if n > 1 and (TILE if n > MOST_IN_BLOCK else n) * (len(arrays) - moving.bit_count()) > MOST_ELEMENTS:
         return None
     return Kind("kernel", n, moving, {"function": loop[1][int(result.dtype == FLOATS[1])], "numbers": loop[2]})
+
+
+def _is_one_row(kind: Kind) -> bool:
+    if kind.kind != "loop":
+        return True
+    assert kind.more is not None
+    strides = kind.more["strides"]
+    return kind.more["rows"] == 1 and all(stride in (0, strides[-1]) for stride in strides) and strides[-1] > 0
 
 
 def _moving(strides: list[int]) -> int:

@@ -6,14 +6,16 @@ if anything of its owner is read later, and an owner is free again when all that
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from gradsmith.compiler.blocks import Blocks, groups_of
+from gradsmith.compiler.fusing import Fusion
 from gradsmith.compiler.loops import Layout, Loop, find_loops
 from gradsmith.compiler.memory import Memory
 from gradsmith.compiler.native import Native, Natives
 from gradsmith.compiler.places import Places
 from gradsmith.compiler.rooms import Rooms
+from gradsmith.compiler.tiles import TileGroup
 from gradsmith.runtime.programs.program import Program, Step
 
 
@@ -44,9 +46,13 @@ def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int
 
 class _Plan:
     def __init__(self, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> None:
-        self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         make = Natives(memory)
+        steps, self.fused = Fusion(memory, make.in_tiles).ordered(steps)
+        self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
+        self.tiles: dict[int, TileGroup] = {}
+        for numbers in self.fused:
+            self.natives |= {number: native for number in numbers if (native := make.in_tiles(steps[number])) is not None}
         self.skipped = _views_for_blocks(steps, self.natives, set(outputs), memory)
         self.groups = groups_of(len(steps), self.natives, self.skipped)
         self.lives = _Lives(steps, outputs, memory)
@@ -56,31 +62,49 @@ class _Plan:
 
     def give_rooms(self) -> None:
         layout = Layout(self.memory, self.natives, self._has_room, self.lives.last, self._overwrites)
-        found = find_loops(self.natives, self.groups)
+        fused = {number for numbers in self.fused for number in numbers}
+        found = find_loops(self.natives, [part for group in self.groups for part in _without(group, fused)])
+        self.tiles = {
+            numbers[0]: TileGroup(numbers, self.natives, self.memory, self._is_inner(numbers)) for numbers in self.fused
+        }
+        inner = {number for group in self.tiles.values() for number in group.inner_numbers()}
+        end_of = {number: numbers[-1] for numbers in self.fused for number in numbers}
         self.loops = {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.turns > 1}
         in_loops = {number for loop in self.loops.values() for number in loop.numbers.ravel().tolist()}
         freed: dict[int, list[tuple[int, int]]] = {}
+        ending: dict[int, list[int]] = {}
         for number in range(len(self.steps)):
             if number in self.loops:
                 for end, place, nbytes in layout.place(self.loops[number], self.rooms.arena, self.rooms.places):
                     freed.setdefault(end, []).append((place, nbytes))
-            if number not in in_loops:
-                self._give_room(number)
+            if number not in in_loops and number not in inner:
+                self._give_room(number, may_overwrite=number not in fused)
             for owner in self.lives.ending.get(number, ()):
+                ending.setdefault(end_of.get(number, number), []).append(owner)
+            for owner in ending.pop(number, ()):
                 self.rooms.give_back(owner)
             for place, nbytes in freed.get(number, ()):
                 self.rooms.arena.give_back(place, nbytes)
 
-    def _give_room(self, number: int) -> None:
+    def _is_inner(self, numbers: range) -> Callable[[int], bool]:
+        """Of the number of a fused step: does nothing else read its result?"""
+
+        def is_inner(number: int) -> bool:
+            return self._has_room(number) and self.lives.last[self.memory.owners[self.natives[number].result]] in numbers
+
+        return is_inner
+
+    def _give_room(self, number: int, may_overwrite: bool) -> None:
         if not self._has_room(number):
             return
         slot = self.steps[number].results[0]
         assert slot is not None
         owner = self.memory.owners[slot]
         for dying in self.lives.ending.get(number, ()):
-            if self._overwrites(number, dying):
+            if may_overwrite and self._overwrites(number, dying):
                 self.rooms.give_back(dying)
-        self.rooms.take(slot, owner, self.memory.arrays[slot].nbytes, self.lives.last[owner] == number)
+        ends_here = may_overwrite and self.lives.last[owner] == number
+        self.rooms.take(slot, owner, self.memory.arrays[slot].nbytes, ends_here)
 
     def _has_room(self, number: int) -> bool:
         step = self.steps[number]
@@ -104,7 +128,7 @@ class _Plan:
         others = [step for n, step in enumerate(self.steps) if n not in self.natives and n not in self.skipped]
         read_elsewhere = set(self.outputs).union(*[step.reads for step in others])
         places = Places(self.memory, self.rooms.places)
-        blocks = Blocks(self.steps, self.natives, self.loops, places, read_elsewhere, set(self.inputs))
+        blocks = Blocks(self.steps, self.natives, self.loops, self.tiles, places, read_elsewhere, set(self.inputs))
         for step in others:
             if step.is_loop and step.writes and (base := self.memory.place_of(step.results[0])[0]) in self.inputs:  # type: ignore[arg-type]
                 step.count_writes_to(base)
@@ -117,6 +141,17 @@ class _Plan:
         program.give_addresses(places.in_arena, places.constants, places.count)
         program.give_rooms(models, self.rooms.arena.size, dying)
         return program
+
+
+def _without(numbers: Sequence[int], others: set[int]) -> list[list[int]]:
+    """The parts of a sequence between the others."""
+    parts: list[list[int]] = [[]]
+    for number in numbers:
+        if number in others:
+            parts.append([])
+        else:
+            parts[-1].append(number)
+    return [part for part in parts if part]
 
 
 def _views_for_blocks(steps: Sequence[Step], natives: dict[int, Native], outputs: set[int], memory: Memory) -> set[int]:

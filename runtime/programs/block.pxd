@@ -12,6 +12,17 @@ cdef extern from "runtime/programs/block_kernels.h":
         const int *starts
         const npy_intp *strides
         const int *listed
+    ctypedef struct BlockTiles "gs_block_tiles":
+        const BlockStep *steps
+        const BlockStep *rest
+        Py_ssize_t n_steps
+        Py_ssize_t count
+        Py_ssize_t n_rest
+        Py_ssize_t cost
+        Py_ssize_t n_local
+        Py_ssize_t scratch
+        const int *places
+        const npy_intp *strides
     ctypedef struct BlockMore "gs_block_more":
         void (*function)() noexcept
         void *data
@@ -23,6 +34,7 @@ cdef extern from "runtime/programs/block_kernels.h":
         double *numbers
         int *others "in"
         const BlockRepeat *repeat
+        const BlockTiles *tiles
     ctypedef struct BlockStep "gs_block_step":
         unsigned char kind
         unsigned char is_double
@@ -32,6 +44,8 @@ cdef extern from "runtime/programs/block_kernels.h":
         int out
         int *ins "in"
         const BlockMore *more
+    ctypedef void (*BlockParallel "gs_block_parallel")(...) noexcept
+    void gs_block_set_parallel(BlockParallel parallel) noexcept
     int gs_run_block(const BlockStep *steps, Py_ssize_t count, char **addresses) except -1
 
 
@@ -59,3 +73,12 @@ cdef class Repeat:
     cdef readonly object starts, strides, listed    # arrays: see block_kernels.h
     cdef BlockMore more
     cdef BlockRepeat repeat
+
+
+# Elementwise steps of a block that run tile by tile.
+cdef class Tiles:
+    cdef readonly Block body, rest
+    cdef readonly object places, strides            # arrays: see block_kernels.h
+    cdef readonly Py_ssize_t n                      # elements of the arrays
+    cdef BlockMore more
+    cdef BlockTiles tiles

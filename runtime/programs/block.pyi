@@ -28,6 +28,7 @@ class Block:
         more: dict[str, Any] | None = None,
     ) -> None: ...
     def add_repeat(self, repeat: Repeat) -> None: ...
+    def add_tiles(self, tiles: Tiles) -> None: ...
     def set_moving(self, places: list[tuple[int, int, int]]) -> None: ...
 
 class Repeat:
@@ -44,4 +45,21 @@ class Repeat:
         starts: Sequence[int],
         strides: Sequence[int],
         listed: np.ndarray[Any, Any],
+    ) -> None: ...
+
+class Tiles:
+    body: Block
+    rest: Block
+    n: int
+    places: np.ndarray[Any, Any]
+    strides: np.ndarray[Any, Any]
+    def __init__(
+        self,
+        body: Block,
+        rest: Block,
+        n: int,
+        size: int,
+        places: Sequence[int],
+        strides: Sequence[int],
+        scratch: int,
     ) -> None: ...

@@ -9,10 +9,15 @@ Note [Repeats]
 Steps that follow one another several times, alike but for their addresses, are kept once, with the number of turns. Places of
 the table belong to the repeat: before each turn they get the addresses of that turn, which are those of the turn before and a
 fixed distance, or stand in a list.
+
+Note [Tiles]
+Elementwise steps on arrays of one layout run together, a thousand elements at a time. What one of them makes is still in the
+cache when the next one reads it; and what nothing else reads is never an array at all.
 """
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from libc.stdint cimport uintptr_t
 from libc.string cimport memset
+from cpython.pycapsule cimport PyCapsule_GetPointer
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -20,13 +25,17 @@ from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, POWER as POWER_UFUNC,
 
 import numpy as np
 
+from gradsmith.runtime.arrays.array import parallel_loop
+
 cnp.import_array()
 
 cdef extern from "runtime/programs/block_kernels.h":
     enum:
         GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
-        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_REPEAT, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
+        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
         GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
+
+gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop"))
 
 KINDS = {
     "add": GS_BLOCK_ADD, "subtract": GS_BLOCK_SUBTRACT, "multiply": GS_BLOCK_MULTIPLY, "divide": GS_BLOCK_DIVIDE,
@@ -94,6 +103,12 @@ cdef class Block:
         for i in range(self.n_moving):
             for j in range(3):
                 self.moving[3 * i + j] = places[i][j]
+
+    def add_tiles(self, Tiles tiles not None):
+        """Elementwise steps on large arrays."""
+        cdef BlockStep *step = self.new_step(tiles)
+        step.kind, step.more = GS_BLOCK_TILES, &tiles.more
+        self.storage.append(tiles)
 
     cdef BlockStep *new_step(self, object part) except NULL:
         cdef BlockStep *step
@@ -171,3 +186,32 @@ cdef class Repeat:
     @property
     def count(self):
         return self.repeat.count
+
+
+cdef class Tiles:
+    """Steps of a block on arrays of `n` elements, `size` elements at a time.
+
+    Parameters
+    ----------
+    body, rest : Block
+        For `size` elements, and for those left over at the end; their operands are places of a table of their own.
+    n, size : int
+    places : sequence of int
+        Of each place of that table the place of the program's that has the address of the first tile; -1 for scratch memory.
+    strides : sequence of int
+        How far the address moves from tile to tile, in bytes; where it is in the scratch memory.
+    scratch : int
+        Bytes.
+    """
+
+    def __init__(self, Block body not None, Block rest not None, Py_ssize_t n, Py_ssize_t size, places, strides, Py_ssize_t scratch):
+        self.body, self.rest, self.n = body, rest, n
+        self.places = np.array(places, np.int32)
+        self.strides = np.array(strides, np.intp)
+        memset(&self.more, 0, sizeof(BlockMore))
+        self.more.tiles = &self.tiles
+        self.tiles.steps, self.tiles.rest, self.tiles.n_steps = body.steps, rest.steps, body.count
+        self.tiles.count, self.tiles.n_rest = n // size, n % size
+        self.tiles.cost, self.tiles.scratch, self.tiles.n_local = size * body.count, scratch, len(self.places)
+        self.tiles.places = <const int *>cnp.PyArray_DATA(<cnp.ndarray>self.places)
+        self.tiles.strides = <const npy_intp *>cnp.PyArray_DATA(<cnp.ndarray>self.strides)

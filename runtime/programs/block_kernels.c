@@ -1,5 +1,6 @@
 #include "block_kernels.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/simd.h"
@@ -130,6 +131,7 @@ run_other(const gs_block_step *step, char *const *addresses)
 #define TURNS_BETWEEN_SIGNALS (1 << 14)
 
 static int run_repeat(const gs_block_repeat *repeat, char **addresses);
+static int run_tiles(const gs_block_tiles *tiles, char **addresses);
 
 GS_CLONES static int
 run_steps(const gs_block_step *steps, Py_ssize_t count, char **addresses)
@@ -177,6 +179,11 @@ run_steps(const gs_block_step *steps, Py_ssize_t count, char **addresses)
                 return -1;
             }
             break;
+        case GS_BLOCK_TILES:
+            if (run_tiles(step->more->tiles, addresses) < 0) {
+                return -1;
+            }
+            break;
         default:
             if (run_other(step, addresses) < 0) {
                 return -1;
@@ -208,6 +215,65 @@ run_repeat(const gs_block_repeat *repeat, char **addresses)
         if ((turn + 1) % TURNS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
             return -1;
         }
+    }
+    return 0;
+}
+
+/* ---- tiles */
+
+#define LINE 64
+
+static gs_block_parallel parallel;
+
+void
+gs_block_set_parallel(gs_block_parallel given)
+{
+    parallel = given;
+}
+
+typedef struct {
+    const gs_block_tiles *tiles;
+    char *const *addresses;
+    int failed; /* any thread may set it */
+} tile_job;
+
+static void
+run_tile(const tile_job *job, npy_intp tile, char **local, char *scratch)
+{
+    const gs_block_tiles *tiles = job->tiles;
+    for (Py_ssize_t k = 0; k < tiles->n_local; k++) {
+        int32_t place = tiles->places[k];
+        local[k] = place < 0 ? scratch + tiles->strides[k] : job->addresses[place] + tiles->strides[k] * tile;
+    }
+    run_steps(tile < tiles->count ? tiles->steps : tiles->rest, tiles->n_steps, local);
+}
+
+static void
+run_some_tiles(void *context, npy_intp first, npy_intp last)
+{
+    tile_job *job = context;
+    const gs_block_tiles *tiles = job->tiles;
+    size_t table = ((size_t)tiles->n_local * sizeof(char *) + LINE - 1) / LINE * LINE;
+    char *memory = malloc(table + (size_t)tiles->scratch + LINE);
+    if (memory == NULL) {
+        job->failed = 1;
+        return;
+    }
+    char *start = memory + (LINE - (uintptr_t)memory % LINE);
+    for (npy_intp tile = first; tile < last; tile++) {
+        run_tile(job, tile, (char **)start, start + table);
+    }
+    free(memory);
+}
+
+static int
+run_tiles(const gs_block_tiles *tiles, char **addresses)
+{
+    tile_job job = {tiles, addresses, 0};
+    parallel(run_some_tiles, &job, tiles->count + (tiles->n_rest > 0), tiles->cost, 1);
+    if (job.failed) {
+        PyErr_NoMemory();
+        return -1;
     }
     return 0;
 }

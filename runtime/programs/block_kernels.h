@@ -21,6 +21,7 @@ typedef enum {
     GS_BLOCK_SUM,     /* over the middle of three dimensions */
     GS_BLOCK_COPY,    /* of bytes side by side */
     GS_BLOCK_REPEAT,  /* a loop of steps */
+    GS_BLOCK_TILES,   /* elementwise steps on large arrays, tile by tile */
     GS_BLOCK_DOUBLE,  /* from here on: the first four, of one element each */
     GS_BLOCK_FLOAT = GS_BLOCK_DOUBLE + 4,
 } gs_block_kind;
@@ -31,6 +32,7 @@ typedef int (*gs_block_product)(int type, const npy_intp *sizes, const npy_intp 
 typedef int (*gs_block_sum)(const void *x, void *out, npy_intp outer, npy_intp r, npy_intp inner);
 
 typedef struct gs_block_repeat gs_block_repeat;
+typedef struct gs_block_tiles gs_block_tiles;
 
 /* What few kinds need. */
 typedef struct {
@@ -42,6 +44,7 @@ typedef struct {
     double numbers[8];      /* of a kernel */
     int32_t in[GS_BLOCK_INPUTS - 2]; /* operands after the second one */
     const gs_block_repeat *repeat;
+    const gs_block_tiles *tiles;
 } gs_block_more;
 
 typedef struct {
@@ -65,6 +68,23 @@ struct gs_block_repeat {
     const npy_intp *strides;
     const int32_t *listed;             /* count x n_listed: places that have the addresses */
 };
+
+/* Elementwise steps, of which each does a tile before the next tile begins, so that what one makes is in the cache when the next
+ * one reads it.  Each thread has a table of addresses of its own: of arrays, which move from tile to tile, of single elements,
+ * which do not, and of rows in `scratch` for values that nobody else reads. */
+struct gs_block_tiles {
+    const gs_block_step *steps, *rest; /* for a whole tile, and for what is left over at the end */
+    Py_ssize_t n_steps, count, n_rest; /* whole tiles; elements left over */
+    Py_ssize_t cost;                   /* of a tile, in additions */
+    Py_ssize_t n_local, scratch;       /* addresses; bytes */
+    const int32_t *places;             /* of each address: its place in the table of the block; -1 in `scratch` */
+    const npy_intp *strides;           /* from tile to tile, in bytes; where in `scratch` */
+};
+
+/* gs_parallel of the thread pool, which belongs to another module. */
+typedef void (*gs_block_task)(void *context, npy_intp first, npy_intp last);
+typedef void (*gs_block_parallel)(gs_block_task task, void *context, npy_intp n, npy_intp cost, npy_intp step);
+void gs_block_set_parallel(gs_block_parallel parallel);
 
 /* -1 with an exception on failure, which a lack of memory and an interrupt are. */
 int gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses);
