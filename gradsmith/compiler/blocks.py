@@ -117,9 +117,14 @@ class Blocks:
 
     def _add(self, block: Block, number: int, moving: Moving) -> None:
         native, places = self.natives[number], self.places
-        kind = native.kind
-        operands = tuple(
-            [places.of_slot(one, moving) if isinstance(one, int) else places.of_numbers(one) for one in native.operands]
-        )
-        out = places.of_slot(native.result, moving)
-        block.add(self.steps[number], kind.kind, kind.n, kind.is_double, out, operands, kind.moving, kind.more)
+        for part, shift in zip(native.kind.parts, native.shifts):
+            operands = tuple(
+                [
+                    places.of_slot(one[0], moving, one[1]) if isinstance(one, tuple) else places.of_numbers(one)
+                    for one in native.inputs(part)
+                ]
+            )
+            out = places.of_slot(native.result, moving, shift)
+            block.add(
+                self.steps[number], part.kind, part.n, native.kind.is_double, out, operands, part.moving, part.more
+            )

@@ -147,45 +147,56 @@ class Roller:
 
     def write(self, block: Block, steps: Sequence[Step]) -> None:
         columns = [[self.natives[number] for number in column] for column in self.loop.numbers.T.tolist()]
-        operands = [[self._operand(natives, o) for o in range(len(natives[0].operands))] for natives in columns]
-        results = [self._result(natives) for natives in columns]
+        parts = [(natives, number) for natives in columns for number in range(len(natives[0].kind.parts))]
+        places = [(self._operands(natives, number), self._result(natives, number)) for natives, number in parts]
         for place, slot in self.copied.items():
             self._copy(block, place, slot)
         first = self.places.new(len(self.starts) + len(self.listed))
         body = Block()
-        for natives, number, ins, out in zip(columns, self.loop.numbers[0].tolist(), operands, results):
-            kind = natives[0].kind
+        step_of = {id(natives): steps[number] for natives, number in zip(columns, self.loop.numbers[0].tolist())}
+        for (natives, number), (ins, out) in zip(parts, places):
+            kind, part = natives[0].kind, natives[0].kind.parts[number]
             known = tuple([one.known(first, len(self.starts)) for one in ins])
             body.add(
-                steps[number], kind.kind, kind.n, kind.is_double, out.known(first, len(self.starts)), known,
-                kind.moving, kind.more,
+                step_of[id(natives)], part.kind, part.n, kind.is_double, out.known(first, len(self.starts)), known,
+                part.moving, part.more,
             )  # fmt: skip
         listed = np.array(self.listed, np.int32).T if self.listed else np.empty((self.loop.turns, 0), np.int32)
         block.add_repeat(Repeat(body, self.loop.turns, first, self.starts, self.strides, listed))
 
-    def _operand(self, natives: list[Native], number: int) -> _Place:
-        operands = [native.operands[number] for native in natives]
-        if isinstance(operands[0], np.ndarray):
-            return self._numbers(operands)
-        where = [self.places.where(slot) for slot in operands]
-        ids, offsets = np.array([w[0] for w in where]), np.array([w[1] for w in where])
+    def _operands(self, natives: list[Native], number: int) -> list[_Place]:
+        """Those of one part of a step, in all turns."""
+        turns = [native.inputs(native.kind.parts[number]) for native in natives]
+        return [self._operand(list(one)) for one in zip(*turns)]
+
+    def _operand(self, turns: list[tuple[int, int] | Array]) -> _Place:
+        slots = [one for one in turns if isinstance(one, tuple)]
+        if not slots:
+            return self._numbers([one for one in turns if not isinstance(one, tuple)])
+        ids, offsets = self._where(slots)
         for skipped in range(LEAD + 1):
             stride = _stride(ids[skipped:], offsets[skipped:])
             if stride is None:
                 continue
             if skipped == 0:
-                return self._affine(self.places.of_slot(operands[0], self.moving), stride)
+                return self._affine(self.places.of_slot(slots[0][0], self.moving, slots[0][1]), stride)
             start = int(offsets[skipped]) - skipped * stride
-            if ids[skipped] == IN_ARENA and self._may_copy(operands, skipped, start, stride):
+            if ids[skipped] == IN_ARENA and self._may_copy([slot for slot, _ in slots], skipped, start, stride):
                 return self._affine(self.places.of_arena(start), stride)
             break
-        return self._list(operands)
+        return self._list(slots)
 
-    def _result(self, natives: list[Native]) -> _Place:
-        slots = [native.result for native in natives]
-        where = [self.places.where(slot) for slot in slots]
-        stride = _stride(np.array([w[0] for w in where]), np.array([w[1] for w in where]))
-        return self._list(slots) if stride is None else self._affine(self.places.of_slot(slots[0], self.moving), stride)
+    def _result(self, natives: list[Native], number: int) -> _Place:
+        slots = [(native.result, native.shifts[number]) for native in natives]
+        stride = _stride(*self._where(slots))
+        if stride is None:
+            return self._list(slots)
+        return self._affine(self.places.of_slot(slots[0][0], self.moving, slots[0][1]), stride)
+
+    def _where(self, slots: list[tuple[int, int]]) -> tuple[Array, Array]:
+        """Whether the values are in the arena or whose memory they show, and where in it they are."""
+        where = [self.places.where(slot) for slot, _ in slots]
+        return np.array([w[0] for w in where]), np.array([w[1] + shift for w, (_, shift) in zip(where, slots)])
 
     def _may_copy(self, slots: list[int], skipped: int, start: int, stride: int) -> bool:
         """Have what the first turns read copied to where later ones read the values of turns before, if that is right.
@@ -228,8 +239,8 @@ class Roller:
         self.strides.append(stride)
         return _Place(moving=len(self.starts) - 1)
 
-    def _list(self, slots: list[int]) -> _Place:
-        self.listed.append([self.places.of_slot(slot, self.moving) for slot in slots])
+    def _list(self, slots: list[tuple[int, int]]) -> _Place:
+        self.listed.append([self.places.of_slot(slot, self.moving, shift) for slot, shift in slots])
         return _Place(listed=len(self.listed) - 1)
 
 

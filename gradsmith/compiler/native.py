@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from gradsmith.compiler.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
-from gradsmith.runtime.programs.block import ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER
+from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER
 from gradsmith.runtime.programs.program import Slot, Step
 
 Array = np.ndarray[Any, Any]
@@ -29,20 +29,35 @@ SIMPLE = {
 PRODUCT, SUM_FLOAT32, SUM_FLOAT64 = kernel_addresses()
 
 
-@dataclass
-class Kind:
-    """What steps of the same loop over arrays of the same layouts have in common.
+RESULT = -1  # in the place of an operand's number: what is there of the result
 
-    numbers : operands beside the arrays; before them where `number_first`.
+
+@dataclass(frozen=True)
+class Part:
+    """One thing that a step of a block does.
+
     moving : which operands are rows, not one element, a bit each.
     more : what `Block.add` needs of few kinds.
-    may_overwrite : may the result lie where an operand does?
+    operands : which of the step's it reads; all of them where it is None.
     """
 
     kind: str
     n: int
     moving: int = 0
     more: dict[str, Any] | None = None
+    operands: tuple[int, ...] | None = None
+
+
+@dataclass
+class Kind:
+    """What steps of the same loop over arrays of the same layouts have in common.
+
+    numbers : operands beside the arrays, of a kernel.
+    number_first : does a ufunc's number come before its array?
+    may_overwrite : may the result lie where an operand does?
+    """
+
+    parts: tuple[Part, ...]
     numbers: tuple[Array, ...] = ()
     number_first: bool = False
     may_overwrite: bool = True
@@ -51,11 +66,22 @@ class Kind:
 
 @dataclass
 class Native:
-    """A step of a block, whose operands are slots or numbers."""
+    """A step of a block, whose operands are slots or numbers.
+
+    shifts : of each part, how far from the beginning of the result it writes, in bytes.
+    """
 
     kind: Kind
     result: int
     operands: list[Any]
+    shifts: tuple[int, ...] = (0,)
+
+    def inputs(self, part: Part) -> list[tuple[int, int] | Array]:
+        """Operands of a part: slots with distances in bytes, and numbers."""
+        if part.operands is None:
+            return [(one, 0) if isinstance(one, int) else one for one in self.operands]
+        shift = self.shifts[self.kind.parts.index(part)]
+        return [(self.result, shift) if one == RESULT else (self.operands[one], 0) for one in part.operands]
 
 
 class Natives:
@@ -85,21 +111,37 @@ class Natives:
     def _of_loop(self, step: Step, slot: int, any_size: bool = False) -> Native | None:
         loop, slots, memory = step.loop, step.loop_inputs, self.memory
         assert loop is not None
-        name = step.name if loop[0] == "kernel" else ""
         kind = self._known(
-            ((name, any_size, *_hashable(loop)), slot, slots),
+            ((any_size, *_sign(step.name, loop)), slot, slots),
             lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result, any_size),
         )
         if kind is None or any(memory.overlaps_otherwise(one, slot) for one in slots):
             return None
-        return Native(kind, slot, [*kind.numbers, *slots] if kind.number_first else [*slots, *kind.numbers])
+        numbers = kind.numbers if loop[0] == "kernel" else _numbers(loop, memory.arrays[slots[0]].dtype)
+        return Native(kind, slot, [*numbers, *slots] if kind.number_first else [*slots, *numbers])
 
     def _of_op(self, step: Step, slot: int) -> Native | None:
+        if step.name in _PLACED:
+            return self._of_placed(step, slot)
         attributes = tuple([repr(operand) for operand in step.operands if not isinstance(operand, Slot)])
         kind = self._known(
             ((step.name, *attributes), slot, step.reads), lambda result, arrays: _kind_of_op(step, arrays, result)
         )
         return None if kind is None else Native(kind, slot, step.reads)
+
+    def _of_placed(self, step: Step, slot: int) -> Native | None:
+        """What writes operands to parts of its result, wherever these are."""
+        result, arrays = self.memory.arrays[slot], [self.memory.arrays[one] for one in step.reads]
+        views = _PLACED[step.name](step, result, arrays)
+        if views is None:
+            return None
+        name = (step.name, *[(view.shape, view.strides) for view in views])
+        kind = self._known((name, slot, step.reads), lambda result, arrays: _kind_of_placed(step, views, arrays, result))
+        if kind is None:
+            return None
+        start = result.ctypes.data
+        shifts = tuple([view.ctypes.data - start for view in views])
+        return Native(kind, slot, step.reads, (0,) * (len(kind.parts) - len(shifts)) + shifts)
 
     def _known(self, what: tuple[Any, int, list[int]], make: Callable[[Array, list[Array]], Kind | None]) -> Kind | None:
         """The kind of a step, which is made once for each of its name and layouts."""
@@ -114,9 +156,15 @@ class Natives:
         return self._kinds[key]
 
 
-def _hashable(loop: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Of floats also the sign of zero."""
-    return (loop[0], loop[1], *[repr(part) for part in loop[2:]])
+def _sign(name: str, loop: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What loops have in common that are of one kind on arrays of the same layouts. The number of a ufunc is an operand."""
+    if loop[0] == "kernel":
+        return (name, loop[1], *map(repr, loop[2]))
+    return (loop[0], loop[1], *map(type, loop[2:]))
+
+
+def _numbers(loop: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Array, ...]:
+    return tuple([np.array(number, dtype) for number in loop[2:]])
 
 
 # ---- loops
@@ -139,16 +187,16 @@ def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) ->
     if len(loop) == 3:
         if ufunc == POWER or isinstance(loop[2], complex):
             return None
-        numbers = (np.array(loop[2], dtype),)
+        numbers = _numbers(loop, dtype)
         arrays = [*numbers, *arrays] if is_first else [*arrays, *numbers]
     found, rows = inner_loop(ufunc, dtype.num), _as_rows(result, arrays)
     if found is None or found[2] != result.dtype.num or rows is None:
         return None
     count, n, strides, row_strides = rows
     if ufunc in ARITHMETIC and len(arrays) == 2 and count == 1 and all(s in (0, dtype.itemsize) for s in strides[:2]):
-        return Kind(ARITHMETIC[ufunc], n, _moving(strides), None, numbers, is_first)
+        return Kind((Part(ARITHMETIC[ufunc], n, _moving(strides)),), number_first=is_first)
     more = {"function": found[0], "data": found[1], "rows": count, "strides": strides, "row_strides": row_strides}
-    return Kind("loop", n, 0, more, numbers, is_first)
+    return Kind((Part("loop", n, 0, more),), number_first=is_first)
 
 
 def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
@@ -158,18 +206,20 @@ def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], resul
     _, n, strides, _ = rows
     moving = _moving(strides)
     if name in SIMPLE and len(arrays) + len(loop[2]) == 2:
-        return Kind(SIMPLE[name], n, moving, None, tuple([np.array(number, result.dtype) for number in loop[2]]))
+        numbers = tuple([np.array(number, result.dtype) for number in loop[2]])
+        return Kind((Part(SIMPLE[name], n, moving),), numbers)
     if n > 1 and (TILE if n > MOST_IN_BLOCK else n) * (len(arrays) - moving.bit_count()) > MOST_ELEMENTS:
         return None
-    return Kind("kernel", n, moving, {"function": loop[1][int(result.dtype == FLOATS[1])], "numbers": loop[2]})
+    more = {"function": loop[1][int(result.dtype == FLOATS[1])], "numbers": loop[2]}
+    return Kind((Part("kernel", n, moving, more),))
 
 
 def _is_one_row(kind: Kind) -> bool:
-    if kind.kind != "loop":
+    more = kind.parts[0].more
+    if kind.parts[0].kind != "loop" or more is None:
         return True
-    assert kind.more is not None
-    strides = kind.more["strides"]
-    return kind.more["rows"] == 1 and all(stride in (0, strides[-1]) for stride in strides) and strides[-1] > 0
+    strides = more["strides"]
+    return more["rows"] == 1 and all(stride in (0, strides[-1]) for stride in strides) and strides[-1] > 0
 
 
 def _moving(strides: list[int]) -> int:
@@ -216,7 +266,8 @@ def _as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int
 def _kind_of_op(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
         return None
-    return _MAKERS[step.name](step, arrays, result)
+    make = _MAKERS[step.name]
+    return None if make is None else make(step, arrays, result)
 
 
 def _of_product(step: Step, arrays: list[Array], result: Array) -> Kind | None:
@@ -243,7 +294,7 @@ def _product_of(a: Array, b: Array, strides: tuple[int, ...], result: Array) -> 
     if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS or min(strides) < 0:
         return None
     more = {"function": PRODUCT, "sizes": sizes, "strides": strides, "type": result.dtype.num}
-    return Kind("product", result.size, more=more, may_overwrite=False)
+    return Kind((Part("product", result.size, more=more),), may_overwrite=False)
 
 
 def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
@@ -265,7 +316,7 @@ def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     middle = math.prod(source.shape[axes[0] : axes[-1] + 1])
     function = SUM_FLOAT32 if result.dtype == FLOATS[0] else SUM_FLOAT64
     more = {"function": function, "sizes": (outer, middle, inner)}
-    return Kind("sum", result.size, more=more, may_overwrite=False)
+    return Kind((Part("sum", result.size, more=more),), may_overwrite=False)
 
 
 def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
@@ -292,10 +343,75 @@ def _of_clone(step: Step, arrays: list[Array], result: Array) -> Kind | None:
     """Of dense memory that is laid out alike, whatever its order."""
     if len(arrays) != 1 or arrays[0].strides != result.strides or arrays[0].dtype != result.dtype:
         return None
-    return Kind("copy", result.nbytes)
+    return Kind((Part("copy", result.nbytes),))
 
 
-_MAKERS = {
+# ---- parts of a result
+
+
+def _place_of_index(step: Step, result: Array, arrays: list[Array]) -> list[Array] | None:
+    index = step.operands[-1]
+    index = index if isinstance(index, tuple) else (index,)
+    if not all(one is None or one is Ellipsis or isinstance(one, (int, slice)) for one in index):
+        return None
+    return [result[index if Ellipsis in index else (*index, ...)]]
+
+
+def _places_of_cat(step: Step, result: Array, arrays: list[Array]) -> list[Array] | None:
+    dim, ends = step.operands[1] % result.ndim, np.cumsum([0, *[array.shape[step.operands[1]] for array in arrays]])
+    return [result[(slice(None),) * dim + (slice(*ends[i : i + 2]),)] for i in range(len(arrays))]
+
+
+def _places_of_stack(step: Step, result: Array, arrays: list[Array]) -> list[Array] | None:
+    dim = step.operands[1] % result.ndim
+    return [result[(slice(None),) * dim + (i, ...)] for i in range(len(arrays))]
+
+
+def _kind_of_placed(step: Step, views: list[Array], arrays: list[Array], result: Array) -> Kind | None:
+    if result.dtype not in FLOATS or not result.flags.c_contiguous or not 0 < result.size <= MOST_IN_BLOCK:
+        return None
+    if any(array.dtype != result.dtype or not array.flags.aligned for array in arrays):
+        return None
+    if step.name == ADD_AT:
+        return _kind_of_addition(views[0], arrays, result)
+    parts = [_move(view, array, number) for number, (view, array) in enumerate(zip(views, arrays))]
+    if len(views) != len(arrays) or any(part is None for part in parts):
+        return None
+    zeros = (Part("zero", result.nbytes, operands=()),) if step.name == "basic_index_backward" else ()
+    return Kind((*zeros, *[part for part in parts if part is not None]), may_overwrite=False)
+
+
+def _kind_of_addition(view: Array, arrays: list[Array], result: Array) -> Kind | None:
+    """The first operand, to which the second one is added at a place. Other elements would get a zero."""
+    if arrays[0].shape != result.shape or arrays[0].strides != result.strides:
+        return None
+    kind = _kind_of_ufunc(("binary", ADD), [view, arrays[1]], view)
+    if kind is None:
+        return None
+    part = kind.parts[0]
+    return Kind((Part("copy", result.nbytes, operands=(0,)), replace(part, operands=(RESULT, 1))))
+
+
+def _move(view: Array, array: Array, number: int) -> Part | None:
+    rows = _as_rows(view, [array])
+    if view.shape != array.shape or rows is None:
+        return None
+    count, n, strides, row_strides = rows
+    if count == 1 and strides == [view.itemsize, view.itemsize]:
+        return Part("copy", n * view.itemsize, operands=(number,))
+    more = {"rows": count, "strides": strides, "row_strides": row_strides}
+    return Part("move", n, more=more, operands=(number,))
+
+
+ADD_AT = "add_at_index"  # the sum of a tensor and `basic_index_backward`; see planning
+_PLACED = {
+    "basic_index_backward": _place_of_index,
+    ADD_AT: _place_of_index,
+    "cat": _places_of_cat,
+    "stack": _places_of_stack,
+}
+_MAKERS: dict[str, Callable[[Step, list[Array], Array], Kind | None] | None] = {
+    **dict.fromkeys(_PLACED),
     "clone": _of_clone,
     "matmul": _of_product,
     "mm": _of_product,

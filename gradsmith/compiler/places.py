@@ -39,8 +39,9 @@ class Places:
         room = self.rooms.get(base)
         return (base, offset) if room is None else (IN_ARENA, room + offset)
 
-    def of_slot(self, slot: int, moving: Moving) -> int:
+    def of_slot(self, slot: int, moving: Moving, shift: int = 0) -> int:
         base, offset = self.where(slot)
+        offset += shift
         return self.of_arena(offset) if base == IN_ARENA else self._of_moving(base, offset, moving)
 
     def of_arena(self, offset: int) -> int:

@@ -60,15 +60,15 @@ class TileGroup:
 
     def write(self, block: Block, steps: Sequence[Step], places: Places, moving: Moving) -> None:
         table = _Table(self, places, moving)
-        n = self.natives[self.numbers[0]].kind.n
+        n = self.natives[self.numbers[0]].kind.parts[0].n
         body, rest = Block(), Block()
         for number in self.numbers:
             native = self.natives[number]
-            kind = native.kind
+            step, is_double = native.kind.parts[0], native.kind.is_double
             operands = tuple([table.of_operand(one) for one in native.operands])
             out = table.of_operand(native.result)
             for part, size in ((body, TILE), (rest, n % TILE)):
-                part.add(steps[number], kind.kind, size, kind.is_double, out, operands, kind.moving, kind.more)
+                part.add(steps[number], step.kind, size, is_double, out, operands, step.moving, step.more)
         block.add_tiles(Tiles(body, rest, n, TILE, table.places, table.strides, self.scratch.size))
 
 

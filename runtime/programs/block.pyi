@@ -5,6 +5,7 @@ import numpy as np
 
 KINDS: dict[str, int]
 ARITHMETIC: dict[int, str]
+ADD: int
 POWER: int
 MOST_ELEMENTS: int
 MOST_INPUTS: int

@@ -21,7 +21,7 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+from gradsmith.runtime.arrays.array cimport ADD as ADD_UFUNC, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
 
 import numpy as np
 
@@ -32,7 +32,7 @@ cnp.import_array()
 cdef extern from "runtime/programs/block_kernels.h":
     enum:
         GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
-        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
+        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_MOVE, GS_BLOCK_ZERO, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
         GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
 
 gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop"))
@@ -40,10 +40,10 @@ gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "grad
 KINDS = {
     "add": GS_BLOCK_ADD, "subtract": GS_BLOCK_SUBTRACT, "multiply": GS_BLOCK_MULTIPLY, "divide": GS_BLOCK_DIVIDE,
     "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
-    "copy": GS_BLOCK_COPY,
+    "copy": GS_BLOCK_COPY, "move": GS_BLOCK_MOVE, "zero": GS_BLOCK_ZERO,
 }
-ARITHMETIC = {ADD: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
-POWER = POWER_UFUNC
+ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
+ADD, POWER = ADD_UFUNC, POWER_UFUNC
 MOST_ELEMENTS = GS_BLOCK_ELEMENTS
 MOST_INPUTS = GS_BLOCK_INPUTS
 
@@ -134,7 +134,7 @@ cdef class Block:
     cdef const BlockMore *keep(self, dict given, tuple others) except NULL:
         cdef More kept = More.__new__(More)
         memset(&kept.more, 0, sizeof(BlockMore))
-        kept.more.function = <void (*)() noexcept><uintptr_t>given["function"]
+        kept.more.function = <void (*)() noexcept><uintptr_t>given.get("function", 0)
         kept.more.data = <void *><uintptr_t>given.get("data", 0)
         kept.more.rows = given.get("rows", 1)
         kept.more.type = given.get("type", 0)
@@ -174,7 +174,7 @@ cdef class Repeat:
         self.body = body
         self.starts = np.array(starts, np.int32)
         self.strides = np.array(strides, np.intp)
-        self.listed = np.array(listed, np.int32).reshape(count, -1)
+        self.listed = np.array(listed, np.int32, order="C").reshape(count, -1)
         memset(&self.more, 0, sizeof(BlockMore))
         self.more.repeat = &self.repeat
         self.repeat.steps, self.repeat.n_steps, self.repeat.count, self.repeat.first = body.steps, body.count, count, first

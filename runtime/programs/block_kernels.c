@@ -103,11 +103,22 @@ run_kernel(const gs_block_step *step, char *const *addresses)
     ((gs_block_kernel)step->more->function)(args, step->more->numbers, step->n);
 }
 
+static void
+run_move(const gs_block_step *step, const char *in, char *out)
+{
+    const gs_block_more *more = step->more;
+    for (npy_intp row = 0; row < more->rows; row++, in += more->row_strides[0], out += more->row_strides[1]) {
+        for (npy_intp i = 0; i < step->n; i++) {
+            memcpy(out + i * more->strides[1], in + i * more->strides[0], step->is_double ? 8 : 4);
+        }
+    }
+}
+
 static int
 run_other(const gs_block_step *step, char *const *addresses)
 {
     const gs_block_more *more = step->more;
-    char *a = addresses[step->in[0]], *out = addresses[step->out];
+    char *a = step->n_in == 0 ? NULL : addresses[step->in[0]], *out = addresses[step->out];
     switch (step->kind) {
     case GS_BLOCK_LOOP:
         run_loop(step, addresses);
@@ -119,8 +130,16 @@ run_other(const gs_block_step *step, char *const *addresses)
         return ((gs_block_product)more->function)(more->type, more->sizes, more->strides, a, addresses[step->in[1]], out);
     case GS_BLOCK_SUM:
         return ((gs_block_sum)more->function)(a, out, more->sizes[0], more->sizes[1], more->sizes[2]);
+    case GS_BLOCK_MOVE:
+        run_move(step, a, out);
+        return 0;
+    case GS_BLOCK_ZERO:
+        memset(out, 0, (size_t)step->n);
+        return 0;
     default:
-        memmove(out, a, (size_t)step->n);
+        if (a != out) {
+            memmove(out, a, (size_t)step->n);
+        }
         return 0;
     }
 }

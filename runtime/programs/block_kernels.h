@@ -20,6 +20,8 @@ typedef enum {
     GS_BLOCK_PRODUCT, /* of two matrices */
     GS_BLOCK_SUM,     /* over the middle of three dimensions */
     GS_BLOCK_COPY,    /* of bytes side by side */
+    GS_BLOCK_MOVE,    /* of elements, in one or more rows of any stride */
+    GS_BLOCK_ZERO,    /* of bytes side by side */
     GS_BLOCK_REPEAT,  /* a loop of steps */
     GS_BLOCK_TILES,   /* elementwise steps on large arrays, tile by tile */
     GS_BLOCK_DOUBLE,  /* from here on: the first four, of one element each */
