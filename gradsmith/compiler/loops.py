@@ -28,6 +28,19 @@ from gradsmith.runtime.programs.program import Step
 LEAD = 2  # turns before the first one that a value may come from
 
 
+@dataclass(frozen=True)
+class Lead:
+    """Where a value of a turn before the first one is looked for.
+
+    nbytes : of such a value.
+    until : the step of the body that makes it, counted from the first one, if it writes to this very place; later steps find
+        what the first turn has made.
+    """
+
+    nbytes: int
+    until: int | None
+
+
 @dataclass
 class Loop:
     """Steps that run several times.
@@ -36,12 +49,12 @@ class Loop:
     ----------
     numbers : ndarray, (turns, steps of the body)
         Numbers of the steps.
-    leads : dict of int to int
-        Places in the arena for values of turns before the first one, and how many bytes such a value has.
+    leads : dict of int to Lead
+        Places in the arena for values of turns before the first one.
     """
 
     numbers: Array
-    leads: dict[int, int] = field(default_factory=dict)
+    leads: dict[int, Lead] = field(default_factory=dict)
 
     @property
     def turns(self) -> int:
@@ -96,13 +109,13 @@ class Layout:
     def place(self, loop: Loop, arena: Arena, rooms: dict[int, int]) -> list[tuple[int, int, int]]:
         """Put the results of a loop into the arena. Gives (step that frees it, place, bytes)."""
         freed = []
-        for column in loop.numbers.T.tolist():
+        for position, column in enumerate(loop.numbers.T.tolist()):
             own = [number for number in column if self.has_room(number)]
             slots = [self.natives[number].result for number in own]
             if len(own) < len(column):
                 freed += [self._place_one(slot, arena, rooms) for slot in slots]
             else:
-                freed.append(self._place_turns(loop, column, slots, arena, rooms))
+                freed.append(self._place_turns(loop, position, slots, arena, rooms))
         return freed
 
     def _place_one(self, slot: int, arena: Arena, rooms: dict[int, int]) -> tuple[int, int, int]:
@@ -111,8 +124,9 @@ class Layout:
         return self.last[self.memory.owners[slot]], rooms[slot], nbytes
 
     def _place_turns(
-        self, loop: Loop, column: list[int], slots: list[int], arena: Arena, rooms: dict[int, int]
+        self, loop: Loop, position: int, slots: list[int], arena: Arena, rooms: dict[int, int]
     ) -> tuple[int, int, int]:
+        column = loop.numbers[:, position].tolist()
         nbytes = self.memory.arrays[slots[0]].nbytes
         stride = 0 if self._may_overwrite_last(column, slots) else nbytes
         size = nbytes if stride == 0 else nbytes * (LEAD + len(slots))
@@ -120,7 +134,7 @@ class Layout:
         start = place if stride == 0 else place + LEAD * nbytes
         rooms.update((slot, start + stride * turn) for turn, slot in enumerate(slots))
         for turn in range(LEAD):
-            loop.leads[start - stride * (turn + 1)] = nbytes
+            loop.leads[start - stride * (turn + 1)] = Lead(nbytes, position if stride == 0 else None)
         return max(self.last[self.memory.owners[slot]] for slot in slots), place, size
 
     def _may_overwrite_last(self, column: list[int], slots: list[int]) -> bool:
@@ -148,7 +162,11 @@ class Roller:
     def write(self, block: Block, steps: Sequence[Step]) -> None:
         columns = [[self.natives[number] for number in column] for column in self.loop.numbers.T.tolist()]
         parts = [(natives, number) for natives in columns for number in range(len(natives[0].kind.parts))]
-        places = [(self._operands(natives, number), self._result(natives, number)) for natives, number in parts]
+        positions = {id(natives): position for position, natives in enumerate(columns)}
+        places = [
+            (self._operands(natives, number, positions[id(natives)]), self._result(natives, number))
+            for natives, number in parts
+        ]
         for place, slot in self.copied.items():
             self._copy(block, place, slot)
         first = self.places.new(len(self.starts) + len(self.listed))
@@ -164,12 +182,12 @@ class Roller:
         listed = np.array(self.listed, np.int32).T if self.listed else np.empty((self.loop.turns, 0), np.int32)
         block.add_repeat(Repeat(body, self.loop.turns, first, self.starts, self.strides, listed))
 
-    def _operands(self, natives: list[Native], number: int) -> list[_Place]:
+    def _operands(self, natives: list[Native], number: int, position: int) -> list[_Place]:
         """Those of one part of a step, in all turns."""
         turns = [native.inputs(native.kind.parts[number]) for native in natives]
-        return [self._operand(list(one)) for one in zip(*turns)]
+        return [self._operand(list(one), position) for one in zip(*turns)]
 
-    def _operand(self, turns: list[tuple[int, int] | Array]) -> _Place:
+    def _operand(self, turns: list[tuple[int, int] | Array], position: int) -> _Place:
         slots = [one for one in turns if isinstance(one, tuple)]
         if not slots:
             return self._numbers([one for one in turns if not isinstance(one, tuple)])
@@ -181,7 +199,7 @@ class Roller:
             if skipped == 0:
                 return self._affine(self.places.of_slot(slots[0][0], self.moving, slots[0][1]), stride)
             start = int(offsets[skipped]) - skipped * stride
-            if ids[skipped] == IN_ARENA and self._may_copy([slot for slot, _ in slots], skipped, start, stride):
+            if ids[skipped] == IN_ARENA and self._may_copy([slot for slot, _ in slots[: skipped + 1]], position, start, stride):
                 return self._affine(self.places.of_arena(start), stride)
             break
         return self._list(slots)
@@ -198,25 +216,28 @@ class Roller:
         where = [self.places.where(slot) for slot, _ in slots]
         return np.array([w[0] for w in where]), np.array([w[1] + shift for w, (_, shift) in zip(where, slots)])
 
-    def _may_copy(self, slots: list[int], skipped: int, start: int, stride: int) -> bool:
+    def _may_copy(self, slots: list[int], position: int, start: int, stride: int) -> bool:
         """Have what the first turns read copied to where later ones read the values of turns before, if that is right.
 
-        What is copied is all that an operand is a view of.
+        `slots` are those of the first turns and of the one after. What is copied is all that an operand is a view of.
         """
         memory = self.places.memory
-        usual, inner = memory.place_of(slots[skipped])
-        if stride == 0 and skipped > 1:
+        usual, inner = memory.place_of(slots[-1])
+        if stride == 0 and len(slots) > 2:
             return False
         copied: dict[int, int] = {}
-        for turn in range(skipped):
+        for turn, slot in enumerate(slots[:-1]):
             place = start + turn * stride - inner
-            base, offset = memory.place_of(slots[turn])
+            lead = self.loop.leads.get(place)
+            base, offset = memory.place_of(slot)
             array = memory.arrays[base]
             if offset != inner or memory.layouts[base] != memory.layouts[usual] or memory.owners[base] in self.made:
                 return False
             if not (array.flags.c_contiguous or array.flags.f_contiguous):
                 return False
-            if self.loop.leads.get(place) != array.nbytes or self.copied.get(place, base) != base:
+            if lead is None or lead.nbytes != array.nbytes or self.copied.get(place, base) != base:
+                return False
+            if lead.until is not None and position > lead.until:
                 return False
             copied[place] = base
         self.copied |= copied
