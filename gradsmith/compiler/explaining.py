@@ -26,9 +26,9 @@ def _counted(program: Program) -> str:
 
 def _all_steps(parts: Iterable[Step | Repeat | Tiles | str]) -> Iterator[Step]:
     """Steps; those of a loop once."""
-    for part in parts:
+    for part in _once(parts):
         if isinstance(part, (Repeat, Tiles)):
-            yield from part.body.parts
+            yield from _once(part.body.parts)
         elif isinstance(part, str):
             continue
         elif part.block is not None:
@@ -49,15 +49,24 @@ def _lines(program: Program) -> Iterator[str]:
 
 
 def _lines_of_block(block: Block) -> Iterator[str]:
-    for part in block.parts:
+    for part in _once(block.parts):
         if isinstance(part, Repeat):
             yield f"        {part.count} times"
-            yield from (f"            {_text(step)}" for step in part.body.parts)
+            yield from (f"            {_text(step)}" for step in _once(part.body.parts))
         elif isinstance(part, Tiles):
             yield f"        tiles of {part.n} elements"
-            yield from (f"            {_text(step)}" for step in part.body.parts)
+            yield from (f"            {_text(step)}" for step in _once(part.body.parts))
         else:
             yield f"        {part if isinstance(part, str) else _text(part)}"
+
+
+def _once(parts: Iterable[Any]) -> Iterator[Any]:
+    """Without those that are the same as the one before: a step that a block does in several parts."""
+    before = None
+    for part in parts:
+        if part is not before:
+            yield part
+        before = part
 
 
 def _text(step: Step) -> str:

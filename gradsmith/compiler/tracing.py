@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsmith.autograd import grad
 from gradsmith.compiler.errors import TraceError
-from gradsmith.compiler.memory import owner_of
+from gradsmith.compiler.plans.memory import owner_of
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind, from_array

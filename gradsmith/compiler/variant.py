@@ -9,8 +9,8 @@ import numpy as np
 
 from gradsmith.autograd import Function, grad
 from gradsmith.compiler.guards import CapturedNames
-from gradsmith.compiler.memory import Memory
-from gradsmith.compiler.planning import make_program, needed_steps
+from gradsmith.compiler.plans.memory import Memory
+from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.tracing import Result, Source, Traced, values_of
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.graph.tensor import array_behind
@@ -123,7 +123,16 @@ class Variant:
         gradients = [(_reference(source), None if slot is None else place[slot]) for source, slot in self.gradients]
         sources = [_reference(source) for source in self.forward_sources]
         return Entry(
-            leaves, self.captured, self.forward, sources, results, make, *captured.watched(), had, gradients, self.writes
+            leaves,
+            self.captured,
+            self.forward,
+            sources,
+            results,
+            make,
+            *captured.watched(),
+            had,
+            gradients,
+            self.writes,
         )
 
     def _has_same_gradients(self, leaves: list[Any]) -> bool:

@@ -14,7 +14,7 @@ from gradsmith.runtime.arrays.array cimport is_dense, is_meta
 from gradsmith.runtime.calls.inplace cimport check_inplace, finish_inplace
 from gradsmith.runtime.graph.indexed_rows cimport fill, is_indexed, is_unfilled
 from gradsmith.runtime.graph.tangent cimport has_tangent_2
-from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta, meta_of
+from gradsmith.runtime.graph.tensor cimport TensorBase, TensorMeta
 from gradsmith.runtime.history.accumulate_grad cimport touch_grad
 from gradsmith.runtime.history.observers cimport watching
 from gradsmith.runtime.switches.grad_mode cimport swap_grad_mode
@@ -467,18 +467,6 @@ def clear_gradients(list groups not None, bint set_to_none):
                 (<TensorMeta>p.meta).grad = None
             else:
                 fill_with_zeros((<TensorMeta>p.meta).grad)
-
-
-def exchange_gradients(tuple params not None, tuple gradients not None):
-    """Give parameters other gradients, which are known to be for them or None; those before."""
-    cdef list before = []
-    cdef TensorBase p
-    for p, gradient in zip(params, gradients, strict=True):
-        if gradient is not None and not isinstance(gradient, TensorBase):
-            raise TypeError(f"a gradient is a Tensor or None, not a {type(gradient).__name__}")
-        before.append(meta_of(p).grad)
-        meta_of(p).grad = gradient
-    return tuple(before)
 
 
 cdef int fill_with_zeros(object grad) except -1:

@@ -6,6 +6,8 @@ from gradsmith.runtime.programs.snapshots import Snapshot
 
 NO_MATCH: object
 
+def exchange_gradients(params: tuple[Any, ...], gradients: tuple[Any, ...]) -> tuple[Any, ...]: ...
+
 class Entry:
     def __init__(
         self,

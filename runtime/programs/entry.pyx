@@ -224,6 +224,18 @@ cdef int bounds_of(cnp.ndarray array, char **low, char **high) except -1:
     return 0
 
 
+def exchange_gradients(tuple params not None, tuple gradients not None):
+    """Give parameters other gradients, which are known to be for them or None; those before."""
+    cdef list before = []
+    cdef TensorBase p
+    for p, gradient in zip(params, gradients, strict=True):
+        if gradient is not None and not isinstance(gradient, TensorBase):
+            raise TypeError(f"a gradient is a Tensor or None, not a {type(gradient).__name__}")
+        before.append(meta_of(p).grad)
+        meta_of(p).grad = gradient
+    return tuple(before)
+
+
 cdef object kept_of(object leaf):
     return (<object>(<TensorBase>leaf).array).dtype if isinstance(leaf, TensorBase) else leaf
 

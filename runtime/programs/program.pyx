@@ -113,6 +113,14 @@ def block_step(Block block not None):
     return step
 
 
+def native_step(str name not None, tuple operands not None, Step like not None):
+    """A step in the place of another one, with other operands, which can run in a block alone."""
+    cdef Step step = Step.__new__(Step)
+    step.name, step.operands, step.results, step.is_single = name, operands, like.results, True
+    step.kind, step.line, step.target = OP, like.line, like.target
+    return step
+
+
 cdef list slots_in(object operands, list found):
     for operand in operands:
         if isinstance(operand, Slot):

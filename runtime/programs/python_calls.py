@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.runtime.batching.batch import trace_of_thread
-from gradsmith.runtime.optim.updates import exchange_gradients
+from gradsmith.runtime.programs.entry import exchange_gradients
 
 
 def traced_step(step: Callable[..., Any], optimizer: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.compiler.periods import Period, periods
+from gradsmith.compiler.plans.periods import Period, periods
 from gradsmith.utils import pytree
 
 pytestmark = pytest.mark.filterwarnings("error:compile")  # a program that does not repeat its run
@@ -179,7 +179,9 @@ def random_body(rng: random.Random) -> list[tuple[Any, ...]]:
     """Ops on values: the newest ones of this turn, those of turns before, an input, and numbers."""
     ops = []
     for _ in range(rng.randint(3, 9)):
-        kind = rng.choice(["tanh", "sin", "add", "sub", "mul", "scale", "shift", "index", "stack", "write", "sum", "row"])
+        kind = rng.choice(
+            ["tanh", "sin", "add", "sub", "mul", "scale", "shift", "index", "stack", "write", "sum", "row"]
+        )
         ops.append((kind, rng.randint(1, 6), rng.randint(1, 6), rng.choice([0.5, 0.9, -0.3])))
     return ops
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.compiler.native import MOST_IN_BLOCK, TILE
+from gradsmith.compiler.plans.native import MOST_IN_BLOCK, TILE
 
 pytestmark = pytest.mark.filterwarnings("error:compile")  # a program that does not repeat its run
 

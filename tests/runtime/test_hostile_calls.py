@@ -17,7 +17,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 # What joins another package, which need not be installed.
 OPTIONAL = {"gradsmith.utils.einops": "einops", "gradsmith.utils.opt_einsum": "opt_einsum"}
-# Plain Python that writes files and starts compilers, starts or ends processes, which is no place for arguments without sense.
+# Plain Python that writes files and starts compilers, starts or ends processes, which is no place for arguments without
+# sense.
 LEFT_OUT = (
     "gradsmith.codegen",
     "gradsmith.compiling",

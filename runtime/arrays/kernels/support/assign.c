@@ -1,11 +1,11 @@
 #include "assign.h"
 #include "array_cache.h"
-#include "fill.h"
 #include "iteration.h"
 #include "meta.h"
 #include "numbers.h"
 #include "order.h"
 #include "promotion.h"
+#include "threads/fill.h"
 #include "threads/thread_pool.h"
 
 int

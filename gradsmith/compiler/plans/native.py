@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.compiler.memory import Memory
+from gradsmith.compiler.plans.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
 from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER
 from gradsmith.runtime.programs.program import Slot, Step
@@ -136,14 +136,18 @@ class Natives:
         if views is None:
             return None
         name = (step.name, *[(view.shape, view.strides) for view in views])
-        kind = self._known((name, slot, step.reads), lambda result, arrays: _kind_of_placed(step, views, arrays, result))
+        kind = self._known(
+            (name, slot, step.reads), lambda result, arrays: _kind_of_placed(step, views, arrays, result)
+        )
         if kind is None:
             return None
         start = result.ctypes.data
         shifts = tuple([view.ctypes.data - start for view in views])
         return Native(kind, slot, step.reads, (0,) * (len(kind.parts) - len(shifts)) + shifts)
 
-    def _known(self, what: tuple[Any, int, list[int]], make: Callable[[Array, list[Array]], Kind | None]) -> Kind | None:
+    def _known(
+        self, what: tuple[Any, int, list[int]], make: Callable[[Array, list[Array]], Kind | None]
+    ) -> Kind | None:
         """The kind of a step, which is made once for each of its name and layouts."""
         name, slot, slots = what
         layouts, arrays = self.memory.layouts, self.memory.arrays
@@ -157,7 +161,7 @@ class Natives:
 
 
 def _sign(name: str, loop: tuple[Any, ...]) -> tuple[Any, ...]:
-    """What loops have in common that are of one kind on arrays of the same layouts. The number of a ufunc is an operand."""
+    """What loops of one kind have in common, on arrays of the same layouts. The number of a ufunc is an operand."""
     if loop[0] == "kernel":
         return (name, loop[1], *map(repr, loop[2]))
     return (loop[0], loop[1], *map(type, loop[2:]))
@@ -170,9 +174,7 @@ def _numbers(loop: tuple[Any, ...], dtype: np.dtype[Any]) -> tuple[Array, ...]:
 # ---- loops
 
 
-def _kind_of_loop(
-    name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array, any_size: bool
-) -> Kind | None:
+def _kind_of_loop(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array, any_size: bool) -> Kind | None:
     dtype = arrays[0].dtype
     if not 0 < result.size <= (result.size if any_size else MOST_IN_BLOCK) or not _is_dense(result):
         return None
@@ -403,7 +405,7 @@ def _move(view: Array, array: Array, number: int) -> Part | None:
     return Part("move", n, more=more, operands=(number,))
 
 
-ADD_AT = "add_at_index"  # the sum of a tensor and `basic_index_backward`; see planning
+ADD_AT = "add_at_index"  # the sum of a tensor and `basic_index_backward`; see merging
 _PLACED = {
     "basic_index_backward": _place_of_index,
     ADD_AT: _place_of_index,

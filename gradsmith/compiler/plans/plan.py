@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from gradsmith.compiler.blocks import Blocks, groups_of
-from gradsmith.compiler.fusing import Fusion
-from gradsmith.compiler.loops import Layout, Loop, find_loops
-from gradsmith.compiler.memory import Memory
-from gradsmith.compiler.native import Native, Natives
-from gradsmith.compiler.places import Places
-from gradsmith.compiler.rooms import Rooms
-from gradsmith.compiler.tiles import TileGroup
+from gradsmith.compiler.plans.blocks import Blocks, groups_of
+from gradsmith.compiler.plans.fusing import Fusion
+from gradsmith.compiler.plans.loops import Layout, Loop, find_loops
+from gradsmith.compiler.plans.memory import Memory
+from gradsmith.compiler.plans.merging import merged
+from gradsmith.compiler.plans.native import Native, Natives
+from gradsmith.compiler.plans.places import Places
+from gradsmith.compiler.plans.rooms import Rooms
+from gradsmith.compiler.plans.tiles import TileGroup
 from gradsmith.runtime.programs.program import Program, Step
 
 
@@ -47,12 +48,15 @@ def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int
 class _Plan:
     def __init__(self, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> None:
         make = Natives(memory)
+        steps = merged(steps, outputs, memory, make)
         steps, self.fused = Fusion(memory, make.in_tiles).ordered(steps)
         self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
         self.tiles: dict[int, TileGroup] = {}
         for numbers in self.fused:
-            self.natives |= {number: native for number in numbers if (native := make.in_tiles(steps[number])) is not None}
+            self.natives |= {
+                number: native for number in numbers if (native := make.in_tiles(steps[number])) is not None
+            }
         self.skipped = _views_for_blocks(steps, self.natives, set(outputs), memory)
         self.groups = groups_of(len(steps), self.natives, self.skipped)
         self.lives = _Lives(steps, outputs, memory)
@@ -90,7 +94,9 @@ class _Plan:
         """Of the number of a fused step: does nothing else read its result?"""
 
         def is_inner(number: int) -> bool:
-            return self._has_room(number) and self.lives.last[self.memory.owners[self.natives[number].result]] in numbers
+            return (
+                self._has_room(number) and self.lives.last[self.memory.owners[self.natives[number].result]] in numbers
+            )
 
         return is_inner
 

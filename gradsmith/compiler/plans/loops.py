@@ -1,11 +1,11 @@
 """Loops of a program: steps that run several times, in memory that is laid out for that.
 
 Note [Rolled loops]
-The trace of a loop is its body over and over. What the body makes in one turn is written either over what it made in the turn
-before, where nobody reads that any more, or behind it, so that a later loop (the backward of this one) finds the values of all
-turns at a fixed distance from each other. An operand then has an address that moves by a fixed distance from turn to turn, or
-not at all. In the first turn a value of the turn before comes from elsewhere; it is copied to where such a value would lie. Of
-an operand that follows no such rule the addresses are listed.
+The trace of a loop is its body over and over. What the body makes in one turn is written either over what it made in
+the turn before, where nobody reads that any more, or behind it, so that a later loop (the backward of this one) finds
+the values of all turns at a fixed distance from each other. An operand then has an address that moves by a fixed
+distance from turn to turn, or not at all. In the first turn a value of the turn before comes from elsewhere; it is
+copied to where such a value would lie. Of an operand that follows no such rule the addresses are listed.
 
 The order of the steps is that of the trace, so that nothing else about memory changes.
 """
@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gradsmith.compiler.memory import Array, Memory
-from gradsmith.compiler.native import Native
-from gradsmith.compiler.periods import periods
-from gradsmith.compiler.places import IN_ARENA, Moving, Places
-from gradsmith.compiler.rooms import Arena
+from gradsmith.compiler.plans.memory import Array, Memory
+from gradsmith.compiler.plans.native import Native
+from gradsmith.compiler.plans.periods import periods
+from gradsmith.compiler.plans.places import IN_ARENA, Moving, Places
+from gradsmith.compiler.plans.rooms import Arena
 from gradsmith.runtime.programs.block import Block, Repeat
 from gradsmith.runtime.programs.program import Step
 
@@ -33,7 +33,8 @@ class Lead:
     """Where a value of a turn before the first one is looked for.
 
     nbytes : of such a value.
-    until : the step of the body that makes it, counted from the first one, if it writes to this very place; later steps find
+    until : the step of the body that makes it, counted from the first one, if it writes to this very place; later steps
+    find
         what the first turn has made.
     """
 
@@ -62,7 +63,7 @@ class Loop:
 
 
 def find_loops(natives: dict[int, Native], groups: Sequence[Sequence[int]]) -> dict[int, Loop]:
-    """The loops of a program by the numbers of their first steps. `groups` are steps that follow one another natively."""
+    """The loops of a program, by the numbers of their first steps, in `groups` of steps that follow one another."""
     kinds: dict[int, int] = {}
     found: dict[int, Loop] = {}
     for group in groups:
@@ -199,7 +200,9 @@ class Roller:
             if skipped == 0:
                 return self._affine(self.places.of_slot(slots[0][0], self.moving, slots[0][1]), stride)
             start = int(offsets[skipped]) - skipped * stride
-            if ids[skipped] == IN_ARENA and self._may_copy([slot for slot, _ in slots[: skipped + 1]], position, start, stride):
+            if ids[skipped] == IN_ARENA and self._may_copy(
+                [slot for slot, _ in slots[: skipped + 1]], position, start, stride
+            ):
                 return self._affine(self.places.of_arena(start), stride)
             break
         return self._list(slots)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from gradsmith.compiler.memory import Array, Memory
-from gradsmith.compiler.native import TILE, Native
-from gradsmith.compiler.places import Moving, Places
-from gradsmith.compiler.rooms import Arena
+from gradsmith.compiler.plans.memory import Array, Memory
+from gradsmith.compiler.plans.native import TILE, Native
+from gradsmith.compiler.plans.places import Moving, Places
+from gradsmith.compiler.plans.rooms import Arena
 from gradsmith.runtime.programs.block import Block, Tiles
 from gradsmith.runtime.programs.program import Step
 

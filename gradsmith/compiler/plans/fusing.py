@@ -1,9 +1,9 @@
 """Fusion: elementwise steps on large arrays of one layout, brought together so that they can run tile by tile.
 
 Note [Fusion groups]
-A group takes in each elementwise step on arrays like its own. Steps between these that need nothing of the group are moved
-before it; others wait until the group ends, and from then on nothing may join that needs what they make, or writes what they
-read. A backward joins its forward that way, past the reduction between them.
+A group takes in each elementwise step on arrays like its own. Steps between these that need nothing of the group are
+moved before it; others wait until the group ends, and from then on nothing may join that needs what they make, or
+writes what they read. A backward joins its forward that way, past the reduction between them.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from gradsmith.compiler.memory import Memory
-from gradsmith.compiler.native import MOST_IN_BLOCK, Kind
+from gradsmith.compiler.plans.memory import Memory
+from gradsmith.compiler.plans.native import MOST_IN_BLOCK, Native
 from gradsmith.runtime.programs.program import Step
 
 MOST_WAITING = 64  # steps
@@ -50,12 +50,12 @@ class Fusion:
     Parameters
     ----------
     memory : Memory
-    kind_of : callable
-        What a step is on arrays of any size, or None where it is no loop over elements.
+    native_of : callable
+        A step on arrays of any size, or None where it is no loop over elements.
     """
 
-    def __init__(self, memory: Memory, kind_of: Callable[[Step], Kind | None]) -> None:
-        self.memory, self.kind_of = memory, kind_of
+    def __init__(self, memory: Memory, native_of: Callable[[Step], Native | None]) -> None:
+        self.memory, self.native_of = memory, native_of
 
     def ordered(self, steps: Sequence[Step]) -> tuple[list[Step], list[range]]:
         """The steps in another order that does the same, and the places of the groups in it."""
@@ -89,7 +89,7 @@ class Fusion:
         if slot is None or not step.is_loop:
             return False
         array = self.memory.arrays[slot]
-        return array.size > MOST_IN_BLOCK and array.flags.c_contiguous and self.kind_of(step) is not None
+        return array.size > MOST_IN_BLOCK and array.flags.c_contiguous and self.native_of(step) is not None
 
     def _begun(self, step: Step) -> Group | None:
         if not self._is_member(step):

@@ -1,5 +1,5 @@
-#include "fill.h"
-#include "simd.h"
+#include "threads/fill.h"
+#include "support/simd.h"
 #include "threads/thread_pool.h"
 
 #include <string.h>

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gradsmith.compiler.loops import Loop, Roller
-from gradsmith.compiler.memory import Array
-from gradsmith.compiler.native import Native
-from gradsmith.compiler.places import Moving, Places
-from gradsmith.compiler.tiles import TileGroup
+from gradsmith.compiler.plans.loops import Loop, Roller
+from gradsmith.compiler.plans.memory import Array
+from gradsmith.compiler.plans.native import Native
+from gradsmith.compiler.plans.places import Moving, Places
+from gradsmith.compiler.plans.tiles import TileGroup
 from gradsmith.runtime.programs.block import Block
 from gradsmith.runtime.programs.program import Step, block_step
 

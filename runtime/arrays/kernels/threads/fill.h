@@ -2,7 +2,7 @@
 #ifndef GRADSMITH_FILL_H
 #define GRADSMITH_FILL_H
 
-#include "numpy_api.h"
+#include "support/numpy_api.h"
 
 GS_HIDDEN_BEGIN
 

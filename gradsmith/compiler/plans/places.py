@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.compiler.memory import Memory
+from gradsmith.compiler.plans.memory import Memory
 
 Array = np.ndarray[Any, Any]
 IN_ARENA = -1
