@@ -110,7 +110,13 @@ cdef extern from *:
     """
     int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
     int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
+    void gs_matrix_vector(int type, const void *matrix, npy_intp step, const void *x, void *out, npy_intp rows, npy_intp columns);
+    void gs_vector_matrix(int type, const void *x, const void *matrix, npy_intp step, void *out, npy_intp rows, npy_intp columns);
+    void gs_outer(int type, const void *x, npy_intp x_step, const void *y, void *out, npy_intp rows, npy_intp columns);
     """
+    void gs_matrix_vector(int type, const void *matrix, npy_intp step, const void *x, void *out, npy_intp rows, npy_intp columns)
+    void gs_vector_matrix(int type, const void *x, const void *matrix, npy_intp step, void *out, npy_intp rows, npy_intp columns)
+    void gs_outer(int type, const void *x, npy_intp x_step, const void *y, void *out, npy_intp rows, npy_intp columns)
     int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner)
     int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner)
 
@@ -711,8 +717,15 @@ def inner_loop(int ufunc, int type_num):
 
 
 def kernel_addresses():
-    """Addresses of `gs_product`, and of the sums of float32 and of float64; see kernels/kernels.h and kernels/sum.h."""
-    return <uintptr_t>&gs_product, <uintptr_t>&gs_sum_float32, <uintptr_t>&gs_sum_float64
+    """Addresses of C functions by name, for programs; see kernels/kernels.h, kernels/sum.h and kernels/products/gemv.h."""
+    return {
+        "product": <uintptr_t>&gs_product,
+        "matrix_vector": <uintptr_t>&gs_matrix_vector,
+        "vector_matrix": <uintptr_t>&gs_vector_matrix,
+        "outer": <uintptr_t>&gs_outer,
+        "sum_float32": <uintptr_t>&gs_sum_float32,
+        "sum_float64": <uintptr_t>&gs_sum_float64,
+    }
 
 
 def empty_cache():

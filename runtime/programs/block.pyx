@@ -32,7 +32,7 @@ cnp.import_array()
 cdef extern from "runtime/programs/block_kernels.h":
     enum:
         GS_BLOCK_ADD, GS_BLOCK_SUBTRACT, GS_BLOCK_MULTIPLY, GS_BLOCK_DIVIDE, GS_BLOCK_LOOP, GS_BLOCK_KERNEL
-        GS_BLOCK_PRODUCT, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_MOVE, GS_BLOCK_ZERO, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
+        GS_BLOCK_PRODUCT, GS_BLOCK_MATRIX_VECTOR, GS_BLOCK_VECTOR_MATRIX, GS_BLOCK_OUTER, GS_BLOCK_SUM, GS_BLOCK_COPY, GS_BLOCK_MOVE, GS_BLOCK_ZERO, GS_BLOCK_REPEAT, GS_BLOCK_TILES, GS_BLOCK_DOUBLE, GS_BLOCK_FLOAT
         GS_BLOCK_ELEMENTS, GS_BLOCK_INPUTS
 
 gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "gradsmith.parallel_loop"))
@@ -40,6 +40,7 @@ gs_block_set_parallel(<BlockParallel>PyCapsule_GetPointer(parallel_loop(), "grad
 KINDS = {
     "add": GS_BLOCK_ADD, "subtract": GS_BLOCK_SUBTRACT, "multiply": GS_BLOCK_MULTIPLY, "divide": GS_BLOCK_DIVIDE,
     "loop": GS_BLOCK_LOOP, "kernel": GS_BLOCK_KERNEL, "product": GS_BLOCK_PRODUCT, "sum": GS_BLOCK_SUM,
+    "matrix_vector": GS_BLOCK_MATRIX_VECTOR, "vector_matrix": GS_BLOCK_VECTOR_MATRIX, "outer": GS_BLOCK_OUTER,
     "copy": GS_BLOCK_COPY, "move": GS_BLOCK_MOVE, "zero": GS_BLOCK_ZERO,
 }
 ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}

@@ -128,6 +128,18 @@ run_other(const gs_block_step *step, char *const *addresses)
         return 0;
     case GS_BLOCK_PRODUCT:
         return ((gs_block_product)more->function)(more->type, more->sizes, more->strides, a, addresses[step->in[1]], out);
+    case GS_BLOCK_MATRIX_VECTOR:
+        ((gs_block_matrix_vector)more->function)(more->type, a, more->sizes[2], addresses[step->in[1]], out, more->sizes[0],
+                                                 more->sizes[1]);
+        return 0;
+    case GS_BLOCK_VECTOR_MATRIX:
+        ((gs_block_vector_matrix)more->function)(more->type, a, addresses[step->in[1]], more->sizes[2], out, more->sizes[0],
+                                                 more->sizes[1]);
+        return 0;
+    case GS_BLOCK_OUTER:
+        ((gs_block_outer)more->function)(more->type, a, more->sizes[2], addresses[step->in[1]], out, more->sizes[0],
+                                         more->sizes[1]);
+        return 0;
     case GS_BLOCK_SUM:
         return ((gs_block_sum)more->function)(a, out, more->sizes[0], more->sizes[1], more->sizes[2]);
     case GS_BLOCK_MOVE:

@@ -18,6 +18,9 @@ typedef enum {
     GS_BLOCK_LOOP,    /* a ufunc's inner loop, over one or more rows */
     GS_BLOCK_KERNEL,  /* the loop of an elementwise formula */
     GS_BLOCK_PRODUCT, /* of two matrices */
+    GS_BLOCK_MATRIX_VECTOR,
+    GS_BLOCK_VECTOR_MATRIX,
+    GS_BLOCK_OUTER,
     GS_BLOCK_SUM,     /* over the middle of three dimensions */
     GS_BLOCK_COPY,    /* of bytes side by side */
     GS_BLOCK_MOVE,    /* of elements, in one or more rows of any stride */
@@ -31,6 +34,12 @@ typedef enum {
 typedef void (*gs_block_loop)(char **args, const npy_intp *dims, const npy_intp *strides, void *data);
 typedef void (*gs_block_kernel)(char **args, const double *scalars, npy_intp n);
 typedef int (*gs_block_product)(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c);
+typedef void (*gs_block_matrix_vector)(
+    int type, const void *matrix, npy_intp step, const void *x, void *out, npy_intp rows, npy_intp columns);
+typedef void (*gs_block_vector_matrix)(
+    int type, const void *x, const void *matrix, npy_intp step, void *out, npy_intp rows, npy_intp columns);
+typedef void (*gs_block_outer)(
+    int type, const void *x, npy_intp step, const void *y, void *out, npy_intp rows, npy_intp columns);
 typedef int (*gs_block_sum)(const void *x, void *out, npy_intp outer, npy_intp r, npy_intp inner);
 
 typedef struct gs_block_repeat gs_block_repeat;
@@ -41,7 +50,7 @@ typedef struct {
     void (*function)(void); /* a gs_block_loop, _kernel, _product or _sum */
     void *data;             /* of a loop */
     npy_intp rows, strides[GS_BLOCK_INPUTS + 1], row_strides[GS_BLOCK_INPUTS + 1]; /* in bytes; the result comes last */
-    npy_intp sizes[3];      /* m, k, n of a product; outer, r, inner of a sum */
+    npy_intp sizes[3];      /* m, k, n of a product; rows, columns, step of one with a vector; outer, r, inner of a sum */
     int type;               /* NumPy's number */
     double numbers[8];      /* of a kernel */
     int32_t in[GS_BLOCK_INPUTS - 2]; /* operands after the second one */

@@ -1,4 +1,4 @@
-"""Compiled functions: programs of small ops and chains of large ones, also run eagerly, by PyTorch, and by JAX's jit."""
+"""Compiled functions: programs of small ops and chains of large ones, beside eager runs, PyTorch, and JAX's jit."""
 
 from __future__ import annotations
 

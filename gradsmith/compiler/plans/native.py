@@ -26,7 +26,7 @@ SIMPLE = {
     "mul_tensor_backward_other": "multiply",
     "mul_scalar_backward_self": "multiply",
 }
-PRODUCT, SUM_FLOAT32, SUM_FLOAT64 = kernel_addresses()
+KERNELS = kernel_addresses()
 
 
 RESULT = -1  # in the place of an operand's number: what is there of the result
@@ -295,8 +295,37 @@ def _product_of(a: Array, b: Array, strides: tuple[int, ...], result: Array) -> 
     sizes = (a.shape[0], a.shape[1], b.shape[1])
     if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS or min(strides) < 0:
         return None
-    more = {"function": PRODUCT, "sizes": sizes, "strides": strides, "type": result.dtype.num}
-    return Kind((Part("product", result.size, more=more),), may_overwrite=False)
+    part = _of_vectors(sizes, strides, result) if a.itemsize in strides else None
+    if part is None:
+        more = {"function": KERNELS["product"], "sizes": sizes, "strides": strides, "type": result.dtype.num}
+        part = Part("product", result.size, more=more)
+    return Kind((part,), may_overwrite=False)
+
+
+def _of_vectors(sizes: tuple[int, ...], strides: tuple[int, ...], result: Array) -> Part | None:
+    """A product of a matrix and a vector, or of two vectors, as kernels/products/matmul.c tells them apart."""
+    (m, k, n), size = sizes, result.itemsize
+    (a_row, a_column, b_row, b_column) = strides
+
+    def part(kind: str, operands: tuple[int, int], rows: int, columns: int, step: int) -> Part | None:
+        if step % size != 0:
+            return None
+        more = {"function": KERNELS[kind], "sizes": (rows, columns, step // size), "type": result.dtype.num}
+        return Part(kind, result.size, more=more, operands=operands)
+
+    if k == 1 and b_column == size:
+        return part("outer", (0, 1), m, n, a_row)
+    if m == 1 and (a_column == size or k == 1):
+        if b_column == size:
+            return part("vector_matrix", (0, 1), k, n, b_row)
+        if b_row == size:
+            return part("matrix_vector", (1, 0), n, k, b_column)
+    if n == 1 and (b_row == size or k == 1):
+        if a_column == size:
+            return part("matrix_vector", (0, 1), m, k, a_row)
+        if a_row == size:
+            return part("vector_matrix", (1, 0), k, m, a_column)
+    return None
 
 
 def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
@@ -316,7 +345,7 @@ def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
         return None
     outer, inner = math.prod(source.shape[: axes[0]]), math.prod(source.shape[axes[-1] + 1 :])
     middle = math.prod(source.shape[axes[0] : axes[-1] + 1])
-    function = SUM_FLOAT32 if result.dtype == FLOATS[0] else SUM_FLOAT64
+    function = KERNELS["sum_float32" if result.dtype == FLOATS[0] else "sum_float64"]
     more = {"function": function, "sizes": (outer, middle, inner)}
     return Kind((Part("sum", result.size, more=more),), may_overwrite=False)
 
