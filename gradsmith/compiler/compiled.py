@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import gc
 import linecache
 import sys
 import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from gradsmith.compiler.errors import TraceError
@@ -20,7 +22,7 @@ from gradsmith.runtime.batching.batch import innermost, is_tracing
 from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.engine.anomaly_mode import is_anomaly_enabled
-from gradsmith.runtime.programs.entry import NO_MATCH, Entry
+from gradsmith.runtime.programs.entry import NO_MATCH, Entry, called
 from gradsmith.utils import pytree
 
 MOST_VARIANTS = 8  # more of them warn: something varies from call to call
@@ -59,17 +61,12 @@ class Compiled:
         return [variant for variants in self.variants.values() for variant in variants]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        short = not kwargs and all(map(_is_leaf, args))
-        if short:
-            for entry in self.entries:
-                found = entry.call(args)
-                if found is not NO_MATCH:
-                    return found
+        if not kwargs and (found := called(self.entries, args)) is not NO_MATCH:
+            return found
         leaves, spec = pytree.flatten((args, kwargs))
-        if not short:
-            for known, entry in self.entries_of_trees:
-                if known == spec and (found := entry.call(leaves)) is not NO_MATCH:
-                    return found
+        for known, entry in self.entries_of_trees:
+            if known == spec and (found := entry.call(leaves)) is not NO_MATCH:
+                return found
         if _is_for_eager(leaves):
             return self.function(*args, **kwargs)
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
@@ -123,13 +120,17 @@ class Compiled:
     def _traced(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         if len(self.programs) == MOST_VARIANTS:
             self._warn_of_variants(key)
+        with _without_collections():
+            return self._made_and_called(key, leaves, spec)
+
+    def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         caller = Caller(_name_of(self.function), _line_of_user)
         try:
             traced = trace_call(self.function, caller, leaves, spec)
         except TraceError as error:
             if self.on_escape != "eager":
                 raise
-            warnings.warn(f"{error}. Such calls run as they are", stacklevel=3)
+            warnings.warn(f"{error}. Such calls run as they are", stacklevel=4)
             return self._run_eagerly(key, leaves, spec)
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
@@ -140,7 +141,7 @@ class Compiled:
             warnings.warn(
                 f"compile({_name_of(self.function)}): the program does not repeat the run that it was made from "
                 f"({difference} differs). The function runs as it is",
-                stacklevel=3,
+                stacklevel=4,
             )
             self.runs_eagerly.add(key)
         else:
@@ -175,6 +176,18 @@ class Compiled:
             "a 0-d tensor",
             stacklevel=4,
         )
+
+
+@contextlib.contextmanager
+def _without_collections() -> Iterator[None]:
+    """A trace makes many objects that live until its end; to search them for garbage again and again takes half the time."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _is_leaf(value: Any) -> bool:

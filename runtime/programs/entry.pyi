@@ -7,6 +7,7 @@ from gradsmith.runtime.programs.snapshots import Snapshot
 NO_MATCH: object
 
 def exchange_gradients(params: tuple[Any, ...], gradients: tuple[Any, ...]) -> tuple[Any, ...]: ...
+def called(entries: list[Entry], args: tuple[Any, ...]) -> Any: ...
 
 class Entry:
     def __init__(

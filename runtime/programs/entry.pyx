@@ -39,6 +39,16 @@ cdef struct Leaf:
     npy_intp *sizes             # dimensions, then strides
 
 
+def called(list entries not None, tuple args not None):
+    """The result of the first entry that the arguments are for, or `NO_MATCH`."""
+    cdef Entry entry
+    for entry in entries:
+        found = entry.call(args)
+        if found is not NO_MATCH:
+            return found
+    return NO_MATCH
+
+
 cdef class Entry:
     """A program, and the calls that it is for.
 
@@ -106,7 +116,7 @@ cdef class Entry:
         free_leaves(self.leaves, self.n_known)
         free_leaves(self.had_leaves, 0 if self.had_kept is None else len(self.had_kept))
 
-    def call(self, leaves):
+    cpdef call(self, object leaves):
         """The result of a call, or `NO_MATCH`."""
         if not self.is_for(leaves):
             return NO_MATCH

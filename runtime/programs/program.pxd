@@ -29,6 +29,7 @@ cdef class Step:
     cdef readonly bint writes           # into its first tensor, which is its result
     cdef readonly bint has_effects      # besides its results: it runs even where nothing reads them
     cdef readonly object function       # of a CALL
+    cdef list slots                     # of the operands, once somebody has asked
     cdef object line                    # code and number of the line that called it, or None
     cdef const BatchRule *rule          # of an OP
     cdef StepKind kind

@@ -102,8 +102,10 @@ cdef class Step:
 
     @property
     def reads(self):
-        """Slots of its operands."""
-        return slots_in(self.operands, [])
+        """Slots of its operands: a list that is not to be changed."""
+        if self.slots is None:
+            self.slots = slots_in(self.operands, [])
+        return self.slots
 
 
 def block_step(Block block not None):

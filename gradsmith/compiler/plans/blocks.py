@@ -56,24 +56,22 @@ class Blocks:
         self.inner = {number for group in tiles.values() for number in group.inner_numbers()}
         self.steps, self.natives, self.loops, self.tiles = steps, natives, loops, tiles
         self.places, self.read_elsewhere = places, read_elsewhere
-        self.shown: dict[int, int] = {}
+        self.shown: list[int] = []
+        self.fresh: list[int] = []
 
-    def in_order(
-        self, groups: Sequence[Sequence[int]], skipped: set[int], dying: dict[int, list[int]]
-    ) -> tuple[list[Step], dict[int, list[int]]]:
-        """Steps with blocks in the place of native ones, and what dies after each."""
+    def in_order(self, groups: Sequence[Sequence[int]], skipped: set[int]) -> tuple[list[Step], list[int]]:
+        """Steps with blocks in the place of native ones, and which of them has done what each step does."""
         first_of = {group[0]: group for group in groups}
         in_groups = {number for group in groups for number in group}
         found: list[Step] = []
-        ends: dict[int, list[int]] = {}
+        done: list[int] = []
         for number, step in enumerate(self.steps):
             if number in first_of:
                 found.append(block_step(self._block(first_of[number])))
             elif number not in in_groups and number not in skipped:
                 found.append(step)
-            if found and number in dying:
-                ends.setdefault(len(found) - 1, []).extend(dying[number])
-        return found, ends
+            done.append(max(len(found) - 1, 0))
+        return found, done
 
     def _block(self, group: Sequence[int]) -> Block:
         block = Block()
@@ -108,9 +106,10 @@ class Blocks:
             return
         if room is None:
             block.fresh.append((slot, self._array(slot)))
+            self.fresh.append(slot)
         elif slot in self.read_elsewhere:
             block.shown.append(slot)
-            self.shown[slot] = room
+            self.shown.append(slot)
 
     def _array(self, slot: int) -> Array:
         return self.places.memory.arrays[slot]

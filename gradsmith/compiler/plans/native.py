@@ -115,8 +115,11 @@ class Natives:
             ((any_size, *_sign(step.name, loop)), slot, slots),
             lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result, any_size),
         )
-        if kind is None or any(memory.overlaps_otherwise(one, slot) for one in slots):
+        if kind is None:
             return None
+        for one in slots:
+            if memory.owners[one] == memory.owners[slot] and memory.overlaps_otherwise(one, slot):
+                return None
         numbers = kind.numbers if loop[0] == "kernel" else _numbers(loop, memory.arrays[slots[0]].dtype)
         return Native(kind, slot, [*numbers, *slots] if kind.number_first else [*slots, *numbers])
 

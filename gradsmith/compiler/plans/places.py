@@ -32,12 +32,16 @@ class Places:
     constants: list[tuple[int, Array]] = field(default_factory=list)
     count: int = 0
     _known: dict[Any, int] = field(default_factory=dict)
+    _where: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def where(self, slot: int) -> tuple[int, int]:
         """`IN_ARENA` and a place there, or the value whose memory this one shows and an offset in bytes."""
-        base, offset = self.memory.place_of(slot)
-        room = self.rooms.get(base)
-        return (base, offset) if room is None else (IN_ARENA, room + offset)
+        found = self._where.get(slot)
+        if found is None:
+            base, offset = self.memory.place_of(slot)
+            room = self.rooms.get(base)
+            found = self._where[slot] = (base, offset) if room is None else (IN_ARENA, room + offset)
+        return found
 
     def of_slot(self, slot: int, moving: Moving, shift: int = 0) -> int:
         base, offset = self.where(slot)

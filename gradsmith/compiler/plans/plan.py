@@ -61,6 +61,7 @@ class _Plan:
         self.groups = groups_of(len(steps), self.natives, self.skipped)
         self.lives = _Lives(steps, outputs, memory)
         self.outside = {memory.owners[slot] for slot in (*inputs, *outputs)}
+        self.has_room = [self._stays_inside(number, step) for number, step in enumerate(steps)]
         self.rooms = Rooms()
         self.loops: dict[int, Loop] = {}
 
@@ -113,7 +114,10 @@ class _Plan:
         self.rooms.take(slot, owner, self.memory.arrays[slot].nbytes, ends_here)
 
     def _has_room(self, number: int) -> bool:
-        step = self.steps[number]
+        """Is the result of a step the program's own, in its arena?"""
+        return self.has_room[number]
+
+    def _stays_inside(self, number: int, step: Step) -> bool:
         slot = step.results[0] if step.results else None
         if step.writes or slot is None or not (step.is_loop or number in self.natives):
             return False
@@ -138,7 +142,12 @@ class _Plan:
         for step in others:
             if step.is_loop and step.writes and (base := self.memory.place_of(step.results[0])[0]) in self.inputs:  # type: ignore[arg-type]
                 step.count_writes_to(base)
-        found, dying = blocks.in_order(self.groups, self.skipped, self.lives.dying)
+        found, places_of = blocks.in_order(self.groups, self.skipped)
+        arrays = {*self.inputs, *self.outputs, *blocks.shown, *blocks.fresh, *read_elsewhere}
+        arrays.update(slot for step in others for slot in step.results if slot is not None)
+        dying: dict[int, list[int]] = {}
+        for number, slots in self.lives.dying(arrays).items():
+            dying.setdefault(places_of[number], []).extend(slots)
         shown = [*blocks.shown, *[step.results[0] for step in others if step.is_loop and step.results[0] is not None]]
         models = [
             (slot, self.rooms.places[slot], self.memory.arrays[slot]) for slot in shown if slot in self.rooms.places
@@ -179,19 +188,25 @@ class _Lives:
     """How long the memory of values is needed: up to the last step that reads or shows any of it."""
 
     def __init__(self, steps: Sequence[Step], outputs: Iterable[int], memory: Memory) -> None:
-        self.memory = memory
+        self.owners = memory.owners
         self.last: dict[int, int] = {}
-        shown: dict[int, dict[int, None]] = {}
         for number, step in enumerate(steps):
-            for slot in (*step.results, *step.reads):
-                if slot is not None:
-                    owner = memory.owners[slot]
-                    self.last[owner] = number
-                    shown.setdefault(owner, {})[slot] = None
-        leaving = {memory.owners[slot] for slot in outputs}
+            for slot in step.reads:
+                self.last[self.owners[slot]] = number
+            for result in step.results:
+                if result is not None:
+                    self.last[self.owners[result]] = number
+        self.leaving = {self.owners[slot] for slot in outputs}
         self.ending: dict[int, list[int]] = {}
-        self.dying: dict[int, list[int]] = {}
         for owner, number in self.last.items():
-            if owner not in leaving:
+            if owner not in self.leaving:
                 self.ending.setdefault(number, []).append(owner)
-                self.dying.setdefault(number, []).extend(shown[owner])
+
+    def dying(self, slots: Iterable[int]) -> dict[int, list[int]]:
+        """After which steps values are not needed any more, of those that are arrays in a run."""
+        found: dict[int, list[int]] = {}
+        for slot in slots:
+            owner = self.owners[slot]
+            if owner in self.last and owner not in self.leaving:
+                found.setdefault(self.last[owner], []).append(slot)
+        return found
