@@ -180,7 +180,7 @@ class Compiled:
 
 @contextlib.contextmanager
 def _without_collections() -> Iterator[None]:
-    """A trace makes many objects that live until its end; to search them for garbage again and again takes half the time."""
+    """A trace makes many objects that live until its end; to search these for garbage takes half the time."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -21,6 +21,7 @@ from gradsmith.runtime.arrays.array cimport (
     binary_into,
     binary_scalar,
     binary_scalar_into,
+    empty_like,
     fused,
     fused_over,
     release_array,
@@ -346,7 +347,7 @@ cdef int run_block(Block block, Frame frame) except -1:
     cdef int *moving = block.moving
     cdef Py_ssize_t i
     for slot, model in block.fresh:
-        array = np.empty_like(model, order="K", subok=False)
+        array = empty_like(model, <object>cnp.PyArray_DESCR(<cnp.ndarray>model))
         Py_INCREF(array)
         put_array(frame, slot, <PyObject *>array)
     for i in range(block.n_moving):
