@@ -7,6 +7,7 @@ KINDS: dict[str, int]
 ARITHMETIC: dict[int, str]
 ADD: int
 POWER: int
+POWERS: dict[float, int]
 MOST_ELEMENTS: int
 MOST_INPUTS: int
 

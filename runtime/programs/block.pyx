@@ -21,7 +21,17 @@ from cpython.pycapsule cimport PyCapsule_GetPointer
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ADD as ADD_UFUNC, MULTIPLY, POWER as POWER_UFUNC, SUBTRACT, TRUE_DIVIDE
+from gradsmith.runtime.arrays.array cimport (
+    ADD as ADD_UFUNC,
+    MULTIPLY,
+    POSITIVE,
+    POWER as POWER_UFUNC,
+    RECIPROCAL,
+    SQRT,
+    SQUARE,
+    SUBTRACT,
+    TRUE_DIVIDE,
+)
 
 import numpy as np
 
@@ -45,6 +55,8 @@ KINDS = {
 }
 ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
 ADD, POWER = ADD_UFUNC, POWER_UFUNC
+# Exponent -> the ufunc that gives this power, as in kernels/pointwise.c.
+POWERS = {1.0: POSITIVE, 2.0: SQUARE, -1.0: RECIPROCAL, 0.5: SQRT}
 MOST_ELEMENTS = GS_BLOCK_ELEMENTS
 MOST_INPUTS = GS_BLOCK_INPUTS
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
-from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER
+from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER, POWERS
 from gradsmith.runtime.programs.program import Slot, Step
 
 Array = np.ndarray[Any, Any]
@@ -111,6 +111,8 @@ class Natives:
     def _of_loop(self, step: Step, slot: int, any_size: bool = False) -> Native | None:
         loop, slots, memory = step.loop, step.loop_inputs, self.memory
         assert loop is not None
+        if loop[:2] == ("number_last", POWER) and loop[2] in POWERS:
+            loop = ("unary", POWERS[loop[2]])
         kind = self._known(
             ((any_size, *_sign(step.name, loop)), slot, slots),
             lambda result, arrays: _kind_of_loop(step.name, loop, arrays, result, any_size),
