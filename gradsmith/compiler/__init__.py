@@ -6,9 +6,11 @@ written down, gradients included. Later calls run the program that this gives, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, TypeVar
 
+from gradsmith.compiler.options import Options
 from gradsmith.names.missing import missing_attribute
 
 __all__ = [
@@ -29,6 +31,7 @@ def compile(
     options: Mapping[str, Any] | None = None,
     disable: bool = False,
     on_escape: str | None = None,
+    memory: str | int | None = None,
 ) -> Any:
     """A function or module that runs as a program where it has been called with such arguments before.
 
@@ -44,6 +47,9 @@ def compile(
     on_escape : "raise" or "eager", optional
         What becomes of a function that needs the value of a tensor: an error, or a warning and calls that run as they
         are. Functions raise; modules, in which PyTorch would break the graph there, run as they are.
+    memory : "min", "balanced" or int, optional
+        What a call whose results require grad keeps for its backward. What loops over elements can make again is
+        computed again: all that, what few of them make, or as much as is needed to keep so many bytes.
     fullgraph : bool, optional
         PyTorch's name: True raises, False runs as it is.
     disable : bool, default False
@@ -58,7 +64,7 @@ def compile(
     TypeError
         `model` cannot be called.
     ValueError
-        `on_escape` is none of the two.
+        `on_escape` is none of the two, or `memory` none of the three.
 
     Examples
     --------
@@ -73,29 +79,26 @@ def compile(
     """
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
-    if on_escape not in (None, "raise", "eager"):
-        raise ValueError(f"compile(): on_escape must be 'raise' or 'eager', but is {on_escape!r}")
     if on_escape is None and fullgraph is not None:
         on_escape = "raise" if fullgraph else "eager"
+    functions = Options(on_escape or "raise", memory)
     if disable or backend == "eager":
         return _unchanged if model is None else model
-    return _decorator(on_escape) if model is None else _compiled(model, on_escape)
+    modules = Options(on_escape or "eager", memory)
+    return partial(_compiled, functions, modules) if model is None else _compiled(functions, modules, model)
 
 
-def _decorator(on_escape: str | None) -> Callable[[Any], Any]:
-    return lambda model: _compiled(model, on_escape)
-
-
-def _compiled(model: Any, on_escape: str | None) -> Any:
+def _compiled(functions: Options, modules: Options, model: Any) -> Any:
+    """A function or module, with the options of what it is."""
     from gradsmith.compiler.compiled import Compiled
     from gradsmith.compiler.modules import compiled_module
     from gradsmith.nn import Module
 
     if isinstance(model, Module):
-        return compiled_module(model, on_escape or "eager")
+        return compiled_module(model, modules)
     if not callable(model):
         raise TypeError(f"compile(): argument 'model' must be callable, not {type(model).__name__}")
-    return model if isinstance(model, Compiled) else Compiled(model, on_escape or "raise")
+    return model if isinstance(model, Compiled) else Compiled(model, functions)
 
 
 def compile_module_in_place(module: Any, **options: Any) -> None:
@@ -104,7 +107,7 @@ def compile_module_in_place(module: Any, **options: Any) -> None:
     if made is not module:
         from gradsmith.compiler.modules import compile_in_place
 
-        compile_in_place(module, type(made)._compiled_forward.on_escape)
+        compile_in_place(module, type(made)._compiled_forward.options)
 
 
 def _unchanged(model: T) -> T:

@@ -15,6 +15,7 @@ from typing import Any
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, key_of_leaves, key_of_modes
+from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.generated.tensor import Tensor
@@ -46,9 +47,9 @@ class Compiled:
         One for each kind of arguments.
     """
 
-    def __init__(self, function: Callable[..., Any], on_escape: str) -> None:
+    def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
-        self.function, self.on_escape = function, on_escape
+        self.function, self.options = function, options
         self.captured = CapturedNames(function)
         self.variants: dict[Any, list[Variant]] = {}
         self.runs_eagerly: set[Any] = set()
@@ -86,7 +87,7 @@ class Compiled:
         name = getattr(self, "__qualname__", "")
         if "<locals>" not in name and getattr(sys.modules.get(self.__module__), name, None) is self:
             return name
-        return Compiled, (self.function, self.on_escape)
+        return Compiled, (self.function, self.options)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """The steps of the program for these arguments, which is made if need be, as text."""
@@ -128,13 +129,13 @@ class Compiled:
         try:
             traced = trace_call(self.function, caller, leaves, spec)
         except TraceError as error:
-            if self.on_escape != "eager":
+            if self.options.on_escape != "eager":
                 raise
             warnings.warn(f"{error}. Such calls run as they are", stacklevel=4)
             return self._run_eagerly(key, leaves, spec)
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
-        variant = Variant(traced)
+        variant = Variant(traced, self.options.memory)
         variant.sharing = variant.sharing_of(leaves)
         difference = differs(variant, traced, leaves)
         if difference is not None:

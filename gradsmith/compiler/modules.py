@@ -5,15 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from gradsmith.compiler.compiled import Compiled
+from gradsmith.compiler.options import Options
 from gradsmith.nn.modules.module import Module
 
 
-def compiled_module(module: Module, on_escape: str) -> Module:
+def compiled_module(module: Module, options: Options) -> Module:
     """A module that shares everything with `module`, and whose `forward` is compiled."""
     cls = type(module)
     if hasattr(module, "_orig_mod"):
         return module
-    forward = Compiled(module.forward, on_escape)
+    forward = Compiled(module.forward, options)
     names: dict[str, Any] = {
         "forward": _forward,
         "_compiled_forward": forward,
@@ -26,10 +27,10 @@ def compiled_module(module: Module, on_escape: str) -> Module:
     return made
 
 
-def compile_in_place(module: Module, on_escape: str) -> None:
+def compile_in_place(module: Module, options: Options) -> None:
     """Have the module itself call a compiled `forward`."""
     if not isinstance(module.__dict__.get("forward"), Compiled):
-        module.__dict__["forward"] = Compiled(module.forward, on_escape)
+        module.__dict__["forward"] = Compiled(module.forward, options)
 
 
 def _forward(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -37,4 +38,4 @@ def _forward(self: Any, *args: Any, **kwargs: Any) -> Any:
 
 
 def _reduce(self: Any) -> Any:
-    return compiled_module, (self._orig_mod, type(self)._compiled_forward.on_escape)
+    return compiled_module, (self._orig_mod, type(self)._compiled_forward.options)

@@ -11,6 +11,7 @@ from gradsmith.autograd import Function, grad
 from gradsmith.compiler.guards import CapturedNames
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps
+from gradsmith.compiler.plans.recomputing import Recomputing
 from gradsmith.compiler.tracing import Result, Source, Traced, values_of
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.graph.tensor import array_behind
@@ -30,7 +31,7 @@ class Variant:
         From these, the inputs and the gradients of the results, those of the inputs.
     """
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, traced: Traced, kept_memory: Any = None) -> None:
         self.spec, self.results = traced.spec, traced.results
         self.gradients = traced.gradients
         self.had_gradient = [(source, _layout_of(initial)) for source, initial in traced.had_gradient]
@@ -44,7 +45,7 @@ class Variant:
         self.captured = [source.tensor for source in traced.sources if source.kind == "captured"]
         self.layouts = [_layout_of(tensor) for tensor in self.captured]
         self.sharing: list[tuple[int, int]] | None = None  # which arguments share memory with what is captured
-        backward = self._backward_steps(traced)
+        backward = self._backward_steps(traced, kept_memory)
         forward = self._forward_steps(traced, backward)
         self._mark_written(traced.sources, [*forward, *backward])
         self.forward_sources = _used(traced.sources, forward, self.forward_outputs)
@@ -58,14 +59,33 @@ class Variant:
 
     # -- making
 
-    def _backward_steps(self, traced: Traced) -> list[Step]:
+    def _backward_steps(self, traced: Traced, kept_memory: Any) -> list[Step]:
         self.wanted_slots = list(dict.fromkeys(slot for _, slot in self.wanted if slot is not None))
         steps = needed_steps(traced.backward, self.wanted_slots, self.memory)
-        made = {slot for step in steps for slot in step.results if slot is not None and not step.writes}
-        read = {slot for step in steps for slot in step.reads} | set(self.wanted_slots)
         inputs = {source.slot for source in traced.sources}
-        self.kept = sorted(read - made - inputs - set(self.cotangents))
-        self.backward_sources = [source for source in traced.sources if source.slot in read - set(self.cotangents)]
+        self.kept = sorted(self._read_by(steps) - inputs)
+        if kept_memory is not None and self.kept:
+            steps = self._recomputed(traced, kept_memory, inputs) + steps
+        read = self._read_by(steps)
+        self.backward_sources = [source for source in traced.sources if source.slot in read]
+        return steps
+
+    def _read_by(self, backward: list[Step]) -> set[int]:
+        """What the steps of the backward, and its results, take from elsewhere."""
+        made = {slot for step in backward for slot in step.results if slot is not None and not step.writes}
+        read = {slot for step in backward for slot in step.reads} | set(self.wanted_slots)
+        return read - made - set(self.cotangents)
+
+    def _recomputed(self, traced: Traced, limit: Any, inputs: set[int]) -> list[Step]:
+        """Steps that the backward does again; less is kept then."""
+        owners = self.memory.owners
+        all_steps = [*traced.steps, *traced.backward]
+        written = {owners[slot] for step in all_steps if step.writes for slot in step.results if slot is not None}
+        results = {owners[result.slot] for result in self.results if result.slot is not None}
+        at_no_cost = [slot for slot in self.kept if owners[slot] in results]
+        choice = Recomputing(traced.steps, written, inputs | set(at_no_cost), self.memory)
+        left, steps = choice.chosen([slot for slot in self.kept if slot not in at_no_cost], limit)
+        self.kept = sorted([*at_no_cost, *left])
         return steps
 
     def _forward_steps(self, traced: Traced, backward: list[Step]) -> list[Step]:

@@ -660,8 +660,8 @@ def test_options() -> None:
         gs.compile(energy, on_escape="maybe")
     with pytest.raises(TypeError, match="callable"):
         gs.compile(3)
-    assert gs.compile(fullgraph=True)(energy).on_escape == "raise"
-    assert gs.compile(fullgraph=False)(energy).on_escape == "eager"
+    assert gs.compile(fullgraph=True)(energy).options.on_escape == "raise"
+    assert gs.compile(fullgraph=False)(energy).options.on_escape == "eager"
 
 
 def test_explain() -> None:
