@@ -124,6 +124,16 @@ def native_step(str name not None, tuple operands not None, Step like not None):
     return step
 
 
+def step_with_result(Step step not None, int slot):
+    """A step as another one, whose one result is another value."""
+    cdef Step found = Step.__new__(Step)
+    found.name, found.operands, found.is_single, found.has_effects = step.name, step.operands, step.is_single, step.has_effects
+    found.line, found.rule, found.kind, found.ufunc, found.kernel = step.line, step.rule, step.kind, step.ufunc, step.kernel
+    found.n_inputs, found.inputs, found.numbers, found.number = step.n_inputs, step.inputs, step.numbers, step.number
+    found.results, found.target = (slot,), slot
+    return found
+
+
 cdef list slots_in(object operands, list found):
     for operand in operands:
         if isinstance(operand, Slot):

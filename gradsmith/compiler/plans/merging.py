@@ -1,5 +1,8 @@
 """Steps that become one.
 
+A gradient that is stored is a copy in a trace, where nobody can tell that it has no other holder. A program makes the
+original where the copy would be, if nothing else reads it.
+
 A loop that reads rows of a tensor gives each row a gradient of its own: zeros with the row at its place, which are
 added up. A program adds the row at its place instead, so that a loop of n rows costs n rows and not n times the tensor.
 """
@@ -12,7 +15,35 @@ from collections.abc import Iterable, Sequence
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.native import ADD_AT, Natives
 from gradsmith.runtime.programs.block import ADD
-from gradsmith.runtime.programs.program import Slot, Step, native_step
+from gradsmith.runtime.programs.program import Slot, Step, native_step, step_with_result
+
+
+def without_copies(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) -> list[Step]:
+    """The steps, of which those whose result is only copied make the copy."""
+    reads = Counter(slot for step in steps for slot in step.reads)
+    reads.update(outputs)
+    written = {memory.owners[slot] for step in steps if step.writes for slot in step.results if slot is not None}
+    makers = {step.results[0]: n for n, step in enumerate(steps) if _makes_memory(step, memory)}
+    found: list[Step | None] = list(steps)
+    for number, step in enumerate(steps):
+        if step.name != "clone" or step.is_loop or len(step.reads) != 1:
+            continue
+        source, copy = step.reads[0], step.results[0]
+        maker = makers.get(source)
+        if maker is None or copy is None or reads[source] != 1 or memory.owners[source] in written:
+            continue
+        if memory.layouts[source] == memory.layouts[copy]:
+            found[maker], found[number] = step_with_result(found[maker], copy), None  # type: ignore[arg-type]
+            makers[copy] = maker
+    return [step for step in found if step is not None]
+
+
+def _makes_memory(step: Step, memory: Memory) -> bool:
+    """Is the one result of a step memory of its own?"""
+    if step.writes or step.function is not None or len(step.results) != 1 or step.results[0] is None:
+        return False
+    owner = memory.owners[step.results[0]]
+    return memory.is_own(step.results[0]) and all(memory.owners[slot] != owner for slot in step.reads)
 
 
 def merged(steps: Sequence[Step], outputs: Iterable[int], memory: Memory, natives: Natives) -> list[Step]:

@@ -12,7 +12,7 @@ from gradsmith.compiler.plans.blocks import Blocks, groups_of
 from gradsmith.compiler.plans.fusing import Fusion
 from gradsmith.compiler.plans.loops import Layout, Loop, find_loops
 from gradsmith.compiler.plans.memory import Memory
-from gradsmith.compiler.plans.merging import merged
+from gradsmith.compiler.plans.merging import merged, without_copies
 from gradsmith.compiler.plans.native import Native, Natives
 from gradsmith.compiler.plans.places import Places
 from gradsmith.compiler.plans.rooms import Rooms
@@ -48,7 +48,7 @@ def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int
 class _Plan:
     def __init__(self, steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> None:
         make = Natives(memory)
-        steps = merged(steps, outputs, memory, make)
+        steps = merged(without_copies(steps, outputs, memory), outputs, memory, make)
         steps, self.fused = Fusion(memory, make.in_tiles).ordered(steps)
         self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
