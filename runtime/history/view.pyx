@@ -122,7 +122,7 @@ cdef TensorBase view_over(TensorBase t, object dtype, tuple shape, tuple strides
 cdef object view_over_batch(Batch batch, object dtype, tuple shape, tuple strides, object offset):
     cdef TensorBase traced
     if batch.level.is_trace:
-        traced = batch.level.call_of(view_of, (batch.physical, dtype, shape, strides, offset), "view")
+        traced = batch.level.call_of(view_of, (batch.physical, dtype, shape, strides, offset), "view", False)
         return <object>traced.array
     data = slice_of_array(<object>batch.physical.array)
     seen = view_over(batch.physical, dtype, (data.shape[0], *shape), (data.strides[0], *strides), offset)

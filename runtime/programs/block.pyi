@@ -6,6 +6,7 @@ import numpy as np
 KINDS: dict[str, int]
 ARITHMETIC: dict[int, str]
 ADD: int
+MULTIPLY: int
 POWER: int
 POWERS: dict[float, int]
 MOST_ELEMENTS: int

@@ -23,7 +23,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport (
     ADD as ADD_UFUNC,
-    MULTIPLY,
+    MULTIPLY as MULTIPLY_UFUNC,
     POSITIVE,
     POWER as POWER_UFUNC,
     RECIPROCAL,
@@ -53,8 +53,8 @@ KINDS = {
     "matrix_vector": GS_BLOCK_MATRIX_VECTOR, "vector_matrix": GS_BLOCK_VECTOR_MATRIX, "outer": GS_BLOCK_OUTER,
     "copy": GS_BLOCK_COPY, "move": GS_BLOCK_MOVE, "zero": GS_BLOCK_ZERO,
 }
-ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY: "multiply", TRUE_DIVIDE: "divide"}
-ADD, POWER = ADD_UFUNC, POWER_UFUNC
+ARITHMETIC = {ADD_UFUNC: "add", SUBTRACT: "subtract", MULTIPLY_UFUNC: "multiply", TRUE_DIVIDE: "divide"}
+ADD, MULTIPLY, POWER = ADD_UFUNC, MULTIPLY_UFUNC, POWER_UFUNC
 # Exponent -> the ufunc that gives this power, as in kernels/pointwise.c.
 POWERS = {1.0: POSITIVE, 2.0: SQUARE, -1.0: RECIPROCAL, 0.5: SQRT}
 MOST_ELEMENTS = GS_BLOCK_ELEMENTS

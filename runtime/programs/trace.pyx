@@ -171,12 +171,15 @@ cdef class Trace(VmapLevel):
         """The number of a tensor's value."""
         return self.slot_for(tensor)
 
-    def call_of(self, function, tuple arguments, str name not None):
-        """Call a Python function with physical tensors, and have it called in each run. Gives traced results."""
+    def call_of(self, function, tuple arguments, str name not None, bint has_effects=True):
+        """Call a Python function with physical tensors, and have it called in each run. Gives traced results.
+
+        One without effects beside its results is not called where nothing needs these.
+        """
         operands = self.slots_of(arguments)
         result = self.aside(function, self.physicals_of(arguments))
         cdef Step step = self.new_step(name, operands)
-        step.kind, step.function, step.has_effects = CALL, function, True
+        step.kind, step.function, step.has_effects = CALL, function, has_effects
         return self.finish(step, result)
 
     def known_array(self, Py_ssize_t slot):

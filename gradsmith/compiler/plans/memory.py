@@ -68,7 +68,7 @@ class Memory:
 
     def is_view(self, step: Step) -> bool:
         """Does a step do nothing but show the memory of an operand?"""
-        if step.is_loop or step.function is not None or step.writes or step.has_effects:
+        if step.is_loop or step.writes or step.has_effects:
             return False
         shown = {self.owners[slot] for slot in step.reads}
         return bool(step.results) and all(slot is not None and self.owners[slot] in shown for slot in step.results)

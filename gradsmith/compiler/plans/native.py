@@ -11,13 +11,14 @@ import numpy as np
 
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.runtime.arrays.array import inner_loop, kernel_addresses
-from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, POWER, POWERS
+from gradsmith.runtime.programs.block import ADD, ARITHMETIC, MOST_ELEMENTS, MOST_INPUTS, MULTIPLY, POWER, POWERS
 from gradsmith.runtime.programs.program import Slot, Step
 
 Array = np.ndarray[Any, Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 MOST_IN_BLOCK = 1 << 14  # elements of a result; a larger one is worth threads
+SHORT = 16  # elements of a row that is not worth a call, where rows are many
 TILE = 1 << 10  # elements of such a one that fused steps do at a time
 MOST_TERMS = 1 << 18  # of a product of matrices, m * k * n
 # Gradients that are one product.
@@ -97,9 +98,19 @@ class Natives:
             return None
         if step.is_loop:
             return self._of_loop(step, step.results[0])
+        if step.writes and step.name == "copy_" and isinstance(step.operands[1], Slot):
+            return self._of_copy(step, step.results[0])
         if step.writes or step.name not in _MAKERS or not self.memory.is_own(step.results[0]):
             return None
         return self._of_op(step, step.results[0])
+
+    def _of_copy(self, step: Step, slot: int) -> Native | None:
+        """A write of one value into the memory of another."""
+        source = step.reads[1]
+        if self.memory.owners[source] == self.memory.owners[slot]:
+            return None
+        kind = self._known((("copy_",), slot, [source]), _kind_of_copy)
+        return None if kind is None else Native(kind, slot, [source])
 
     def in_tiles(self, step: Step) -> Native | None:
         """The same for a loop on arrays of any size, of which it walks along all elements or reads a single one."""
@@ -207,6 +218,8 @@ def _kind_of_ufunc(loop: tuple[Any, ...], arrays: list[Array], result: Array) ->
 
 
 def _kind_of_kernel(name: str, loop: tuple[Any, ...], arrays: list[Array], result: Array) -> Kind | None:
+    if name in SIMPLE and len(arrays) == 2 and not loop[2]:
+        return _kind_of_ufunc(("binary", MULTIPLY), arrays, result)
     rows = _as_rows(result, arrays)
     if rows is None or rows[0] != 1 or any(stride not in (0, result.itemsize) for stride in rows[2]):
         return None
@@ -264,6 +277,8 @@ def _as_rows(result: Array, arrays: Sequence[Array]) -> tuple[int, int, list[int
     while len(merged) < 2:
         merged.insert(0, (1, [0] * len(strides)))
     (count, row_strides), (n, within) = merged
+    if n < SHORT < count:
+        (count, row_strides), (n, within) = (n, within), (count, row_strides)
     return count, n, within, row_strides
 
 
@@ -342,17 +357,30 @@ def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
 
 
 def _of_sum(step: Step, arrays: list[Array], result: Array) -> Kind | None:
+    """Along dimensions that lie next to each other in memory, in whose order a sum takes its elements."""
     source = arrays[0]
-    if source.dtype != result.dtype or not source.flags.c_contiguous or 0 in source.shape:
+    if source.dtype != result.dtype or 0 in source.shape:
         return None
     axes = _axes_of_sum(step, source, result)
-    if axes is None or not axes or list(axes) != list(range(axes[0], axes[0] + len(axes))):
+    order = sorted(range(source.ndim), key=lambda axis: -source.strides[axis])
+    shown = source.transpose(order)
+    places = [place for place, axis in enumerate(order) if axes is not None and axis in axes]
+    if not places or not shown.flags.c_contiguous or places != list(range(places[0], places[-1] + 1)):
         return None
-    outer, inner = math.prod(source.shape[: axes[0]]), math.prod(source.shape[axes[-1] + 1 :])
-    middle = math.prod(source.shape[axes[0] : axes[-1] + 1])
+    if not _has_order(result, source, [axis for axis in order if axes is not None and axis not in axes]):
+        return None
+    outer, inner = math.prod(shown.shape[: places[0]]), math.prod(shown.shape[places[-1] + 1 :])
+    middle = math.prod(shown.shape[places[0] : places[-1] + 1])
     function = KERNELS["sum_float32" if result.dtype == FLOATS[0] else "sum_float64"]
     more = {"function": function, "sizes": (outer, middle, inner)}
     return Kind((Part("sum", result.size, more=more),), may_overwrite=False)
+
+
+def _has_order(result: Array, source: Array, kept: list[int]) -> bool:
+    """Does a sum have the dimensions that are left of its source in the order of `kept`?"""
+    left = sorted(kept)
+    shown = result.reshape([source.shape[axis] for axis in left])
+    return bool(shown.transpose([left.index(axis) for axis in kept]).flags.c_contiguous)
 
 
 def _axes_of_sum(step: Step, source: Array, result: Array) -> tuple[int, ...] | None:
@@ -426,6 +454,16 @@ def _kind_of_addition(view: Array, arrays: list[Array], result: Array) -> Kind |
         return None
     part = kind.parts[0]
     return Kind((Part("copy", result.nbytes, operands=(0,)), replace(part, operands=(RESULT, 1))))
+
+
+def _kind_of_copy(result: Array, arrays: list[Array]) -> Kind | None:
+    source = arrays[0]
+    if result.dtype not in FLOATS or source.dtype != result.dtype or not 0 < result.size <= MOST_IN_BLOCK:
+        return None
+    if source.ndim > result.ndim or not (source.flags.aligned and result.flags.aligned):
+        return None
+    part = _move(result, np.broadcast_to(source, result.shape), 0)
+    return None if part is None else Kind((part,), may_overwrite=False)
 
 
 def _move(view: Array, array: Array, number: int) -> Part | None:
