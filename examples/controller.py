@@ -1,7 +1,7 @@
 """A controller in C whose model and derivatives are written in Python.
 
-A cart with a pendulum is to be kept upright. Each step takes one Newton step on the forces of the next moments; gradient
-and Hessian of the cost are exported as `newton.c`, and `controller.c`, which could run without any operating system,
+A pendulum on a cart is to be kept upright. Each step takes one Newton step on the forces of the next moments;
+gradient and Hessian of the cost are exported as `newton.c`, and `controller.c`, which could run without any operating system,
 calls them.
 """
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import keyword
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 __all__ = ["export_c"]
+
+RESERVED = frozenset(
+    "auto break case char const continue default do double else enum extern float for goto if inline int long main "
+    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
+    "work memory exp log sin cos tan sqrt pow floor ceil round memcpy".split()
+)
 
 
 def export_c(
@@ -62,7 +67,7 @@ def export_c(
     from gradsmith.graph.model import model_of
     from gradsmith.graph.printer import header_text, source_text
 
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", name) or name in RESERVED:
         raise ValueError(f"export_c(): argument 'name' must be a name in C, but is {name!r}")
     origin = getattr(f, "__qualname__", type(f).__name__)
     model = model_of(f, args, name)

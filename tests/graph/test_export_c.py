@@ -234,7 +234,7 @@ def test_results_are_tensors(tmp_path: Path) -> None:
         gs.graph.export_c(lambda x: (x, 3), [numbers(3)], "f", tmp_path)
 
 
-@pytest.mark.parametrize("name", ["", "a b", "1x", "for"])
+@pytest.mark.parametrize("name", ["", "a b", "1x", "for", "int", "exp"])
 def test_names(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="name in C"):
         gs.graph.export_c(lambda x: x, [numbers(3)], name, tmp_path)
