@@ -1,8 +1,8 @@
 """A controller in C whose model and derivatives are written in Python.
 
-A pendulum on a cart is to be kept upright. Each step takes one Newton step on the forces of the next moments;
-gradient and Hessian of the cost are exported as `newton.c`, and `controller.c`, which could run without any operating system,
-calls them.
+A pendulum on a cart is to be kept upright. Each step takes one Newton step on the forces of the next moments.
+Gradient and Hessian of the cost are exported as `newton.c`, and `controller.c`, which could run without any operating
+system, calls them.
 """
 
 import shutil

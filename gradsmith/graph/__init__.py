@@ -10,9 +10,56 @@ from typing import Any
 __all__ = ["export_c"]
 
 RESERVED = frozenset(
-    "auto break case char const continue default do double else enum extern float for goto if inline int long main "
-    "register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while "
-    "work memory exp log sin cos tan sqrt pow floor ceil round memcpy".split()
+    [
+        "auto",
+        "break",
+        "case",
+        "char",
+        "const",
+        "continue",
+        "default",
+        "do",
+        "double",
+        "else",
+        "enum",
+        "extern",
+        "float",
+        "for",
+        "goto",
+        "if",
+        "inline",
+        "int",
+        "long",
+        "main",
+        "register",
+        "restrict",
+        "return",
+        "short",
+        "signed",
+        "sizeof",
+        "static",
+        "struct",
+        "switch",
+        "typedef",
+        "union",
+        "unsigned",
+        "void",
+        "volatile",
+        "while",
+        "work",
+        "memory",
+        "exp",
+        "log",
+        "sin",
+        "cos",
+        "tan",
+        "sqrt",
+        "pow",
+        "floor",
+        "ceil",
+        "round",
+        "memcpy",
+    ]
 )
 
 
