@@ -92,6 +92,7 @@ FLOORS = (
     "gradsmith.backends",
     "gradsmith.jit",
     "gradsmith.compiler",
+    "gradsmith.graph",
     "gradsmith.multiprocessing",
     "gradsmith.parallel",
     "gradsmith.testing",

@@ -19,6 +19,7 @@ from ..views.model import FamilyView
 from ..views.table_rows import op_rows
 from ..views.tensor import namespace_view, package_view, tensor_view
 from .json_schema import table_schema
+from .kernel_formulas import kernel_formulas
 from .line_width import within_width
 from .stubs import stub_view, tensor_stub_view
 from .used_imports import imported_names, with_one_import, with_used_imports
@@ -85,6 +86,7 @@ def render_all(table: Table, compiled_functions: frozenset[str] = frozenset()) -
     for name in NAMESPACES:
         files[f"{name}_namespace.py"] = render("namespace.py.j2", table, namespace=namespace_view(name, table))
     files["table.schema.json"] = table_schema()
+    files["kernel_formulas.json"] = kernel_formulas(table, compiled_functions)
     return files
 
 

@@ -16,6 +16,7 @@ import gradsmith as gs
 EXAMPLES = ROOT / "examples"
 # Program -> arguments that make it short, and a part of its last line.
 PROGRAMS = {
+    "controller": ([], r"step 60: angle +-?0\.000\d|no C compiler"),
     "dask_arrays": (["--rows", "20000", "--chunk", "3000"], r"The weights are found to 0\.0\d+"),
     "gaussian_process": ([], r"Error of the mean 0\.0\d\d, of one measurement 0\.15; \d+% of the truth"),
     "heat_conductivity": (["--steps", "1000", "--rounds", "4"], r"Conductivity found: at most [0-4]\.\d% apart"),

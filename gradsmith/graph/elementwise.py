@@ -1,0 +1,178 @@
+"""Ops that work on each element: arithmetic, comparisons, functions, and the loops of the table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from gradsmith.graph.layout import NotExportable, nest
+from gradsmith.graph.literals import c_type, literal
+from gradsmith.graph.step_view import StepView
+
+# {0}, {1}, ... are operands; {s} is the suffix of the functions of the C library for this type.
+ARITHMETIC = {
+    "add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}", "div": "{0} / {1}", "neg": "-{0}", "positive": "{0}",
+    "reciprocal": "1 / {0}", "square": "{0} * {0}",
+}  # fmt: skip
+FUNCTIONS = {
+    "abs": "fabs", "acos": "acos", "acosh": "acosh", "asin": "asin", "asinh": "asinh", "atan": "atan", "atan2": "atan2",
+    "atanh": "atanh", "ceil": "ceil", "copysign": "copysign", "cos": "cos", "cosh": "cosh", "erf": "erf",
+    "erfc": "erfc",
+    "exp": "exp", "exp2": "exp2", "expm1": "expm1", "floor": "floor", "fmax": "fmax", "fmin": "fmin", "hypot": "hypot",
+    "log": "log", "log10": "log10", "log1p": "log1p", "log2": "log2", "round": "rint", "sin": "sin", "sinh": "sinh",
+    "sqrt": "sqrt", "tan": "tan", "tanh": "tanh", "trunc": "trunc",
+}  # fmt: skip
+BINARY = {"atan2", "copysign", "fmax", "fmin", "hypot"}
+CHOICES = {
+    "maximum": "{0} > {1} || {0} != {0} ? {0} : {1}", "minimum": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "clamp_min": "{0} > {1} || {0} != {0} ? {0} : {1}", "clamp_max": "{0} < {1} || {0} != {0} ? {0} : {1}",
+    "relu": "{0} < 0 ? 0 : {0}",
+}  # fmt: skip
+COMPARISONS = {
+    "eq": "{0} == {1}", "ne": "{0} != {1}", "lt": "{0} < {1}", "le": "{0} <= {1}", "gt": "{0} > {1}",
+    "ge": "{0} >= {1}",
+    "isnan": "{0} != {0}", "logical_not": "!{0}", "logical_and": "{0} && {1}", "logical_or": "{0} || {1}",
+    "logical_xor": "!{0} != !{1}",
+}  # fmt: skip
+BITWISE = {"bitwise_and": "{0} & {1}", "bitwise_or": "{0} | {1}", "bitwise_xor": "{0} ^ {1}"}
+# Overflow of signed integers is undefined in C.
+WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
+SQUARE_ROOT, NO_CHANGE = 0.5, 1
+NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *COMPARISONS, *BITWISE, "pow"}
+
+
+def elementwise(view: StepView) -> list[str]:
+    """The loop over the elements of a step of a name of `NAMES`."""
+    dtype = _computed_in(view)
+    values = [view.element(operand, dtype) for operand in view.operands]
+    text = _expression(view, dtype, values)
+    return nest(view.result.shape, [f"{view.target()} = ({c_type(view.result.dtype)})({text});"])
+
+
+def _computed_in(view: StepView) -> np.dtype[Any]:
+    """Comparisons compute in the type of what they compare, all else in that of the result."""
+    if view.name not in COMPARISONS:
+        return view.result.dtype
+    dtypes = {view.array(slot).dtype for slot in view.slots}
+    if len(dtypes) != 1:
+        raise NotExportable("it compares tensors of different dtypes; convert one of them")
+    dtype: np.dtype[Any] = dtypes.pop()
+    if dtype.kind != "f" and any(type(operand) is float for operand in view.operands):
+        raise NotExportable("it compares integers with a float; convert the tensor")
+    return dtype
+
+
+def _expression(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
+    name = view.name
+    if name == "pow":
+        return _power(view, dtype, values)
+    form = _float_form(name, dtype) if dtype.kind == "f" else _integer_form(name, dtype)
+    if f"{{{len(values)}}}" in form or f"{{{len(values) - 1}}}" not in form:
+        raise NotExportable("it has arguments that the exported C does not know")
+    return form.format(*values)
+
+
+def _float_form(name: str, dtype: np.dtype[Any]) -> str:
+    form = ARITHMETIC.get(name) or CHOICES.get(name) or COMPARISONS.get(name)
+    if form is not None:
+        return form
+    if name not in FUNCTIONS:
+        raise NotExportable(f"it has no form for {dtype.name}")
+    operands = "{0}, {1}" if name in BINARY else "{0}"
+    return f"{FUNCTIONS[name]}{'f' if dtype.itemsize == 4 else ''}({operands})"
+
+
+def _integer_form(name: str, dtype: np.dtype[Any]) -> str:
+    if name in WRAPPING and dtype.kind in "iu":
+        return f"(uint64_t){{0}} {WRAPPING[name]} (uint64_t){{1}}"
+    form = COMPARISONS.get(name) or BITWISE.get(name) or (CHOICES.get(name) if dtype.kind in "iu" else None)
+    if form is None:
+        raise NotExportable(f"it has no form for {dtype.name}")
+    return form
+
+
+def _power(view: StepView, dtype: np.dtype[Any], values: list[str]) -> str:
+    """Powers that NumPy computes without `pow` are computed like that here."""
+    if dtype.kind != "f" or len(values) != 2:
+        raise NotExportable("powers of integers have no form")
+    exponent = view.operands[1]
+    if isinstance(exponent, (int, float)):
+        if exponent == NO_CHANGE:
+            return values[0]
+        if exponent == 2:
+            return f"{values[0]} * {values[0]}"
+        if exponent == -1:
+            return f"1 / {values[0]}"
+        if exponent == SQUARE_ROOT:
+            return f"sqrt{'f' if dtype.itemsize == 4 else ''}({values[0]})"
+    return f"pow{'f' if dtype.itemsize == 4 else ''}({', '.join(values)})"
+
+
+# ---- loops of the table
+
+
+@cache
+def _kernels() -> dict[str, Any]:
+    text = files("gradsmith.generated").joinpath("kernel_formulas.json").read_text(encoding="utf-8")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+def is_kernel(view: StepView) -> bool:
+    loop = view.step.loop if view.step.is_loop else None
+    return loop is not None and loop[0] == "kernel" and _kernel_of(view, loop[2]) is not None
+
+
+def _kernel_of(view: StepView, numbers: Sequence[float]) -> dict[str, Any] | None:
+    """The kernel of the step's name that takes as many tensors and numbers."""
+    counts = (len(view.step.loop_inputs), len(numbers))
+    name = view.name
+    names = [one for one in _kernels() if one == name or (one.startswith(f"{name}_") and one.endswith("_forward"))]
+    found = [_kernels()[one] for one in names]
+    found = [one for one in found if (len(one["inputs"]), len(one["scalars"])) == counts]
+    return found[0] if len(found) == 1 else None
+
+
+def kernel(view: StepView) -> list[str]:
+    """The loop of a kernel of the table, with the text that gradsmith's own loop has."""
+    assert view.step.loop is not None
+    numbers, dtype = view.step.loop[2], view.result.dtype
+    found = _kernel_of(view, numbers)
+    assert found is not None
+    if dtype.kind != "f" or any(view.array(slot).dtype != dtype for slot in view.step.loop_inputs):
+        raise NotExportable("its tensors are of different dtypes; convert them")
+    body, type_ = found[dtype.name], c_type(dtype)
+    lines = [f"const {type_} {name} = {literal(n, dtype)};" for name, n in zip(found["scalars"], numbers)]
+    for name, slot in zip(found["inputs"], view.step.loop_inputs):
+        lines.append(f"const {type_} {name}_i = {view.element_of_slot(slot)};")
+    for name, text in body["locals"]:
+        lines.append(f"const {type_} {name} = {_without_index(text)};")
+    lines.append(f"{view.target()} = {_without_index(body['result'])};")
+    return nest(view.result.shape, lines)
+
+
+def _without_index(text: str) -> str:
+    return text.replace("[i]", "_i")
+
+
+# ---- choices between tensors
+
+
+def where(view: StepView) -> list[str]:
+    if len(view.operands) != 3:
+        raise NotExportable("the number of its results depends on values")
+    dtype = view.result.dtype
+    condition = view.element(view.operands[0], np.dtype(bool))
+    first, second = (view.element(operand, dtype) for operand in view.operands[1:])
+    return nest(view.result.shape, [f"{view.target()} = {condition} ? {first} : {second};"])
+
+
+def masked_fill(view: StepView) -> list[str]:
+    values, mask, number = view.operands
+    dtype = view.result.dtype
+    text = f"{view.element(mask, np.dtype(bool))} ? {view.element(number, dtype)} : {view.element(values, dtype)}"
+    return nest(view.result.shape, [f"{view.target()} = {text};"])
