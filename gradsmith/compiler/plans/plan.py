@@ -52,11 +52,8 @@ class _Plan:
         steps, self.fused = Fusion(memory, make.in_tiles).ordered(steps)
         self.steps, self.inputs, self.outputs, self.memory = steps, tuple(inputs), tuple(outputs), memory
         self.natives = {number: native for number, step in enumerate(steps) if (native := make.of(step)) is not None}
-        self.tiles: dict[int, TileGroup] = {}
-        for numbers in self.fused:
-            self.natives |= {
-                number: native for number in numbers if (native := make.in_tiles(steps[number])) is not None
-            }
+        self.in_tiles = {number for numbers in self.fused for number in numbers}
+        self.natives |= {n: native for n in self.in_tiles if (native := make.in_tiles(steps[n])) is not None}
         self.skipped = _views_for_blocks(steps, self.natives, set(outputs), memory)
         self.groups = groups_of(len(steps), self.natives, self.skipped)
         self.lives = _Lives(steps, outputs, memory)
@@ -64,32 +61,41 @@ class _Plan:
         self.has_room = [self._stays_inside(number, step) for number, step in enumerate(steps)]
         self.rooms = Rooms()
         self.loops: dict[int, Loop] = {}
+        self.tiles: dict[int, TileGroup] = {}
 
     def give_rooms(self) -> None:
+        """Say where each value lives, in the order of the steps."""
         layout = Layout(self.memory, self.natives, self._has_room, self.lives.last, self._overwrites)
-        fused = {number for numbers in self.fused for number in numbers}
-        found = find_loops(self.natives, [part for group in self.groups for part in _without(group, fused)])
+        self.loops = self._found_loops(layout)
         self.tiles = {
             numbers[0]: TileGroup(numbers, self.natives, self.memory, self._is_inner(numbers)) for numbers in self.fused
         }
-        inner = {number for group in self.tiles.values() for number in group.inner_numbers()}
-        end_of = {number: numbers[-1] for numbers in self.fused for number in numbers}
-        self.loops = {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.turns > 1}
-        in_loops = {number for loop in self.loops.values() for number in loop.numbers.ravel().tolist()}
+        elsewhere = {number for loop in self.loops.values() for number in loop.numbers.ravel().tolist()}
+        elsewhere.update(number for group in self.tiles.values() for number in group.inner_numbers())
+        arena, ends = self.rooms.arena, self._ends()
         freed: dict[int, list[tuple[int, int]]] = {}
-        ending: dict[int, list[int]] = {}
         for number in range(len(self.steps)):
             if number in self.loops:
-                for end, place, nbytes in layout.place(self.loops[number], self.rooms.arena, self.rooms.places):
+                for end, place, nbytes in layout.place(self.loops[number], arena, self.rooms.places):
                     freed.setdefault(end, []).append((place, nbytes))
-            if number not in in_loops and number not in inner:
-                self._give_room(number, may_overwrite=number not in fused)
-            for owner in self.lives.ending.get(number, ()):
-                ending.setdefault(end_of.get(number, number), []).append(owner)
-            for owner in ending.pop(number, ()):
+            if number not in elsewhere:
+                self._give_room(number)
+            for owner in ends.get(number, ()):
                 self.rooms.give_back(owner)
             for place, nbytes in freed.get(number, ()):
-                self.rooms.arena.give_back(place, nbytes)
+                arena.give_back(place, nbytes)
+
+    def _found_loops(self, layout: Layout) -> dict[int, Loop]:
+        found = find_loops(self.natives, [part for group in self.groups for part in _without(group, self.in_tiles)])
+        return {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.turns > 1}
+
+    def _ends(self) -> dict[int, list[int]]:
+        """After which steps owners of memory are dead: those that die within a fused group live until its end."""
+        end_of = {number: numbers[-1] for numbers in self.fused for number in numbers}
+        found: dict[int, list[int]] = {}
+        for number, owners in self.lives.ending.items():
+            found.setdefault(end_of.get(number, number), []).extend(owners)
+        return found
 
     def _is_inner(self, numbers: range) -> Callable[[int], bool]:
         """Of the number of a fused step: does nothing else read its result?"""
@@ -101,16 +107,16 @@ class _Plan:
 
         return is_inner
 
-    def _give_room(self, number: int, may_overwrite: bool) -> None:
+    def _give_room(self, number: int) -> None:
         if not self._has_room(number):
             return
         slot = self.steps[number].results[0]
         assert slot is not None
-        owner = self.memory.owners[slot]
+        owner, is_alone = self.memory.owners[slot], number not in self.in_tiles
         for dying in self.lives.ending.get(number, ()):
-            if may_overwrite and self._overwrites(number, dying):
+            if is_alone and self._overwrites(number, dying):
                 self.rooms.give_back(dying)
-        ends_here = may_overwrite and self.lives.last[owner] == number
+        ends_here = is_alone and self.lives.last[owner] == number
         self.rooms.take(slot, owner, self.memory.arrays[slot].nbytes, ends_here)
 
     def _has_room(self, number: int) -> bool:
