@@ -163,5 +163,5 @@ def test_random_programs() -> None:
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid")
 def test_many_random_programs() -> None:
-    for seed in range(1000, 2000):
+    for seed in range(1000, 5000):
         check_random(seed)
