@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 from libc.stdint cimport uint32_t, uint64_t
 cimport numpy as cnp
 
-from gradsmith.runtime.arrays.array cimport copy_into, is_meta, readable_copy
+from gradsmith.runtime.arrays.array cimport copy_into, is_dense, is_meta, readable_copy
 from gradsmith.runtime.arrays.overlap cimport may_overlap_itself
 from gradsmith.runtime.batching.batch cimport Batch, as_batched, batch_of, is_batched
 from gradsmith.runtime.calls.captured cimport refuse_captured
@@ -385,7 +385,7 @@ cdef int store_values(object target, object values) except -1:
         np.broadcast_to(values, target.shape)       # an error when they do not fit
     elif is_meta(<PyObject *>values):
         raise NotImplementedError("Cannot copy out of meta tensor; no data!")
-    elif values.dtype == target.dtype and (values.ndim == 0 or values.shape == target.shape):
+    elif values.dtype == target.dtype and is_dense(<PyObject *>target) and (values.ndim == 0 or values.shape == target.shape):
         copy_into(<PyObject *>target, <PyObject *>values)
     else:
         np.copyto(target, converted(complex_casts.real_where_kept(values, target.dtype), target.dtype))
