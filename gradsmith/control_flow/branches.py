@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
+from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 
 
 def cond(
@@ -49,5 +50,16 @@ def cond(
         raise TypeError("cond(): give the arguments of both functions by position or as operands, not in both ways")
     if len(args) == 1 and isinstance(args[0], (tuple, list)):
         args = tuple(args[0])
+    if is_traced(pred):
+        return _in_program(pred, [true_fn, false_fn], (*args, *operands))
     chosen = true_fn if is_true("cond", "pred", pred) else false_fn
     return chosen(*args, *operands)
+
+
+def _in_program(pred: Any, functions: list[Callable[..., Any]], operands: tuple[Any, ...]) -> Any:
+    """A step of a program, which chooses in each run. See traced.py."""
+
+    def run(functions: list[Callable[..., Any]], given: tuple[Any, ...]) -> Any:
+        return cond(given[0], functions[0], functions[1], *given[1])
+
+    return chosen_in_runs("cond", functions, (pred, operands), run)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
+from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.trees import TensorTree
 
 
@@ -105,12 +106,25 @@ def while_loop(
     while True:
         current = state.built(tensors)
         args = tuple(current) if is_spread else (current,)
-        if not is_true("while_loop", "what cond_fn gives", cond_fn(*args)):
+        holds = cond_fn(*args)
+        if is_traced(holds):
+            left = None if max_steps is None else max_steps - steps
+            return _in_program([cond_fn, body_fn], carry if steps == 0 else current, left)
+        if not is_true("while_loop", "what cond_fn gives", holds):
             return current
         if max_steps is not None and steps >= max_steps:
             raise RuntimeError(f"while_loop(): cond_fn still holds after max_steps={max_steps} steps")
         tensors = state.flat(body_fn(*args))
         steps += 1
+
+
+def _in_program(functions: list[Callable[..., Any]], carry: Any, max_steps: int | None) -> Any:
+    """A step of a program, which makes as many steps as each run needs. See traced.py."""
+
+    def run(functions: list[Callable[..., Any]], given: Any) -> Any:
+        return while_loop(functions[0], functions[1], given, max_steps)
+
+    return chosen_in_runs("while_loop", functions, carry, run)
 
 
 def _takes(function: Callable[..., Any], count: int) -> bool:

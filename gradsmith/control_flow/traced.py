@@ -1,0 +1,228 @@
+"""`cond` and `while_loop` on values inside of a compiled function.
+
+Note [Choices in programs]
+A value that a program computes decides in each run. So the whole branch or loop is one step of the program, which runs
+it as eager does, on the tensors of the run; what its functions capture of the traced function's values are operands of
+the step. Its gradient, its tangent and what `vmap` makes of it are functions of tensors as well, and become steps of
+the same kind, so that it can be differentiated any number of times. A backward runs the branch, or the steps of the
+loop, once more with recording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gradsmith.autograd.function import Function
+from gradsmith.control_flow.lifting import Lifted
+from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
+from gradsmith.runtime.tensors.factories.random import get_rng_state
+from gradsmith.utils import pytree
+
+Tensors = list[Any]
+Work = Callable[[Tensors], Tensors]
+
+
+def is_traced(value: Any) -> bool:
+    """Is it a tensor whose value is not known before the program runs?"""
+    if not is_tensor(value) or not is_batched_tensor(value):
+        return False
+    trace = trace_of_thread()
+    return trace is not None and level_of(value) is trace
+
+
+def chosen_in_runs(op: str, functions: list[Any], operands: Any, run: Callable[..., Any]) -> Any:
+    """A step that calls ``run(functions, operands)`` in each run of the program.
+
+    Gives a tree of tensors, which has to look the same in all runs.
+    """
+    lifted = Lifted(functions, _is_operand)
+    if lifted.hidden and is_grad_enabled():
+        raise trace_of_thread().call.error(
+            f"{op}() with functions that read {lifted.hidden[0]}, which has tensors that require grad, cannot be "
+            "traced: their gradients would be lost. Hand the tensors over as operands, or call it outside"
+        )
+    leaves, spec = pytree.flatten(operands)
+    places = [place for place, leaf in enumerate(leaves) if is_tensor(leaf) and _is_operand(leaf)]
+    step = _Step(op, lifted, leaves, spec, places, run)
+    tensors = [*[leaves[place] for place in places], *lifted.tensors]
+    found = Ran.apply(step, op, *tensors)
+    return step.tree_of(found)
+
+
+def _is_operand(tensor: Any) -> bool:
+    """A value of the trace, or one that may have a gradient."""
+    return is_batched_tensor(tensor) or tensor.requires_grad
+
+
+class _Step:
+    """What a step does, as a function of tensors."""
+
+    def __init__(
+        self,
+        op: str,
+        lifted: Lifted,
+        leaves: Tensors,
+        spec: pytree.TreeSpec,
+        places: list[int],
+        run: Callable[..., Any],
+    ) -> None:
+        self.op, self.lifted, self.run = op, lifted, run
+        self.leaves = [None if place in places else leaf for place, leaf in enumerate(leaves)]
+        self.spec, self.places = spec, places
+        self.result: pytree.TreeSpec | None = None
+        self.looks: list[Any] = []
+
+    def __call__(self, tensors: Tensors) -> Tensors:
+        count = len(self.places)
+        leaves = list(self.leaves)
+        for place, tensor in zip(self.places, tensors):
+            leaves[place] = tensor
+        functions = self.lifted.bound(list(tensors[count:]))
+        versions = [tensor._version for tensor in tensors]
+        found, spec = pytree.flatten(self.run(functions, self.spec.unflatten(leaves)))
+        if versions != [tensor._version for tensor in tensors]:
+            raise RuntimeError(
+                f"{self.op}(): its functions may not write to what they are given in a compiled function"
+            )
+        self._expect_same(found, spec)
+        return [one.clone() if any(one is tensor for tensor in tensors) else one for one in found]
+
+    def tree_of(self, tensors: Any) -> Any:
+        assert self.result is not None
+        return self.result.unflatten(list(tensors))
+
+    def _expect_same(self, found: list[Any], spec: pytree.TreeSpec) -> None:
+        """A program has a place for tensors of one shape and dtype each."""
+        looks = [(getattr(one, "dtype", type(one)), list(getattr(one, "shape", ()))) for one in found]
+        if not all(hasattr(one, "grad_fn") for one in found):
+            raise RuntimeError(f"{self.op}(): its functions must give tensors in a compiled function, but gave {looks}")
+        if self.result is None:
+            self.result, self.looks = spec, looks
+        elif (spec, looks) != (self.result, self.looks):
+            raise RuntimeError(
+                f"{self.op}(): its functions must give the same structure, shapes and dtypes in a compiled function, "
+                f"but gave {self.looks} and {looks}"
+            )
+
+
+class Ran(Function):
+    """``work(tensors)``, a step of the program. See Note [Choices in programs]."""
+
+    @staticmethod
+    def forward(work: Work, op: str, *tensors: Any) -> tuple[Any, ...]:
+        return tuple(_in_each_run(work, op, tensors))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.work, ctx.op = inputs[:2]
+        ctx.inexact = [n for n, one in enumerate(output) if one.is_floating_point() or one.is_complex()]
+        ctx.count = len(output)
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs[2:])
+        ctx.save_for_forward(*inputs[2:])
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        saved = ctx.saved_tensors
+        places = [n for n, cotangent in enumerate(cotangents) if cotangent is not None]
+        wanted = [n for n, needs in enumerate(ctx.needs_input_grad[2:]) if needs]
+        gradients: list[Any] = [None] * len(saved)
+        if places and wanted:
+            pullback = Pullback(ctx.work, ctx.op, len(saved), wanted, places)
+            for n, gradient in zip(wanted, Ran.apply(pullback, ctx.op, *saved, *[cotangents[p] for p in places])):
+                gradients[n] = gradient
+        return (None, None, *gradients)
+
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        saved = ctx.saved_tensors
+        places = [n for n, tangent in enumerate(tangents[2:]) if tangent is not None]
+        push = Push(ctx.work, len(saved), places, ctx.inexact)
+        found = Ran.apply(push, ctx.op, *saved, *[tangents[2 + n] for n in places])
+        results: list[Any] = [None] * ctx.count
+        for n, tangent in zip(ctx.inexact, found):
+            results[n] = tangent
+        return tuple(results)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], work: Work, op: str, *tensors: Any) -> Any:
+        found = Ran.apply(Mapped(work, in_dims[2:], info.randomness), op, *tensors)
+        return found, (0,) * len(found)
+
+
+def _in_each_run(work: Work, op: str, tensors: Any) -> Any:
+    trace = trace_of_thread()
+    if trace is None or not any(map(is_traced, tensors)):
+        return work(list(tensors))
+
+    def run(*physical: Any) -> tuple[Any, ...]:
+        with no_grad():
+            return tuple(work(list(physical)))
+
+    return trace.call_of(run, tuple(tensors), op)
+
+
+class Pullback:
+    """Gradients of some of the tensors of `work`, as a function of these and of cotangents."""
+
+    def __init__(self, work: Work, op: str, count: int, wanted: list[int], results: list[int]) -> None:
+        self.work, self.op, self.count = work, op, count
+        self.wanted, self.results = wanted, results  # of the results that have a cotangent
+
+    def __call__(self, tensors: Tensors) -> Tensors:
+        from gradsmith.func import vjp
+
+        of_some = _of_some(self.work, tensors[: self.count], self.wanted, self.results)
+        state = get_rng_state()
+        _, pullback = vjp(of_some, *[tensors[n] for n in self.wanted])
+        if not bool((get_rng_state() == state).all()):
+            raise RuntimeError(
+                f"{self.op}(): gradients of random numbers that its functions draw are not possible in a compiled "
+                "function; draw them outside of it and hand them over"
+            )
+        return list(pullback(tuple(tensors[self.count :])))
+
+
+class Push:
+    """Tangents of what `work` gives, as a function of its tensors and of their tangents."""
+
+    def __init__(self, work: Work, count: int, places: list[int], results: list[int]) -> None:
+        self.work, self.count, self.places, self.results = work, count, places, results
+
+    def __call__(self, tensors: Tensors) -> Tensors:
+        from gradsmith.func import jvp
+
+        of_some = _of_some(self.work, tensors[: self.count], self.places, self.results)
+        primals = tuple([tensors[place] for place in self.places])
+        return list(jvp(of_some, primals, tuple(tensors[self.count :]))[1])
+
+
+def _of_some(work: Work, tensors: Tensors, places: list[int], results: list[int]) -> Callable[..., Any]:
+    """Some results as a function of some of the tensors."""
+
+    def function(*given: Any) -> tuple[Any, ...]:
+        whole = list(tensors)
+        for place, one in zip(places, given):
+            whole[place] = one
+        found = work(whole)
+        return tuple([found[n] for n in results])
+
+    return function
+
+
+class Mapped:
+    """What `work` gives for each slice, as a function of all slices."""
+
+    def __init__(self, work: Work, in_dims: tuple[Any, ...], randomness: str) -> None:
+        self.work, self.in_dims, self.randomness = work, in_dims, randomness
+
+    def __call__(self, tensors: Tensors) -> Tensors:
+        from gradsmith.func import vmap
+
+        def of_slice(*given: Any) -> tuple[Any, ...]:
+            return tuple(self.work(list(given)))
+
+        return list(vmap(of_slice, in_dims=self.in_dims, randomness=self.randomness)(*tensors))

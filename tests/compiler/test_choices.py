@@ -1,0 +1,190 @@
+"""`cond` and `while_loop` on values of a compiled function, against eager."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.compiler import TraceError
+from gradsmith.utils import pytree
+
+
+def arguments(seed: int, count: int = 2) -> list[Any]:
+    """Some with a positive sum, some with a negative one."""
+    rng = np.random.default_rng(seed)
+    first = np.abs(rng.standard_normal(3)) * (1 if seed % 2 else -1)
+    return [gs.tensor(first), *[gs.tensor(rng.standard_normal(3)) for _ in range(count - 1)]]
+
+
+def check(function: Any, count: int = 2) -> None:
+    compiled = gs.compile(function)
+    for seed in range(6):
+        found, expected = (
+            pytree.flatten(compiled(*arguments(seed, count))),
+            pytree.flatten(function(*arguments(seed, count))),
+        )
+        assert found[1] == expected[1]
+        for one, other in zip(found[0], expected[0]):
+            # A sum of gradients may be taken in another order than eager's.
+            np.testing.assert_allclose(one.numpy(), other.numpy(), 1e-13, 1e-13)
+    assert len(compiled.programs) == 1
+
+
+def branching(x: Any, y: Any) -> Any:
+    s = y * 2
+    z = gs.cond(x.sum() > 0, lambda a: (a * s).sin(), lambda a: a.exp() - s, x)
+    return (z * x).sum()
+
+
+def looping(x: Any, y: Any) -> Any:
+    s = x.exp()
+    steps, w = gs.while_loop(
+        lambda i, v: (v * v).sum() < 50, lambda i, v: (i + 1, v * 1.5 + 0.1 * s), (gs.tensor(0), y)
+    )
+    return (w * w).sum() + steps
+
+
+def nested(x: Any, y: Any) -> Any:
+    def halved(v: Any) -> Any:
+        return gs.cond(v.max() > 3, lambda v: v + 1 + x * x, lambda v: v * 2, v)
+
+    return gs.while_loop(lambda v: v.sum() < 20, halved, y.abs() + 0.5, max_steps=100).sum()
+
+
+FUNCTIONS = [branching, looping, nested]
+TRANSFORMS = {
+    "value": lambda f: f,
+    "grad": lambda f: gs.func.grad(f, (0, 1)),
+    "value_and_grad": gs.func.value_and_grad,
+    "hessian": gs.func.hessian,
+    "jacfwd": gs.func.jacfwd,
+    "jvp": lambda f: lambda x, y: gs.func.jvp(lambda x: f(x, y), (x,), (y,)),
+    "third": lambda f: gs.func.grad(lambda x, y: gs.func.hessian(f)(x, y).sum()),
+}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_as_in_eager(function: Any, transform: str) -> None:
+    check(TRANSFORMS[transform](function))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_backward_of_a_recorded_call(function: Any) -> None:
+    compiled = gs.compile(function)
+    for seed in range(6):
+        found = []
+        for called in (compiled, function):
+            x, y = [one.requires_grad_() for one in arguments(seed)]
+            called(x, y).backward()
+            found.append((x.grad.numpy(), y.grad.numpy()))
+        np.testing.assert_array_equal(*found)
+
+
+def test_captured_parameters_have_gradients() -> None:
+    weight = gs.tensor([1.0, 2.0, 3.0], dtype=gs.float64, requires_grad=True)
+
+    def loss(x: Any) -> Any:
+        return gs.cond(x.sum() > 0, lambda v: v * weight, lambda v: v - weight, x).sum()
+
+    compiled = gs.compile(loss)
+    for seed in range(4):
+        found = []
+        for called in (compiled, loss):
+            weight.grad = None
+            called(arguments(seed, 1)[0]).backward()
+            found.append(weight.grad.numpy())
+        np.testing.assert_array_equal(*found)
+
+
+def test_functions_of_all_kinds() -> None:
+    class Scale:
+        factor = 3.0
+
+        def __call__(self, v: Any) -> Any:
+            return v * self.factor
+
+        def method(self, v: Any) -> Any:
+            return v * self.factor * 2
+
+    def scaled(v: Any, by: Any, *, more: Any = None) -> Any:
+        return v * by + more
+
+    def both(x: Any, y: Any) -> Any:
+        first = gs.cond(x.sum() > 0, partial(scaled, by=y, more=x), Scale().method, x)
+        return gs.cond(y.sum() > 0, Scale(), lambda v, by=y: v * by, first)
+
+    check(both)
+
+
+def test_trees() -> None:
+    def function(x: Any, y: Any) -> Any:
+        return gs.cond(
+            x.sum() > 0, lambda p: {"a": p["a"] * 2, "b": [y]}, lambda p: {"a": p["b"], "b": [x]}, {"a": x, "b": y}
+        )
+
+    check(function)
+
+
+def test_a_choice_that_python_makes_is_no_step() -> None:
+    compiled = gs.compile(lambda x, flag: gs.cond(flag, gs.sin, gs.cos, x))
+    x = gs.ones(3)
+    assert gs.equal(compiled(x, True), x.sin()) and gs.equal(compiled(x, False), x.cos())
+    assert len(compiled.programs) == 2
+
+
+def test_random_numbers_of_a_branch() -> None:
+    def function(x: Any) -> Any:
+        return gs.cond(
+            x.sum() > 0, lambda v: v + gs.rand(3, dtype=v.dtype), lambda v: v - gs.randn(3, dtype=v.dtype), x
+        )
+
+    compiled = gs.compile(function)
+    for seed in range(4):
+        found = []
+        for called in (compiled, function):
+            gs.manual_seed(seed)
+            found.append([called(arguments(seed, 1)[0]).numpy() for _ in range(3)])
+        np.testing.assert_array_equal(*found)
+    with pytest.raises(RuntimeError, match="gradients of random numbers"):
+        gs.compile(gs.func.grad(lambda x: function(x).sum()))(gs.ones(3, dtype=gs.float64))
+
+
+# ---- what cannot be done
+
+
+def test_branches_that_differ() -> None:
+    compiled = gs.compile(lambda x: gs.cond(x.sum() > 0, lambda v: v, lambda v: v.sum(), x))
+    compiled(gs.ones(3))
+    with pytest.raises(RuntimeError, match="same structure, shapes and dtypes"):
+        compiled(-gs.ones(3))
+
+
+def test_writes() -> None:
+    compiled = gs.compile(lambda x: gs.cond(x.sum() > 0, lambda v: v.mul_(2), lambda v: v, x * 1))
+    with pytest.raises(RuntimeError, match="may not write"):
+        compiled(gs.ones(3))
+
+
+def test_modules_hide_their_parameters() -> None:
+    layer = gs.nn.Linear(3, 3)
+    function = lambda x: gs.cond(x.sum() > 0, lambda v: layer(v), lambda v: v, x)  # noqa: E731
+    with pytest.raises(TraceError, match="a module Linear"):
+        gs.compile(function)(gs.ones(3))
+    with gs.no_grad():
+        assert gs.equal(gs.compile(function)(gs.ones(3)), layer(gs.ones(3)))
+
+
+def test_max_steps() -> None:
+    compiled = gs.compile(lambda x: gs.while_loop(lambda v: v.sum() < 100, lambda v: v + 1, x, max_steps=40))
+    assert compiled(gs.ones(3)).tolist() == [34.0] * 3
+    with pytest.raises(RuntimeError, match="max_steps=40"):
+        compiled(gs.full((3,), -50.0))
+
+
+def test_slices_that_choose_for_themselves() -> None:
+    compiled = gs.compile(gs.vmap(lambda x: gs.cond(x > 0, gs.sin, gs.cos, x)))
+    with pytest.raises(RuntimeError, match="where"):
+        compiled(gs.ones(3))
