@@ -39,8 +39,8 @@ class Caller:
     def escape(self, what: str) -> Exception:
         return TraceError(
             f"compile({self.name}): {what} is not possible for a tensor of a compiled function: the program would keep "
-            f"what it was in this run{self._place()}. Use where(), cond() or while_loop() in its place, return the tensor "
-            "and ask outside, or say on_escape='eager' to run such calls as they are"
+            f"what it was in this run{self._place()}. Use where(), cond() or while_loop() in its place, return the "
+            "tensor and ask outside, or say on_escape='eager' to run such calls as they are"
         )
 
     def ended(self) -> Caller:
