@@ -69,6 +69,7 @@ cdef class Program:
     cdef readonly list room_addresses   # (address, place in the arena)
     cdef readonly list constant_addresses   # (address, array)
     cdef readonly Py_ssize_t n_addresses
+    cdef readonly list guarded          # inputs to which writes are undone where a run raises
     cdef set used                       # slots that ever hold an array
     cdef list frames                    # not in use
     cdef bint is_planned

@@ -251,11 +251,15 @@ cdef class Program:
     def __init__(self, list steps not None, Py_ssize_t n_slots, tuple inputs not None, tuple outputs not None):
         self.steps, self.n_slots, self.inputs, self.outputs = steps, n_slots, inputs, outputs
         self.room_models, self.frames = [], []
-        self.room_addresses, self.constant_addresses, self.used = [], [], set()
+        self.room_addresses, self.constant_addresses, self.used, self.guarded = [], [], set(), []
 
     def give_addresses(self, list rooms not None, list constants not None, Py_ssize_t count):
         """The places of the table of addresses that have a fixed one in each frame."""
         self.room_addresses, self.constant_addresses, self.n_addresses = rooms, constants, count
+
+    def guard(self, list slots not None):
+        """Inputs that are written before a step that may raise: what a run that raises has written there is undone."""
+        self.guarded = slots
 
     def give_rooms(self, list room_models not None, Py_ssize_t arena_size, dict dying not None):
         """Say where values have room, and after which steps values are dropped. Once, before the first run.
@@ -294,7 +298,10 @@ cdef class Program:
         try:
             for i in range(len(values)):
                 put_tensor(frame, self.inputs[i], <TensorBase?>values[i])
-            run_steps(self.steps, frame)
+            if self.guarded:
+                run_or_restore(self, frame)
+            else:
+                run_steps(self.steps, frame)
             found = tuple([tensor_in(frame, slot) for slot in self.outputs])
         finally:
             clear(frame)
@@ -319,6 +326,18 @@ cdef set used_slots(list steps):
         else:
             found.update([slot for slot in step.results if slot is not None])
     return found
+
+
+cdef int run_or_restore(Program program, Frame frame) except -1:
+    """Writes to what is outside of the program are all made or none: an error on the way undoes those before it."""
+    cdef list before = [(array, array.copy()) for array in [<object>frame.arrays[<Py_ssize_t>slot] for slot in program.guarded]]
+    try:
+        run_steps(program.steps, frame)
+    except BaseException:
+        for array, values in before:
+            np.copyto(array, values)
+        raise
+    return 0
 
 
 cdef int run_steps(list steps, Frame frame) except -1:

@@ -54,7 +54,9 @@ def test_links_lead_somewhere(page):
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_notes_that_are_named_are_there(page):
     named = set(re.findall(r"Note \[([A-Z][\w' -]+)\]", page.read_text(encoding="utf-8")))
-    sources = [path for folder in ("runtime", "codegen", "gradsmith") for path in (ROOT / folder).rglob("*") if path.is_file()]
+    sources = [
+        path for folder in ("runtime", "codegen", "gradsmith") for path in (ROOT / folder).rglob("*") if path.is_file()
+    ]
     texts = [path.read_text(encoding="utf-8") for path in sources if path.suffix in (".py", ".pyx", ".pxd", ".c", ".h")]
     missing = [title for title in named if not any(f"Note [{title}]\n" in text for text in texts)]
     assert missing == []

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from gradsmith.compiler.plans.blocks import Blocks, groups_of
 from gradsmith.compiler.plans.fusing import Fusion
+from gradsmith.compiler.plans.guarding import guarded_slots
 from gradsmith.compiler.plans.loops import Layout, Loop, find_loops
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.merging import merged, without_copies
@@ -161,6 +162,7 @@ class _Plan:
         program = Program(found, len(self.memory.owners), self.inputs, self.outputs)
         program.give_addresses(places.in_arena, places.constants, places.count)
         program.give_rooms(models, self.rooms.arena.size, dying)
+        program.guard(guarded_slots(found, set(self.inputs), self.memory))
         return program
 
 

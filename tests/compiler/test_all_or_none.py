@@ -1,0 +1,88 @@
+"""A program that raises on its way leaves nothing outside half-changed."""
+
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+
+def fails_after_a_write(x: Any, matrix: Any) -> Any:
+    x.mul_(2)
+    return gs.linalg.inv(matrix) @ x
+
+
+def test_an_argument_is_as_it_was() -> None:
+    compiled, eye = gs.compile(fails_after_a_write), gs.eye(3)
+    x = gs.ones(3)
+    compiled(x, eye)
+    compiled(x, eye)
+    assert x.tolist() == [4.0, 4.0, 4.0]
+    with pytest.raises(np.linalg.LinAlgError):
+        compiled(x, gs.zeros(3, 3))
+    assert x.tolist() == [4.0, 4.0, 4.0]
+    compiled(x, eye)
+    assert x.tolist() == [8.0, 8.0, 8.0]
+
+
+def test_captured_tensors_and_views_are_as_they_were() -> None:
+    state = gs.arange(6.0).reshape(2, 3)
+
+    def function(index: Any) -> Any:
+        state[0].add_(1)
+        found = gs.ones(4)[index]
+        state[1] = 0
+        return found
+
+    compiled, before = gs.compile(function), state.clone()
+    compiled(gs.tensor([1]))
+    state.copy_(before)
+    with pytest.raises(IndexError):
+        compiled(gs.tensor([7]))
+    assert gs.equal(state, before)
+    compiled(gs.tensor([3]))
+    assert state.tolist() == [[1.0, 2.0, 3.0], [0.0, 0.0, 0.0]]
+
+
+def test_programs_that_write_last_keep_no_copies() -> None:
+    def step(x: Any, w: Any) -> Any:
+        loss = (x @ w).sum()
+        w.sub_(0.1 * x.sum(0)[:, None] * gs.ones(2))
+        return loss
+
+    compiled = gs.compile(step)
+    compiled(gs.ones(4, 3), gs.ones(3, 2))
+    assert [variant.forward.guarded for variant in compiled.programs] == [[]]
+    guarded = gs.compile(fails_after_a_write)
+    guarded(gs.ones(3), gs.eye(3))
+    assert [len(variant.forward.guarded) for variant in guarded.programs] == [1]
+
+
+def test_an_interrupt_undoes_writes() -> None:
+    def long(x: Any) -> None:
+        for _ in range(30_000):
+            x.mul_(1.0001)
+
+    def stop(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    compiled, x = gs.compile(long), gs.ones(4, dtype=gs.float64)
+    compiled(x)
+    before = signal.signal(signal.SIGALRM, stop)
+    interrupted = 0
+    try:
+        for _ in range(300):
+            x.fill_(1.0)
+            signal.setitimer(signal.ITIMER_REAL, 3e-5)
+            try:
+                compiled(x)
+            except KeyboardInterrupt:
+                interrupted += 1
+                assert x.tolist() in ([1.0] * 4, [pytest.approx(1.0001**30_000)] * 4)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted
