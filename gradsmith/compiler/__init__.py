@@ -6,7 +6,7 @@ written down, gradients included. Later calls run the program that this gives, w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -32,6 +32,10 @@ def compile(
     disable: bool = False,
     on_escape: str | None = None,
     memory: str | int | None = None,
+    static: str | int | Sequence[str | int] = (),
+    donate: str | int | Sequence[str | int] = (),
+    exact: bool = True,
+    compiler: None = None,
 ) -> Any:
     """A function or module that runs as a program where it has been called with such arguments before.
 
@@ -50,6 +54,17 @@ def compile(
     memory : "min", "balanced" or int, optional
         What a call whose results require grad keeps for its backward. What loops over elements can make again is
         computed again: all that, what few of them make, or as much as is needed to keep so many bytes.
+    static : str, int or sequence of these, optional
+        Parameters, by name or position, whose values a program takes for granted: any object that can be hashed,
+        compared by equality. Numbers, strings and flags are taken so anyway.
+    donate : str, int or sequence of these, optional
+        Parameters whose tensors the caller gives away: their memory may be used for results, and to use them after the
+        call is an error. They must not require grad.
+    exact : bool, default True
+        Results have the bits of eager's, but for sums of gradients that a formula chooses by values. False permits
+        other rounding; nothing makes use of that yet.
+    compiler : None
+        Programs are interpreted; there is no other way.
     fullgraph : bool, optional
         PyTorch's name: True raises, False runs as it is.
     disable : bool, default False
@@ -62,9 +77,10 @@ def compile(
     RuntimeError
         When both `mode` and `options` are given, as in PyTorch.
     TypeError
-        `model` cannot be called.
+        `model` cannot be called; a static argument is a tensor or cannot be hashed.
     ValueError
-        `on_escape` is none of the two, or `memory` none of the three.
+        `on_escape` is none of the two, or `memory` none of the three; `static` or `donate` name no parameter;
+        `compiler` is not None.
 
     Examples
     --------
@@ -81,11 +97,18 @@ def compile(
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if on_escape is None and fullgraph is not None:
         on_escape = "raise" if fullgraph else "eager"
-    functions = Options(on_escape or "raise", memory)
+    if compiler is not None:
+        raise ValueError(f"compile(): compiler must be None, but is {compiler!r}: programs are interpreted")
+    chosen = (memory, _listed(static), _listed(donate), exact)
+    functions = Options(on_escape or "raise", *chosen)
     if disable or backend == "eager":
         return _unchanged if model is None else model
-    modules = Options(on_escape or "eager", memory)
+    modules = Options(on_escape or "eager", *chosen)
     return partial(_compiled, functions, modules) if model is None else _compiled(functions, modules, model)
+
+
+def _listed(wanted: Any) -> tuple[Any, ...]:
+    return (wanted,) if isinstance(wanted, (str, int)) else tuple(wanted)
 
 
 def _compiled(functions: Options, modules: Options, model: Any) -> Any:

@@ -12,12 +12,14 @@ import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from gradsmith.compiler.arguments import Arguments, unmarked
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, key_of_leaves, key_of_modes
 from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
+from gradsmith.compiler.varying import ADVICE, what_varies
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import innermost, is_tracing
 from gradsmith.runtime.batching.levels import open_levels
@@ -50,6 +52,10 @@ class Compiled:
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
         self.function, self.options = function, options
+        self.arguments: Arguments | None = None
+        if options.static or options.donate:
+            self.arguments = Arguments(function, _name_of(function), options.static, options.donate)
+            self.function = functools.update_wrapper(unmarked(function), function)
         self.captured = CapturedNames(function)
         self.variants: dict[Any, list[Variant]] = {}
         self.runs_eagerly: set[Any] = set()
@@ -62,6 +68,14 @@ class Compiled:
         return [variant for variants in self.variants.values() for variant in variants]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.arguments is None:
+            return self._called(args, kwargs)
+        given = self.arguments.given_away(args, kwargs)
+        found = self._called(*self.arguments.marked(args, kwargs))
+        self.arguments.end(given, pytree.flatten(found)[0])
+        return found
+
+    def _called(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not kwargs and (found := called(self.entries, args)) is not NO_MATCH:
             return found
         leaves, spec = pytree.flatten((args, kwargs))
@@ -87,14 +101,16 @@ class Compiled:
         name = getattr(self, "__qualname__", "")
         if "<locals>" not in name and getattr(sys.modules.get(self.__module__), name, None) is self:
             return name
-        return Compiled, (self.function, self.options)
+        return Compiled, (getattr(self.function, "__wrapped__", self.function), self.options)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """The steps of the program for these arguments, which is made if need be, as text."""
+        if self.arguments is not None:
+            args, kwargs = self.arguments.marked(args, kwargs)
         leaves, spec = pytree.flatten((args, kwargs))
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
         if key not in self.variants:
-            self(*args, **kwargs)
+            self._called(args, kwargs)
         return "\n\n".join(explained(variant) for variant in self.variants.get(key, ()))
 
     def clear(self) -> None:
@@ -168,14 +184,10 @@ class Compiled:
         return self.function(*args, **kwargs)
 
     def _warn_of_variants(self, key: Any) -> None:
-        names = ("structure of the arguments", "arguments", "modes of the thread", "captured variables")
-        known = list(self.variants)
-        varied = [name for name, part, *others in zip(names, key, *known) if any(part != other for other in others)]
         warnings.warn(
             f"compile({_name_of(self.function)}): there are {MOST_VARIANTS} programs already, and this call needs "
-            f"another one. What varies: {', '.join(varied)}. A Python number that changes from call to call is better "
-            "a 0-d tensor",
-            stacklevel=4,
+            f"another one. What varies: {what_varies(self.function, list(self.variants), key)}. {ADVICE}",
+            stacklevel=5,
         )
 
 

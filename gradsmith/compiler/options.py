@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 ESCAPES = ("raise", "eager")
 MEMORIES = ("min", "balanced")
@@ -14,8 +15,13 @@ class Options:
 
     on_escape: str = "raise"
     memory: str | int | None = None
+    static: tuple[Any, ...] = ()
+    donate: tuple[Any, ...] = ()
+    exact: bool = True
 
     def __post_init__(self) -> None:
+        if not isinstance(self.exact, bool):
+            raise TypeError(f"compile(): exact must be True or False, but is {self.exact!r}")
         if self.on_escape not in ESCAPES:
             raise ValueError(f"compile(): on_escape must be 'raise' or 'eager', but is {self.on_escape!r}")
         memory = self.memory

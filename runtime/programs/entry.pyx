@@ -234,6 +234,11 @@ cdef int bounds_of(cnp.ndarray array, char **low, char **high) except -1:
     return 0
 
 
+def exchange_memory(TensorBase one not None, TensorBase other not None):
+    """Give each of two tensors the array of the other."""
+    one.array, other.array = other.array, one.array
+
+
 def exchange_gradients(tuple params not None, tuple gradients not None):
     """Give parameters other gradients, which are known to be for them or None; those before."""
     cdef list before = []

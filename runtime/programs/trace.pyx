@@ -350,7 +350,7 @@ cdef object trace_op(const BatchRule *rule, tuple operands, VmapLevel level, bin
         trace.keep_original(target)
     result = run_aside(rule, physicals)
     if writes:
-        step.target = trace.slot_for(target)
+        step.target = first_slot(slots)
         step.results, step.is_single = (step.target,), True
         use_loop(step, physicals, target)
         trace.steps.append(step)
@@ -387,6 +387,13 @@ cdef TensorBase first_tensor(tuple operands):
         if isinstance(operand, TensorBase):
             return <TensorBase>operand
     return None
+
+
+cdef Py_ssize_t first_slot(tuple slots) except -1:
+    for operand in slots:
+        if isinstance(operand, Slot):
+            return (<Slot>operand).number
+    raise RuntimeError("an op that writes has no tensor")
 
 
 cdef object run_aside(const BatchRule *rule, tuple operands):

@@ -53,7 +53,7 @@ def test_names_are_different_and_bars_can_be_read():
     names = [(family, row.name) for family, row in ROWS]
     assert len(names) == len(set(names))
     for _, row in ROWS:
-        assert bars(row.must).keys() <= {*MODULES, "by hand", "evaluation", "backward"}
+        assert bars(row.must).keys() <= {*MODULES, "by hand", "eager", "evaluation", "backward"}
 
 
 def test_objectives_of_gradients_are_rows():
