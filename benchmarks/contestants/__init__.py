@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-# The module of each contestant. Other names in a row ("by hand", "eager", "evaluation") stand for programs of gradsmith's.
+# The module of each contestant. Other names in a row ("by hand", "eager") stand for programs of gradsmith's.
 MODULES = {name: name for name in ("gradsmith", "numpy", "torch", "jax", "autograd", "scipy")}
 TITLES = {
     "gradsmith": "gradsmith", "numpy": "NumPy", "torch": "PyTorch", "jax": "JAX (jit)", "autograd": "HIPS autograd",
