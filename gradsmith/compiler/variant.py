@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd import Function, grad
+from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.compiler.guards import CapturedNames
+from gradsmith.compiler.inspection import Cost, Profile, Values, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.plans.recomputing import Recomputing
@@ -18,6 +20,7 @@ from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
+from gradsmith.utils import pytree
 
 
 class Variant:
@@ -54,8 +57,34 @@ class Variant:
         if traced.is_recorded:
             inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
             self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
+        self.values = Values(self.memory.layouts, self.memory.kinds)
         self.calls_python = any(step.function is not None for step in (*forward, *backward))
         del self.memory
+
+    # -- what it is
+
+    def cost(self) -> Cost:
+        """Operations and bytes of one call, and of its backward."""
+        return cost_of(self)
+
+    def profile(self, *args: Any, runs: int = 100, **kwargs: Any) -> Profile:
+        """Time of each step of the forward program.
+
+        Parameters
+        ----------
+        *args, **kwargs : object
+            Arguments of a call, of the kind that the program is for. What the program writes is written in each run.
+        runs : int, default 100
+            Times are the least of so many runs.
+        """
+        leaves, _ = pytree.flatten((args, kwargs))
+        if not self.is_for(leaves):
+            raise ValueError("profile(): the program is for other arguments; see `explain`")
+        return profile_of(self, values_of(self.forward_sources, leaves), runs)
+
+    def draw(self) -> GraphDrawing:
+        """The steps of the forward program as a drawing: ``.mermaid()``, ``.dot()``, and ``.svg()`` by Graphviz."""
+        return drawing_of(self)
 
     # -- making
 

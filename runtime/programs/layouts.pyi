@@ -2,4 +2,8 @@ from typing import Any
 
 import numpy as np
 
-def described(tensors: list[Any]) -> tuple[list[np.ndarray[Any, Any]], list[int], list[int], list[int]]: ...
+Layout = tuple[np.dtype[Any], tuple[int, ...], tuple[int, ...]]
+
+def described(
+    tensors: list[Any],
+) -> tuple[list[np.ndarray[Any, Any]], list[int], list[int], list[int], list[Layout]]: ...

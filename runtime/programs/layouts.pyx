@@ -12,7 +12,7 @@ cnp.import_array()
 def described(list tensors not None):
     """Arrays of tensors; their addresses; ids of the arrays that own their memory; and numbers of their layouts.
 
-    Two arrays have the same number if dtype, shape and strides are the same.
+    Two arrays have the same number if dtype, shape and strides, which come last, are the same.
     """
     cdef list arrays = [], addresses = [], owners = [], layouts = []
     cdef dict numbers = {}
@@ -25,4 +25,4 @@ def described(list tensors not None):
         addresses.append(<uintptr_t>cnp.PyArray_DATA(<cnp.ndarray>array))
         owners.append(id(owner))
         layouts.append(numbers.setdefault((array.dtype, array.shape, array.strides), len(numbers)))
-    return arrays, addresses, owners, layouts
+    return arrays, addresses, owners, layouts, list(numbers)

@@ -39,10 +39,12 @@ class Memory:
         Ids of the arrays that own the memory.
     layouts : list of int
         The same number where dtype, shape and strides are the same.
+    kinds : list of tuple
+        Dtype, shape and strides of each number.
     """
 
     def __init__(self, values: Sequence[Any], outside: Iterable[int], steps: Sequence[Step]) -> None:
-        self.arrays, self._addresses, self.owners, self.layouts = described(list(values))
+        self.arrays, self._addresses, self.owners, self.layouts, self.kinds = described(list(values))
         self.outside = {self.owners[slot] for slot in outside}
         self._bases = list(range(len(self.arrays)))
         for step in steps:
