@@ -48,9 +48,10 @@ def compile(
     ----------
     model : callable or Module, optional
         Without it, a decorator. The compiled module shares parameters, buffers and all else with the one that is given.
-    on_escape : "raise" or "eager", optional
-        What becomes of a function that needs the value of a tensor: an error, or a warning and calls that run as they
-        are. Functions raise; modules, in which PyTorch would break the graph there, run as they are.
+    on_escape : "raise", "eager" or "guard", optional
+        What becomes of a function that needs the value of a tensor: an error; a warning, and calls that run as they
+        are; or a program for each truth value or integer that it asks for. Functions raise; modules, in which PyTorch
+        would break the graph there, run as they are.
     memory : "min", "balanced" or int, optional
         What a call whose results require grad keeps for its backward. What loops over elements can make again is
         computed again: all that, what few of them make, or as much as is needed to keep so many bytes.
@@ -79,7 +80,7 @@ def compile(
     TypeError
         `model` cannot be called; a static argument is a tensor or cannot be hashed.
     ValueError
-        `on_escape` is none of the two, or `memory` none of the three; `static` or `donate` name no parameter;
+        `on_escape` is none of the three, or `memory` none of the three; `static` or `donate` name no parameter;
         `compiler` is not None.
 
     Examples

@@ -88,8 +88,8 @@ class Compiled:
         if key in self.runs_eagerly:
             return self.function(*args, **kwargs)
         for variant in self.variants.get(key, ()):
-            if variant.is_for(leaves):
-                return variant.run(self._again(spec), leaves)
+            if variant.is_for(leaves) and (given := variant.run_or_none(self._again(spec), leaves)) is not None:
+                return given[0]
         return self._traced(key, leaves, spec)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -143,7 +143,7 @@ class Compiled:
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         caller = Caller(_name_of(self.function), _line_of_user)
         try:
-            traced = trace_call(self.function, caller, leaves, spec)
+            traced = trace_call(self.function, caller, leaves, spec, self.options.on_escape == "guard")
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-ESCAPES = ("raise", "eager")
+ESCAPES = ("raise", "eager", "guard")
 MEMORIES = ("min", "balanced")
 
 
@@ -23,7 +23,7 @@ class Options:
         if not isinstance(self.exact, bool):
             raise TypeError(f"compile(): exact must be True or False, but is {self.exact!r}")
         if self.on_escape not in ESCAPES:
-            raise ValueError(f"compile(): on_escape must be 'raise' or 'eager', but is {self.on_escape!r}")
+            raise ValueError(f"compile(): on_escape must be 'raise', 'eager' or 'guard', but is {self.on_escape!r}")
         memory = self.memory
         is_number = isinstance(memory, int) and not isinstance(memory, bool)
         if memory is not None and memory not in MEMORIES and not (is_number and memory >= 0):  # type: ignore[operator]

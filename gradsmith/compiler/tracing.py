@@ -112,9 +112,15 @@ class Traced:
     is_recorded: bool = False
 
 
-def trace_call(function: Callable[..., Any], caller: Caller, leaves: list[Any], spec: pytree.TreeSpec) -> Traced:
-    """Call the function once, on the arguments whose leaves are given, and write down what it does."""
+def trace_call(
+    function: Callable[..., Any], caller: Caller, leaves: list[Any], spec: pytree.TreeSpec, guards: bool = False
+) -> Traced:
+    """Call the function once, on the arguments whose leaves are given, and write down what it does.
+
+    With `guards` it may ask for truth values and integers, whose being the same becomes a step.
+    """
     with Trace(caller) as trace:
+        trace.guards = guards
         given = [trace.argument(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
         args, kwargs = spec.unflatten(given)
         run = _Run(trace, leaves, given)

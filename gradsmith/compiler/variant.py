@@ -19,6 +19,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
+from gradsmith.runtime.programs.trace import Expected, Outdated
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
 from gradsmith.utils import pytree
 
@@ -58,8 +59,22 @@ class Variant:
             inputs = [*self.cotangents, *self.kept, *(source.slot for source in self.backward_sources)]
             self.backward = make_program(backward, inputs, self.wanted_slots, self.memory)
         self.values = Values(self.memory.layouts, self.memory.kinds)
-        self.calls_python = any(step.function is not None for step in (*forward, *backward))
+        self.calls_python = any(map(_calls_python, (*forward, *backward)))
+        self.has_guards = any(isinstance(step.function, Expected) for step in forward)
+        self.generators = [generator for generator, _ in traced.trace.generators]
+        self._expect_guards_first(traced, forward)
         del self.memory
+
+    def _expect_guards_first(self, traced: Traced, forward: list[Step]) -> None:
+        """What a Python function has done cannot be undone where a value turns out to be another one."""
+        # What gives tensors draws random numbers, whose generators are put back.
+        calls = [n for n, step in enumerate(forward) if _calls_python(step) and set(step.results) == {None}]
+        guards = [number for number, step in enumerate(forward) if isinstance(step.function, Expected)]
+        if calls and guards and calls[0] < guards[-1]:
+            raise traced.trace.call.error(
+                f"a value is asked for after {forward[calls[0]].name}(), whose effects a program could not undo if the "
+                "value is another one; ask for it before"
+            )
 
     # -- what it is
 
@@ -156,7 +171,7 @@ class Variant:
 
     def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames) -> Entry | None:
         """The short way to the program, for calls that record nothing."""
-        if self.aliased or self.sharing or (self.backward and is_grad_enabled()):
+        if self.aliased or self.sharing or self.has_guards or (self.backward and is_grad_enabled()):
             return None
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
@@ -187,6 +202,16 @@ class Variant:
     def _has_same_gradients(self, leaves: list[Any]) -> bool:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
         return all(_layout_of(_leaf_of(source, leaves).grad) == had for source, had in self.had_gradient)
+
+    def run_or_none(self, function: Any, leaves: list[Any]) -> Any:
+        """The same as `run`, but None, and nothing changed, where a value is another one than the program is for."""
+        states = [(generator, generator.get_state()) for generator in self.generators] if self.has_guards else []
+        try:
+            return (self.run(function, leaves),)
+        except Outdated:
+            for generator, state in states:
+                generator.set_state(state)
+            return None
 
     def run(self, function: Any, leaves: list[Any]) -> Any:
         """The results of a call, with a history where one is wanted."""
@@ -261,6 +286,11 @@ class RecordedCall(Function):
         values = variant.backward.run((*[one.contiguous() for one in cotangents], *saved[: ctx.n_kept + ctx.n_read]))
         found = dict(zip(variant.wanted_slots, values))
         return (None, *[None if slot is None else found[slot] for _, slot in variant.wanted])
+
+
+def _calls_python(step: Step) -> bool:
+    """Does it call a function for what that does beside its results?"""
+    return step.function is not None and step.has_effects and not isinstance(step.function, Expected)
 
 
 def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor, ...]) -> Any:

@@ -6,12 +6,20 @@ from gradsmith.runtime.batching.batch import VmapLevel
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.programs.program import Step
 
+class Outdated(Exception): ...
+
+class Expected:
+    value: bool | int
+    def __init__(self, value: bool | int) -> None: ...
+    def __call__(self, tensor: Any) -> None: ...
+
 class Trace(VmapLevel):
     steps: list[Step]
     values: list[Tensor]
     constants: dict[int, Tensor]
     captured: dict[int, Tensor]
     replaced: set[int]
+    guards: bool
     touched: dict[int, tuple[Tensor, Tensor | None]]
     originals: dict[int, tuple[Any, Any]]
     changed: dict[int, Any]

@@ -58,6 +58,22 @@ cdef enum:
     MOST_INPUTS = 8
 
 
+class Outdated(Exception):
+    """A value is another one than in the run that a program was made from, which went another way."""
+
+
+class Expected:
+    """A step that lets a run go on where a value is as it was."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, TensorBase tensor not None):
+        found = (<object>tensor.array).item()
+        if found != self.value:
+            raise Outdated(f"{found} in the place of {self.value}")
+
+
 cdef class Trace(VmapLevel):
     """The level of one traced run.
 
@@ -89,6 +105,7 @@ cdef class Trace(VmapLevel):
     cdef readonly dict captured
     cdef readonly dict touched
     cdef readonly set replaced
+    cdef public bint guards             # the function may ask for truth values and integers
     cdef readonly dict originals
     cdef readonly list generators
     cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too
@@ -183,11 +200,21 @@ cdef class Trace(VmapLevel):
         return self.finish(step, result)
 
     def known_array(self, Py_ssize_t slot):
-        """The array of a constant that has not been written to; None of any other value."""
+        """The array of a constant that has not been written to; None of any other value.
+
+        One truth value or integer of any other value too where `guards` is set: that it is the same is a step then.
+        """
         if slot not in self.constants:
-            return None
+            return self.expected(slot) if self.guards else None
         array = <object>(<TensorBase>self.values[slot]).array
         return None if id(owner_of(array)) in self.changed else array
+
+    cdef object expected(self, Py_ssize_t slot):
+        array = <object>(<TensorBase>self.values[slot]).array
+        if array.size != 1 or array.dtype.kind not in "biu":
+            return None
+        self.call_of(Expected(array.item()), (self.again(slot),), "expect")
+        return array
 
     def constant_before(self, Py_ssize_t slot):
         """A constant as the function made it, before it wrote to it."""
