@@ -174,9 +174,12 @@ cdef class Trace(VmapLevel):
 
     def again(self, Py_ssize_t slot):
         """Another traced tensor for a value, without history."""
+        return as_traced(self.value(slot), self, slot)
+
+    cdef TensorBase value(self, Py_ssize_t slot):
         if not 0 <= slot < len(self.values):
             raise IndexError(f"slot {slot} of a trace of {len(self.values)} values")
-        return as_traced(<TensorBase>self.values[slot], self, slot)
+        return <TensorBase?>self.values[slot]
 
     def constant(self, TensorBase tensor not None):
         """The traced tensor for one that was made of Python values."""
@@ -206,11 +209,11 @@ cdef class Trace(VmapLevel):
         """
         if slot not in self.constants:
             return self.expected(slot) if self.guards else None
-        array = <object>(<TensorBase>self.values[slot]).array
+        array = <object>self.value(slot).array
         return None if id(owner_of(array)) in self.changed else array
 
     cdef object expected(self, Py_ssize_t slot):
-        array = <object>(<TensorBase>self.values[slot]).array
+        array = <object>self.value(slot).array
         if array.size != 1 or array.dtype.kind not in "biu":
             return None
         self.call_of(Expected(array.item()), (self.again(slot),), "expect")
