@@ -6,7 +6,9 @@ import contextlib
 import functools
 import gc
 import linecache
+import os
 import sys
+import threading
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -40,6 +42,16 @@ def forget_all() -> None:
         compiled.clear()
 
 
+def _renew_locks() -> None:
+    """In a forked child no thread is left that could give them back."""
+    for compiled in list(_all):
+        compiled.lock = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_renew_locks)
+
+
 class Compiled:
     """A function that runs as a program where its arguments are of a kind that it has been called with before.
 
@@ -61,6 +73,7 @@ class Compiled:
         self.runs_eagerly: set[Any] = set()
         self.entries: list[Entry] = []  # of calls whose arguments are leaves
         self.entries_of_trees: list[tuple[pytree.TreeSpec, Entry]] = []
+        self.lock = threading.RLock()  # held while a program is made
         _all.add(self)
 
     @property
@@ -87,10 +100,18 @@ class Compiled:
         key = (spec, key_of_leaves(leaves), key_of_modes(), self.captured.key())
         if key in self.runs_eagerly:
             return self.function(*args, **kwargs)
+        found = self._run(key, leaves, spec)
+        if found is None:
+            with self.lock:  # another thread may have made the program meanwhile
+                found = self._run(key, leaves, spec) or (self._traced(key, leaves, spec),)
+        return found[0]
+
+    def _run(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Any] | None:
+        """What a program for such a call gives, if there is one."""
         for variant in self.variants.get(key, ()):
-            if variant.is_for(leaves) and (given := variant.run_or_none(self._again(spec), leaves)) is not None:
-                return given[0]
-        return self._traced(key, leaves, spec)
+            if variant.is_for(leaves) and (found := variant.run_or_none(self._again(spec), leaves)) is not None:
+                return found
+        return None
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         """A method: bound to its instance as a function is."""
@@ -147,7 +168,7 @@ class Compiled:
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
-            warnings.warn(f"{error}. Such calls run as they are", stacklevel=4)
+            warnings.warn(f"{error}. Such calls run as they are", stacklevel=5)
             return self._run_eagerly(key, leaves, spec)
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
@@ -158,7 +179,7 @@ class Compiled:
             warnings.warn(
                 f"compile({_name_of(self.function)}): the program does not repeat the run that it was made from "
                 f"({difference} differs). The function runs as it is",
-                stacklevel=4,
+                stacklevel=5,
             )
             self.runs_eagerly.add(key)
         else:

@@ -203,8 +203,8 @@ class Variant:
         """Have the leaves a `.grad` where they had one when the function was traced?"""
         return all(_layout_of(_leaf_of(source, leaves).grad) == had for source, had in self.had_gradient)
 
-    def run_or_none(self, function: Any, leaves: list[Any]) -> Any:
-        """The same as `run`, but None, and nothing changed, where a value is another one than the program is for."""
+    def run_or_none(self, function: Any, leaves: list[Any]) -> tuple[Any] | None:
+        """What `run` gives; None, and nothing changed, where a value is another one than the program is for."""
         states = [(generator, generator.get_state()) for generator in self.generators] if self.has_guards else []
         try:
             return (self.run(function, leaves),)
