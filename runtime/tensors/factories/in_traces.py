@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from gradsmith.runtime.batching.batch import is_tracing, trace_of_thread
-from gradsmith.runtime.batching.levels import open_levels
+import numpy as np
+
+from gradsmith.runtime.batching.batch import all_slices, is_tracing, trace_of_thread
+from gradsmith.runtime.batching.levels import Caller as LevelCaller
+from gradsmith.runtime.batching.levels import Draws, open_level, open_levels, reopened
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,11 +32,9 @@ def drawn_in_each_run(function: F) -> F:
 
 
 def _traced(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[str, Any]) -> Any:
-    trace = trace_of_thread()
     if open_levels():
-        raise trace.call.error(
-            f"{function.__name__}() inside of vmap draws for all slices at once, which cannot be traced"
-        )
+        return _traced_for_slices(function, args, generator, kwargs)
+    trace = trace_of_thread()
     out, requires_grad = kwargs.pop("out", None), kwargs.pop("requires_grad", False)
     if out is not None and kwargs.get("dtype") is None:
         kwargs["dtype"] = out.dtype
@@ -45,6 +49,42 @@ def _traced(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[s
     if out is not None:
         return out.copy_(result)
     return result.requires_grad_() if requires_grad else result
+
+
+def _traced_for_slices(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[str, Any]) -> Any:
+    """Inside of `vmap`, where eager draws for all slices at once: each run does so at levels of its own."""
+    op, trace = function.__name__, trace_of_thread()
+    draws = Draws(op)
+    if args and is_tensor(args[0]) and op.endswith("_like"):  # of which the shape and the dtype matter
+        args = (_Like(args[0]), *args[1:])
+    elif any(is_tensor(one) for one in args):
+        return function(*args, generator=generator, **kwargs)  # by ops, and by numbers that are drawn in this way
+    requires_grad = kwargs.pop("requires_grad", False)
+    sizes = draws.sizes
+    trace.note_generator(upcalls.generator_behind(generator))
+
+    def run() -> Any:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(reopened(()))  # none of those of the traced run
+            levels = [stack.enter_context(open_level(size, "different", LevelCaller(op))) for size in sizes]
+            given = tuple([one.tensor() if isinstance(one, _Like) else one for one in args])
+            found = function(*given, generator=generator, **kwargs)
+            for level in reversed(levels):
+                found = all_slices(found, level)
+            return found
+
+    drawn = draws.batched(trace.call_of(run, (), op))
+    return drawn.requires_grad_() if requires_grad else drawn
+
+
+class _Like:
+    """Shape and dtype of a tensor."""
+
+    def __init__(self, tensor: Any) -> None:
+        self.shape, self.dtype = tuple(tensor.shape), tensor.dtype
+
+    def tensor(self) -> Any:
+        return from_array(np.empty(self.shape, self.dtype))
 
 
 def expect_untraced(what: str) -> None:

@@ -625,6 +625,8 @@ def mask(op: str, input: Tensor, shape: Sequence[int], p: float, generator: Gene
     if is_tracing():
         trace = trace_of_thread()
         trace.note_generator(generator_behind(generator))
+        if open_levels():
+            return _mask_for_slices(op, shape, p, generator)
         return trace.call_of(mask, (op, input, tuple(shape), p, generator), op)  # type: ignore[no-any-return]
     draws = Draws(op)
     sizes = (*draws.sizes, *shape)
@@ -635,6 +637,17 @@ def mask(op: str, input: Tensor, shape: Sequence[int], p: float, generator: Gene
         if not draws.sizes and tuple(shape) == input.shape and not is_batched_tensor(input):
             array = ordered_like(input, array)
     return draws.batched(made(array, False, device=input.device))
+
+
+def _mask_for_slices(op: str, shape: Sequence[int], p: float, generator: Generator | None) -> Tensor:
+    """The same in a trace inside of `vmap`."""
+    draws = Draws(op)
+    sizes = (*draws.sizes, *shape)
+
+    def run() -> Tensor:
+        return made(kept(_source(generator, op), sizes, p), False)
+
+    return draws.batched(trace_of_thread().call_of(run, (), op))
 
 
 def _source(generator: Any, op: str) -> np.random.Generator:
