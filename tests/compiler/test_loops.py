@@ -112,6 +112,25 @@ def test_writes_in_turns() -> None:
     check(gradient_of(written, 1), (4,))
 
 
+@pytest.mark.parametrize("checkpoint", [None, 7, "sqrt"])
+def test_a_scan_is_a_loop(checkpoint: Any) -> None:
+    def loss(x: Any, w: Any, rows: Any) -> Any:
+        def step(state: Any, row: Any) -> Any:
+            state = gs.tanh(w @ state + row)
+            return state, state.sum()
+
+        state, sums = gs.scan(step, x, rows, checkpoint=checkpoint)
+        return (state * state).sum() + sums.sum()
+
+    compiled = gs.compile(gradient_of(loss, 2))
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        given = [gs.tensor(rng.standard_normal(shape) * 0.5) for shape in ((3,), (3, 3), (60, 3))]
+        for found, expected in zip(compiled(*given), gradient_of(loss, 2)(*given), strict=True):
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), 1e-13, 1e-13)
+    assert int(compiled.explain(*given).split()[1]) < 60
+
+
 def test_results_of_each_turn() -> None:
     """They leave the program: new arrays in each run."""
 
