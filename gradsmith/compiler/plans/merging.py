@@ -20,6 +20,8 @@ from gradsmith.runtime.programs.program import Slot, Step, native_step, step_wit
 
 def without_copies(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) -> list[Step]:
     """The steps, of which those whose result is only copied make the copy."""
+    if not any(step.name == "clone" for step in steps):
+        return list(steps)
     reads = Counter(slot for step in steps for slot in step.reads)
     reads.update(outputs)
     written = {memory.owners[slot] for step in steps if step.writes for slot in step.results if slot is not None}
@@ -48,6 +50,8 @@ def _makes_memory(step: Step, memory: Memory) -> bool:
 
 def merged(steps: Sequence[Step], outputs: Iterable[int], memory: Memory, natives: Natives) -> list[Step]:
     """The steps, with sums of a tensor and a placed one in the place of two steps each."""
+    if not any(map(_is_placed, steps)):
+        return list(steps)
     reads = Counter(slot for step in steps for slot in step.reads)
     reads.update(outputs)
     written = {memory.owners[slot] for step in steps if step.writes for slot in step.results if slot is not None}

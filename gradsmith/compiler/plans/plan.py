@@ -25,6 +25,7 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
     """The steps without which an output, or something outside, would differ."""
     live = set(outputs)
     owners = {memory.owners[slot] for slot in live} | memory.outside
+    has_writes = any(step.writes for step in steps)
     kept = []
     for step in reversed(steps):
         results = [slot for slot in step.results if slot is not None]
@@ -35,7 +36,8 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
         if is_needed:
             kept.append(step)
             live.update(step.reads)
-            owners.update(memory.owners[slot] for slot in step.reads)
+            if has_writes:
+                owners.update(memory.owners[slot] for slot in step.reads)
     return kept[::-1]
 
 
