@@ -13,9 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from gradsmith.autograd.function import Function
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
+from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.runtime.tensors.factories.random import get_rng_state
@@ -88,7 +91,7 @@ class _Step:
                 f"{self.op}(): its functions may not write to what they are given in a compiled function"
             )
         self._expect_same(found, spec)
-        return [one.clone() if any(one is tensor for tensor in tensors) else one for one in found]
+        return found
 
     def tree_of(self, tensors: Any) -> Any:
         assert self.result is not None
@@ -160,9 +163,15 @@ def _in_each_run(work: Work, op: str, tensors: Any) -> Any:
 
     def run(*physical: Any) -> tuple[Any, ...]:
         with no_grad():
-            return tuple(work(list(physical)))
+            return tuple([_apart(one, physical) for one in work(list(physical))])
 
     return trace.call_of(run, tuple(tensors), op)
+
+
+def _apart(tensor: Any, others: tuple[Any, ...]) -> Any:
+    """In memory of its own: where a program finds a value must not depend on the branch."""
+    array = array_behind(tensor)
+    return tensor.clone() if any(np.may_share_memory(array, array_behind(one)) for one in others) else tensor
 
 
 class Pullback:

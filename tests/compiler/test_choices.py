@@ -128,6 +128,17 @@ def test_trees() -> None:
     check(function)
 
 
+def test_branches_that_give_views_or_their_argument() -> None:
+    def function(x: Any, y: Any) -> Any:
+        z = x * 1
+        first = gs.cond(x.sum() > 0, lambda v: v[1:], lambda v: v[:2] + 1, z)
+        second = gs.cond(y.sum() > 0, lambda v: v, lambda v: v.flip(0), z)
+        return first * 2 + z[:2], second.sin() * z
+
+    check(function)
+    check(gs.func.grad(lambda x, y: sum(one.sum() for one in function(x, y))))
+
+
 def test_a_choice_that_python_makes_is_no_step() -> None:
     compiled = gs.compile(lambda x, flag: gs.cond(flag, gs.sin, gs.cos, x))
     x = gs.ones(3)
