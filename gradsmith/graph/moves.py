@@ -56,7 +56,10 @@ def _flattened(view: StepView, source: Operand) -> list[str]:
 def flip(view: StepView) -> list[str]:
     """The same elements, seen from the other end."""
     slot, dims = view.slots[0], view.operands[1]
-    return _copied(view, view.place(slot, np.flip(view.array(slot), dims)), view.result)
+    array = view.array(slot)
+    axes = [dim % max(array.ndim, 1) for dim in dims]
+    key: list[Any] = [slice(None, None, -1 if axis in axes else 1) for axis in range(array.ndim)]
+    return _copied(view, view.place(slot, array[tuple([*key, ...])]), view.result)
 
 
 def fill(view: StepView) -> list[str]:
