@@ -78,7 +78,7 @@ class Compiled:
 
     @property
     def programs(self) -> list[Variant]:
-        return [variant for variants in self.variants.values() for variant in variants]
+        return [variant for variants in list(self.variants.values()) for variant in variants]
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self.arguments is None:

@@ -21,7 +21,7 @@ PLAIN = (bool, int, float, complex, str, bytes, type(None))
 def key_of_leaves(leaves: list[Any]) -> tuple[Any, ...]:
     """Of tensors dtype, shape, layout, whether they require grad, and which share memory; all else as it is."""
     key: list[Any] = []
-    owners: dict[int, tuple[int, Any]] = {}  # owner of memory -> the first leaf that shows some of it
+    owners: dict[int, tuple[int, Any, Any]] = {}  # owner of memory -> the first leaf that shows some of it, its array
     for leaf in leaves:
         if not isinstance(leaf, Tensor):
             key.append(key_of_value(leaf))
@@ -32,8 +32,8 @@ def key_of_leaves(leaves: list[Any]) -> tuple[Any, ...]:
         owner = array
         while isinstance(owner.base, np.ndarray):
             owner = owner.base
-        place, first = owners.setdefault(id(owner), (len(key), array))
-        shared = None if first is array else (place, array.ctypes.data - first.ctypes.data)
+        place, first, shown = owners.setdefault(id(owner), (len(key), leaf, array))
+        shared = None if place == len(key) else (place, array.ctypes.data - shown.ctypes.data, leaf is first)
         key.append((array.dtype, array.shape, layout, leaf.requires_grad, leaf.is_leaf, flags.writeable, shared))
     return tuple(key)
 

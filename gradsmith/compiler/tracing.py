@@ -121,7 +121,9 @@ def trace_call(
     """
     with Trace(caller) as trace:
         trace.guards = guards
-        given = [trace.argument(leaf) if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Tensor)}  # one that is given twice is one leaf
+        known = {name: trace.argument(leaf) for name, leaf in tensors.items()}
+        given = [known.get(id(leaf), leaf) for leaf in leaves]
         args, kwargs = spec.unflatten(given)
         run = _Run(trace, leaves, given)
         try:
@@ -164,7 +166,7 @@ class _Run:
         )
 
     def _expect_arguments_in_place(self) -> None:
-        slots = [self.trace.slot(one) for one in self.given if isinstance(one, Tensor)]
+        slots = list(dict.fromkeys(self.trace.slot(one) for one in self.given if isinstance(one, Tensor)))
         if slots != list(range(len(slots))):
             raise self.trace.call.error("the function changes the shape or the memory of an argument itself")
 

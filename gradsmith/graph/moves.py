@@ -59,7 +59,8 @@ def flip(view: StepView) -> list[str]:
     array = view.array(slot)
     axes = [dim % max(array.ndim, 1) for dim in dims]
     key: list[Any] = [slice(None, None, -1 if axis in axes else 1) for axis in range(array.ndim)]
-    return _copied(view, view.place(slot, array[tuple([*key, ...])]), view.result)
+    key.append(...)
+    return _copied(view, view.place(slot, array[tuple(key)]), view.result)
 
 
 def fill(view: StepView) -> list[str]:

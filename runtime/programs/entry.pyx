@@ -75,7 +75,8 @@ cdef class Entry:
     gradients : list
         Pairs of a leaf and the place among the outputs of its new `.grad`, or None for none.
     writes : bool
-        Does it write to memory from outside? Then no argument may share memory with what is captured.
+        Does it write to memory from outside? Then, or where it changes a `.grad`, no argument may share memory with another
+        one, or with what is captured.
     """
 
     cdef Leaf *leaves
@@ -153,15 +154,18 @@ cdef class Entry:
         for i in range(len(self.had)):
             if not is_alike(&self.had_leaves[i], grad_of(leaf_in(leaves, self.had[i])), self.had_kept[i]):
                 return False
-        return self.is_as_captured() and not (self.writes and self.is_shared(leaves))
+        return self.is_as_captured() and not ((self.writes or self.gradients) and self.is_shared(leaves))
 
     cdef bint is_shared(self, object leaves) except -1:
-        """May an argument share memory with what is captured?"""
-        for leaf in leaves:
-            if not isinstance(leaf, TensorBase):
-                continue
+        """May an argument share memory with another one, or with what is captured?"""
+        cdef list tensors = [leaf for leaf in leaves if isinstance(leaf, TensorBase)]
+        cdef Py_ssize_t i, j
+        for i in range(len(tensors)):
+            for j in range(i):
+                if may_overlap((<TensorBase>tensors[i]).array, (<TensorBase>tensors[j]).array):
+                    return True
             for other in self.captured:
-                if may_overlap((<TensorBase>leaf).array, (<TensorBase>other).array):
+                if may_overlap((<TensorBase>tensors[i]).array, (<TensorBase>other).array):
                     return True
         return False
 

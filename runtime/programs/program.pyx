@@ -293,10 +293,10 @@ cdef class Program:
         """
         if len(values) != len(self.inputs):
             raise ValueError(f"a program of {len(self.inputs)} inputs was given {len(values)}")
+        cdef Frame frame = self.frames.pop() if self.frames else Frame(self)
         cdef bint recording = swap_grad_mode(False)
         cdef uint64_t ceiling = swap_ceiling(0)
         cdef VmapLevel trace = swap_trace(None)
-        cdef Frame frame = self.frames.pop() if self.frames else Frame(self)
         try:
             for i in range(len(values)):
                 put_tensor(frame, self.inputs[i], <TensorBase?>values[i])
@@ -306,11 +306,11 @@ cdef class Program:
                 run_steps(self.steps, frame)
             found = tuple([tensor_in(frame, slot) for slot in self.outputs])
         finally:
-            clear(frame)
-            self.frames.append(frame)
             swap_trace(trace)
             swap_ceiling(ceiling)
             swap_grad_mode(recording)
+            clear(frame)
+            self.frames.append(frame)
         return found
 
     def timed(self, tuple values not None, Py_ssize_t runs):
@@ -321,7 +321,8 @@ cdef class Program:
         cdef uint64_t ceiling
         best = [float("inf")] * len(self.steps)
         for _ in range(runs):
-            recording, ceiling, frame = swap_grad_mode(False), swap_ceiling(0), Frame(self)
+            frame = Frame(self)
+            recording, ceiling = swap_grad_mode(False), swap_ceiling(0)
             try:
                 for slot, value in zip(self.inputs, values, strict=True):
                     put_tensor(frame, slot, <TensorBase?>value)

@@ -54,6 +54,26 @@ def test_memory_that_arguments_share() -> None:
         assert compiled(x, x).tolist() == [4.0] * 3 and compiled(x[:2], x[1:]).tolist() == [6.0, 5.0]
 
 
+@pytest.mark.parametrize("is_shared_first", [True, False])
+def test_arguments_of_one_shape_that_share_memory(is_shared_first: bool) -> None:
+    def written(x: Any, y: Any) -> Any:
+        x.add_(1)
+        return y * 2
+
+    def differentiated(x: Any, y: Any) -> Any:
+        (x * x * y).sum().backward()
+
+    compiled, backward = gs.compile(written), gs.compile(differentiated)
+    for shared in [is_shared_first, not is_shared_first] * 3:
+        x = gs.zeros(2)
+        assert compiled(x, x if shared else gs.zeros(2)).tolist() == ([2.0, 2.0] if shared else [0.0, 0.0])
+        x = gs.ones(2, requires_grad=True)
+        y = x if shared else gs.ones(2, requires_grad=True)
+        backward(x, y)
+        assert x.grad.tolist() == ([3.0, 3.0] if shared else [2.0, 2.0])
+        assert y.grad.tolist() == ([3.0, 3.0] if shared else [1.0, 1.0])
+
+
 @pytest.mark.parametrize("value", [2.0, -0.0, 3, True, None, "text"])
 def test_values(value: Any) -> None:
     def choosing(x: Any, y: Any) -> Any:
