@@ -224,7 +224,8 @@ class _Run:
         recorded = list({id(one): one for one in recorded}.values())
         if not is_grad_enabled() or not recorded:
             return [], []
-        inputs = [one for one in self.given if isinstance(one, Tensor) and one.requires_grad and one.is_leaf]
+        given = {id(one): one for one in self.given if isinstance(one, Tensor)}.values()
+        inputs = [one for one in given if one.requires_grad and one.is_leaf]
         captured = [tensor for tensor in self.trace.captured.values() if tensor.requires_grad]
         if not all(tensor.is_leaf for tensor in captured):
             raise NoGradient("a captured tensor has a history, through which a gradient would pass twice")

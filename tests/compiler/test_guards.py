@@ -63,7 +63,7 @@ def test_arguments_of_one_shape_that_share_memory(is_shared_first: bool) -> None
     def differentiated(x: Any, y: Any) -> Any:
         (x * x * y).sum().backward()
 
-    compiled, backward = gs.compile(written), gs.compile(differentiated)
+    compiled, backward, recorded = gs.compile(written), gs.compile(differentiated), gs.compile(lambda x, y: x * x * y)
     for shared in [is_shared_first, not is_shared_first] * 3:
         x = gs.zeros(2)
         assert compiled(x, x if shared else gs.zeros(2)).tolist() == ([2.0, 2.0] if shared else [0.0, 0.0])
@@ -72,6 +72,9 @@ def test_arguments_of_one_shape_that_share_memory(is_shared_first: bool) -> None
         backward(x, y)
         assert x.grad.tolist() == ([3.0, 3.0] if shared else [2.0, 2.0])
         assert y.grad.tolist() == ([3.0, 3.0] if shared else [1.0, 1.0])
+        x.grad = y.grad = None
+        recorded(x, y).sum().backward()
+        assert x.grad.tolist() == ([3.0, 3.0] if shared else [2.0, 2.0])
 
 
 @pytest.mark.parametrize("value", [2.0, -0.0, 3, True, None, "text"])
