@@ -17,7 +17,7 @@ from typing import Any
 from gradsmith.compiler.arguments import Arguments, unmarked
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
-from gradsmith.compiler.guards import PLAIN, CapturedNames, key_of_leaves, key_of_modes
+from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes
 from gradsmith.compiler.options import Options
 from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
@@ -191,7 +191,7 @@ class Compiled:
 
     def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
         entry = variant.entry(traced, leaves, self.captured)
-        if entry is None:
+        if entry is None or not is_apart(leaves):  # entries do not compare which arguments are the same
             return
         args, kwargs = spec.unflatten(leaves)
         if not kwargs and all(map(_is_leaf, args)):

@@ -38,6 +38,12 @@ def key_of_leaves(leaves: list[Any]) -> tuple[Any, ...]:
     return tuple(key)
 
 
+def is_apart(leaves: list[Any]) -> bool:
+    """Do no two tensors share memory, nor is one given twice?"""
+    tensors = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    return all(part[-1] is None for part in key_of_leaves(tensors))
+
+
 def key_of_value(value: Any) -> Any:
     """Equal for values that a program may take for the same."""
     if isinstance(value, float):

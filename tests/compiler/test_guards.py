@@ -77,6 +77,15 @@ def test_arguments_of_one_shape_that_share_memory(is_shared_first: bool) -> None
         assert x.grad.tolist() == ([3.0, 3.0] if shared else [2.0, 2.0])
 
 
+@pytest.mark.parametrize("is_shared_first", [True, False])
+def test_gradients_by_arguments_that_are_the_same(is_shared_first: bool) -> None:
+    gradients = gs.func.grad(lambda x, y: (x * x * y).sum(), (0, 1))
+    compiled, x = gs.compile(gradients), gs.tensor([1.0, 2.0])
+    for shared in [is_shared_first, not is_shared_first] * 3:
+        y = x if shared else x * 2
+        assert all(gs.equal(one, other) for one, other in zip(compiled(x, y), gradients(x, y)))
+
+
 @pytest.mark.parametrize("value", [2.0, -0.0, 3, True, None, "text"])
 def test_values(value: Any) -> None:
     def choosing(x: Any, y: Any) -> Any:
