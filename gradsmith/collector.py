@@ -1,4 +1,4 @@
-"""The garbage collector while the package is imported."""
+"""The garbage collector, kept from running while many objects are made."""
 
 import contextlib
 import gc
@@ -6,21 +6,30 @@ from collections.abc import Iterator
 
 
 @contextlib.contextmanager
+def stopped() -> Iterator[bool]:
+    """Keep the collector from running. Gives whether it ran before."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield was_enabled
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@contextlib.contextmanager
 def paused() -> Iterator[None]:
-    """Keep the collector from running, as far as it did.
+    """Keep the collector from running, and from searching what has been made meanwhile.
 
     Imports make many objects and no garbage, yet their number has the collector search all of NumPy's a few times: a
     fifth of the time that importing takes.
     """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if not gc.get_freeze_count():  # otherwise they would be unfrozen, which are not ours
+    with stopped() as was_enabled:
+        try:
+            yield
+        finally:
+            if was_enabled and not gc.get_freeze_count():  # otherwise they would be unfrozen, which are not ours
                 _count_as_old()
-            gc.enable()
 
 
 def _count_as_old() -> None:

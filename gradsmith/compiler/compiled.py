@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import linecache
 import os
 import sys
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
+from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes
 from gradsmith.compiler.options import Options
-from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
+from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call, undo_writes
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.compiler.varying import ADVICE, what_varies
 from gradsmith.generated.tensor import Tensor
@@ -102,8 +101,10 @@ class Compiled:
             return self.function(*args, **kwargs)
         found = self._run(key, leaves, spec)
         if found is None:
-            with self.lock:  # another thread may have made the program meanwhile
-                found = self._run(key, leaves, spec) or (self._traced(key, leaves, spec),)
+            with self.lock:
+                found = self._run(key, leaves, spec)  # another thread may have made the program meanwhile
+                if found is None:
+                    return self._traced(key, leaves, spec)
         return found[0]
 
     def _run(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> tuple[Any] | None:
@@ -158,7 +159,8 @@ class Compiled:
     def _traced(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         if len(self.programs) == MOST_VARIANTS:
             self._warn_of_variants(key)
-        with _without_collections():
+        # A trace makes many objects that live until its end; to search these for garbage takes as long again.
+        with collector.stopped():
             return self._made_and_called(key, leaves, spec)
 
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
@@ -172,6 +174,16 @@ class Compiled:
             return self._run_eagerly(key, leaves, spec)
         except NoGradient:  # which the caller may never ask for
             return self._run_eagerly(key, leaves, spec)
+        try:
+            return self._planned(traced, key, leaves, spec)
+        except BaseException:
+            undo_writes(traced.trace)
+            raise
+        finally:
+            traced.trace.release()
+
+    def _planned(self, traced: Traced, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
+        """The results of a traced run, with a program for the calls to come."""
         variant = Variant(traced, self.options.memory)
         variant.sharing = variant.sharing_of(leaves)
         difference = differs(variant, traced, leaves)
@@ -179,15 +191,13 @@ class Compiled:
             warnings.warn(
                 f"compile({_name_of(self.function)}): the program does not repeat the run that it was made from "
                 f"({difference} differs). The function runs as it is",
-                stacklevel=5,
+                stacklevel=6,
             )
             self.runs_eagerly.add(key)
         else:
             self.variants.setdefault(key, []).append(variant)
             self._add_entry(variant, traced, leaves, spec)
-        found = variant.first_results(traced, leaves, self._again(spec))
-        traced.trace.release()
-        return found
+        return variant.first_results(traced, leaves, self._again(spec))
 
     def _add_entry(self, variant: Variant, traced: Traced, leaves: list[Any], spec: pytree.TreeSpec) -> None:
         entry = variant.entry(traced, leaves, self.captured)
@@ -210,18 +220,6 @@ class Compiled:
             f"another one. What varies: {what_varies(self.function, list(self.variants), key)}. {ADVICE}",
             stacklevel=5,
         )
-
-
-@contextlib.contextmanager
-def _without_collections() -> Iterator[None]:
-    """A trace makes many objects that live until its end; to search these for garbage takes half the time."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _is_leaf(value: Any) -> bool:

@@ -127,14 +127,22 @@ def trace_call(
         args, kwargs = spec.unflatten(given)
         run = _Run(trace, leaves, given)
         try:
-            return run.traced(function(*args, **kwargs))
+            found = run.traced(function(*args, **kwargs))
+            run.put_gradients()
         except BaseException:
-            run.undo_writes()
+            undo_writes(trace)
             run.put_gradients()
             trace.release()
             raise
-        finally:
-            run.put_gradients()
+        return found
+
+
+def undo_writes(trace: Trace) -> None:
+    """Give memory from outside, and generators, what they had before the traced run: nothing is left half-changed."""
+    for owner, before in trace.originals.values():
+        np.copyto(owner, before)
+    for generator, state in trace.generators:
+        generator.set_state(state)
 
 
 class _Run:
@@ -259,13 +267,6 @@ class _Run:
             if is_replaced or final is not initial:
                 changed.append((leaf, None if final is None else self.trace.slot(final)))
         return changed, had
-
-    def undo_writes(self) -> None:
-        """Nothing outside is left half-changed by a run that raised."""
-        for owner, before in self.trace.originals.values():
-            np.copyto(owner, before)
-        for generator, state in self.trace.generators:
-            generator.set_state(state)
 
     def put_gradients(self) -> None:
         """Give the leaves outside of the trace what they would have got; after an error, what they had."""

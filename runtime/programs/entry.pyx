@@ -122,6 +122,7 @@ cdef class Entry:
         if not self.is_for(leaves):
             return NO_MATCH
         cdef list values = []
+        cdef Py_ssize_t number
         for source in self.sources:
             if type(source) is int:
                 values.append(leaves[source])
@@ -131,12 +132,13 @@ cdef class Entry:
                 values.append(grad_of(leaf_in(leaves, source[0])))
             else:
                 values.append(source)
+        cdef list results = [None] * len(self.results)      # before anything is written: no memory may be left then
         found = self.program.run(tuple(values))
         for leaf, place in self.gradients:
             put_grad(leaf_in(leaves, leaf), None if place is None else found[place])
-        cdef list results = []
-        for kind, value in self.results:
-            results.append(found[value] if kind == "slot" else leaves[value] if kind == "argument" else value)
+        for number in range(len(results)):
+            kind, value = self.results[number]
+            results[number] = found[value] if kind == "slot" else leaves[value] if kind == "argument" else value
         return results[0] if self.make is None else self.make(results)
 
     cdef bint is_for(self, object leaves) except -1:

@@ -300,17 +300,13 @@ cdef class Program:
         try:
             for i in range(len(values)):
                 put_tensor(frame, self.inputs[i], <TensorBase?>values[i])
-            if self.guarded:
-                run_or_restore(self, frame)
-            else:
-                run_steps(self.steps, frame)
-            found = tuple([tensor_in(frame, slot) for slot in self.outputs])
+            found = run_or_restore(self, frame) if self.guarded else outputs_of(self, frame)
         finally:
             swap_trace(trace)
             swap_ceiling(ceiling)
             swap_grad_mode(recording)
             clear(frame)
-            self.frames.append(frame)
+            keep_frame(self.frames, frame)
         return found
 
     def timed(self, tuple values not None, Py_ssize_t runs):
@@ -355,16 +351,29 @@ cdef set used_slots(list steps):
     return found
 
 
-cdef int run_or_restore(Program program, Frame frame) except -1:
-    """Writes to what is outside of the program are all made or none: an error on the way undoes those before it."""
+cdef int keep_frame(list frames, Frame frame) except -1:
+    """For the next run; where no memory is left, that one makes another."""
+    try:
+        frames.append(frame)
+    except MemoryError:
+        pass
+    return 0
+
+
+cdef tuple outputs_of(Program program, Frame frame):
+    run_steps(program.steps, frame)
+    return tuple([tensor_in(frame, slot) for slot in program.outputs])
+
+
+cdef tuple run_or_restore(Program program, Frame frame):
+    """The outputs. Writes to what is outside of the program are all made or none: an error undoes those before it."""
     cdef list before = [(array, array.copy()) for array in [<object>frame.arrays[<Py_ssize_t>slot] for slot in program.guarded]]
     try:
-        run_steps(program.steps, frame)
+        return outputs_of(program, frame)
     except BaseException:
         for array, values in before:
             np.copyto(array, values)
         raise
-    return 0
 
 
 cdef int run_steps(list steps, Frame frame) except -1:

@@ -308,3 +308,53 @@ def test_saved_tensor_hooks():
 
     with saved_tensors_hooks(lambda tensor: tensor.detach().numpy(), gs.tensor):
         assert_survives(leaf, gradient, most=2000)
+
+
+# ---- compiled functions
+
+
+def of_a_loop(x):
+    for _ in range(12):
+        x = (x * 1.01).tanh() + 0.5
+    return gs.linalg.inv(gs.eye(3, dtype=x.dtype) + x[:3]).sum() + x.sum()
+
+
+def that_writes(x):
+    x.mul_(2)
+    return gs.linalg.inv(gs.eye(3, dtype=x.dtype) * x[0]).sum()
+
+
+def of_tiles(x):
+    return ((x * 2).tanh() + 1).exp().sum()
+
+
+COMPILED = [(of_a_loop, 4), (gs.func.grad(of_a_loop), 4), (that_writes, 4), (of_tiles, 20_000)]
+
+
+def modes():
+    return gs.is_grad_enabled(), gs.is_inference_mode_enabled(), gs.compiler.is_compiling()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("function", "n"), COMPILED)
+def test_a_run_of_a_program(function, n):
+    numbers = np.random.default_rng(0).standard_normal(n) + 2
+    compiled, before = gs.compile(function), modes()
+    for _ in range(2):
+        compiled(gs.tensor(numbers))
+    assert_survives(lambda: gs.tensor(numbers), compiled)
+    assert modes() == before and len(compiled.programs) == 1
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("function", "n"), COMPILED)
+def test_a_program_that_is_being_made(function, n):
+    """A plan makes far more requests than can be tried; those of the first ones, and every fifth, are."""
+    numbers = np.random.default_rng(0).standard_normal(n) + 2
+    expected, before = description(function(gs.tensor(numbers))), modes()
+    for number in [*range(60), *range(60, 600, 5)]:
+        compiled, x = gs.compile(function), gs.tensor(numbers)
+        if not attempt(compiled, x, number):
+            assert x.tolist() == numbers.tolist(), f"changed after request {number} was refused"
+        assert modes() == before
+        assert description(compiled(gs.tensor(numbers))) == expected
