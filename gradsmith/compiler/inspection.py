@@ -74,12 +74,12 @@ def cost_of(variant: Any) -> Cost:
     flops = read = written = memory = 0
     for program in _programs(variant):
         memory += program.arena_size
-        for step, turns in _with_turns(program.steps):
+        for step, times in _with_counts(program.steps):
             results = [slot for slot in step.results if slot is not None]
-            ops[step.name] += turns
-            flops += turns * _flops(step, results, values)
-            read += turns * sum(map(values.nbytes, step.reads))
-            written += turns * sum(map(values.nbytes, results))
+            ops[step.name] += times
+            flops += times * _flops(step, results, values)
+            read += times * sum(map(values.nbytes, step.reads))
+            written += times * sum(map(values.nbytes, results))
     return Cost(flops, read, written, memory, ops)
 
 
@@ -89,7 +89,7 @@ def _programs(variant: Any) -> Iterator[Program]:
         yield variant.backward
 
 
-def _with_turns(parts: Iterable[Any], turns: int = 1) -> Iterator[tuple[Step, int]]:
+def _with_counts(parts: Iterable[Any], times: int = 1) -> Iterator[tuple[Step, int]]:
     """Each step, and how often it runs."""
     before = None
     for part in parts:
@@ -97,11 +97,11 @@ def _with_turns(parts: Iterable[Any], turns: int = 1) -> Iterator[tuple[Step, in
             continue
         before = part
         if isinstance(part, (Repeat, Tiles)):
-            yield from _with_turns(part.body.parts, turns * (part.count if isinstance(part, Repeat) else 1))
+            yield from _with_counts(part.body.parts, times * (part.count if isinstance(part, Repeat) else 1))
         elif part.block is not None:
-            yield from _with_turns(part.block.parts, turns)
+            yield from _with_counts(part.block.parts, times)
         else:
-            yield part, turns
+            yield part, times
 
 
 def _flops(step: Step, results: list[int], values: Values) -> int:
@@ -149,8 +149,8 @@ def _title(step: Step) -> str:
     if step.block is None:
         return f"{step.name} {step.place}".strip()
     counted = Counter[str]()
-    for inner, turns in _with_turns(step.block.parts):
-        counted[inner.name] += turns
+    for inner, times in _with_counts(step.block.parts):
+        counted[inner.name] += times
     return "block: " + ", ".join(f"{count:,} {name}" for name, count in counted.most_common())
 
 
@@ -160,10 +160,10 @@ def drawing_of(variant: Any) -> GraphDrawing:
     boxes = [Box(Kind.LEAF, (f"%{slot}", values.text(slot))) for slot in program.inputs]
     makers = {slot: number for number, slot in enumerate(program.inputs)}
     arrows: list[Arrow] = []
-    steps = list(_with_turns(program.steps))
-    for step, turns in steps[:MOST_BOXES]:
+    steps = list(_with_counts(program.steps))
+    for step, times in steps[:MOST_BOXES]:
         results = [slot for slot in step.results if slot is not None]
-        lines = (step.name, *[values.text(slot) for slot in results], *([f"{turns:,} times"] if turns > 1 else []))
+        lines = (step.name, *[values.text(slot) for slot in results], *([f"{times:,} times"] if times > 1 else []))
         arrows += [Arrow(makers[slot], len(boxes), f"%{slot}") for slot in dict.fromkeys(step.reads) if slot in makers]
         makers |= dict.fromkeys(results, len(boxes))
         boxes.append(Box(Kind.OP, lines))

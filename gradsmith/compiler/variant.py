@@ -66,8 +66,8 @@ class Variant:
         del self.memory
 
     def _expect_guards_first(self, traced: Traced, forward: list[Step]) -> None:
-        """What a Python function has done cannot be undone where a value turns out to be another one."""
-        # What gives tensors draws random numbers, whose generators are put back.
+        """Refuse a guard that follows a Python call, whose effects could not be undone if the guard failed."""
+        # Calls that return tensors draw random numbers; their generators are restored.
         calls = [n for n, step in enumerate(forward) if _calls_python(step) and set(step.results) == {None}]
         guards = [number for number, step in enumerate(forward) if isinstance(step.function, Expected)]
         if calls and guards and calls[0] < guards[-1]:
@@ -115,13 +115,13 @@ class Variant:
         return steps
 
     def _read_by(self, backward: list[Step]) -> set[int]:
-        """What the steps of the backward, and its results, take from elsewhere."""
+        """Values that the backward reads but does not compute."""
         made = {slot for step in backward for slot in step.results if slot is not None and not step.writes}
         read = {slot for step in backward for slot in step.reads} | set(self.wanted_slots)
         return read - made - set(self.cotangents)
 
     def _recomputed(self, traced: Traced, limit: Any, inputs: set[int]) -> list[Step]:
-        """Steps that the backward does again; less is kept then."""
+        """Steps that the backward repeats, so that fewer values are kept."""
         owners = self.memory.owners
         all_steps = [*traced.steps, *traced.backward]
         written = {owners[slot] for step in all_steps if step.writes for slot in step.results if slot is not None}
@@ -204,7 +204,7 @@ class Variant:
         return all(_layout_of(_leaf_of(source, leaves).grad) == had for source, had in self.had_gradient)
 
     def run_or_none(self, function: Any, leaves: list[Any]) -> tuple[Any] | None:
-        """What `run` gives; None, and nothing changed, where a value is another one than the program is for."""
+        """The result of `run`, in a tuple; None, with nothing changed, if a guard fails."""
         states = [(generator, generator.get_state()) for generator in self.generators] if self.has_guards else []
         try:
             return (self.run(function, leaves),)

@@ -6,13 +6,13 @@ of the frame has its address from the start. What is an argument, a captured ten
 block begins. A view is the address of what it shows, so that it costs nothing.
 
 Note [Repeats]
-Steps that follow one another several times, alike but for their addresses, are kept once, with the number of turns. Places of
-the table belong to the repeat: before each turn they get the addresses of that turn, which are those of the turn before and a
-fixed distance, or stand in a list.
+Consecutive steps that repeat themselves, alike but for their addresses, are stored once, with an iteration count. A repeat owns
+places of the table. Before each iteration they get its addresses: those of the iteration before plus a fixed stride, or those
+that a list names.
 
 Note [Tiles]
-Elementwise steps on arrays of one layout run together, a thousand elements at a time. What one of them makes is still in the
-cache when the next one reads it; and what nothing else reads is never an array at all.
+Elementwise steps on arrays of one layout run together, a thousand elements at a time. Each result is still in the cache when
+the next step reads it, and a result that no other step reads is never stored as an array at all.
 """
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 from libc.stdint cimport uintptr_t
@@ -178,7 +178,7 @@ cdef class Repeat:
     first : int
         Place of the table from which on they are those of the repeat.
     starts, strides : sequence of int
-        Of each place that moves: the place that has its first address, and how far it moves from turn to turn, in bytes.
+        Of each place that moves: the place that has its first address, and its stride per iteration, in bytes.
     listed : array of int, (count, n)
         Places that have the addresses of the `n` places after those that move.
     """

@@ -159,7 +159,7 @@ run_other(const gs_block_step *step, char *const *addresses)
 #define SINGLE(real, OP) \
     *(real *)addresses[step->out] = *(const real *)addresses[step->in[0]] OP *(const real *)addresses[step->in[1]]
 
-#define TURNS_BETWEEN_SIGNALS (1 << 14)
+#define ITERATIONS_BETWEEN_SIGNALS (1 << 14)
 
 static int run_repeat(const gs_block_repeat *repeat, char **addresses);
 static int run_tiles(const gs_block_tiles *tiles, char **addresses);
@@ -233,7 +233,7 @@ run_repeat(const gs_block_repeat *repeat, char **addresses)
         own[k] = addresses[repeat->starts[k]];
     }
     const int32_t *listed = repeat->listed;
-    for (Py_ssize_t turn = 0; turn < repeat->count; turn++, listed += n_listed) {
+    for (Py_ssize_t iteration = 0; iteration < repeat->count; iteration++, listed += n_listed) {
         for (npy_intp k = 0; k < n_listed; k++) {
             own[n_moving + k] = addresses[listed[k]];
         }
@@ -243,7 +243,7 @@ run_repeat(const gs_block_repeat *repeat, char **addresses)
         for (npy_intp k = 0; k < n_moving; k++) {
             own[k] += repeat->strides[k];
         }
-        if ((turn + 1) % TURNS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
+        if ((iteration + 1) % ITERATIONS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
             return -1;
         }
     }

@@ -1,4 +1,7 @@
-"""What a plan has to know of the arrays of a traced run, in lists: an attribute of an array costs Python half a microsecond."""
+"""Facts about the arrays of a traced run that a plan needs, gathered into lists.
+
+A long trace has hundreds of thousands of values, and reading one attribute of an array from Python costs half a microsecond.
+"""
 from libc.stdint cimport uintptr_t
 cimport numpy as cnp
 

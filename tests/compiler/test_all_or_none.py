@@ -75,13 +75,14 @@ def test_an_interrupt_undoes_writes() -> None:
     try:
         for _ in range(300):
             x.fill_(1.0)
-            signal.setitimer(signal.ITIMER_REAL, 3e-5)
+            # On a busy machine the signal may come before the call or after it, hence all of it is tried.
             try:
+                signal.setitimer(signal.ITIMER_REAL, 3e-5)
                 compiled(x)
+                signal.setitimer(signal.ITIMER_REAL, 0)
             except KeyboardInterrupt:
                 interrupted += 1
                 assert x.tolist() in ([1.0] * 4, [pytest.approx(1.0001**30_000)] * 4)
-            signal.setitimer(signal.ITIMER_REAL, 0)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

@@ -1,6 +1,7 @@
 """Each thing that a program takes for granted: where it differs, another one is made, and the results are right."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import gradsmith as gs
 from gradsmith.compiler.varying import what_varies
 from tests.forking import answer_of_child, needs_fork
+from tests.run_threads import run_threads
 
 X = np.arange(6.0).reshape(2, 3)
 
@@ -163,29 +165,20 @@ def test_modules() -> None:
 
 
 def test_threads_trace_at_once() -> None:
-    import threading
-
     def slow(x: Any) -> Any:
         for _ in range(200):
             x = (x * 1.01).sin()
         return x
 
-    compiled, errors = gs.compile(slow), []
-    barrier = threading.Barrier(8)
+    compiled = gs.compile(slow)
 
     def work(seed: int) -> None:
         x = gs.tensor(np.random.default_rng(seed).standard_normal(5))
-        barrier.wait()
         for _ in range(50):
-            if not gs.equal(compiled(x), slow(x)):
-                errors.append(seed)
+            assert gs.equal(compiled(x), slow(x))
 
-    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not errors and len(compiled.programs) == 1
+    run_threads([partial(work, seed) for seed in range(8)])
+    assert len(compiled.programs) == 1
 
 
 def test_a_compiled_function_within_another_is_traced_with_it() -> None:

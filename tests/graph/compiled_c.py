@@ -1,18 +1,15 @@
 """Exported functions, compiled and called."""
 
 import ctypes
-import shutil
 import subprocess
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 
 import gradsmith as gs
 
-needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 STRICT = ("-std=c11", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", "-pedantic")
 
 

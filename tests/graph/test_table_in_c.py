@@ -12,12 +12,11 @@ from gradsmith.generated.op_table import OPS
 from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import key_of
 from tests.compiler.samples import Sample
-from tests.graph.compiled_c import called, library_of, needs_compiler
+from tests.graph.compiled_c import called, library_of
 
 pytestmark = [
     pytest.mark.compiles,
     pytest.mark.filterwarnings("ignore:Casting complex values"),
-    needs_compiler,
 ]
 DTYPES = ("float64", "float32")
 TOLERANCES = {"float64": 1e-11, "float32": 2e-4}

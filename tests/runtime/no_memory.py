@@ -336,7 +336,7 @@ def modes():
 
 
 def assert_calls_survive(function, n, make, requests):
-    """Calls of what `make` gives, with one request refused in each. A write that was undone still counts as a version."""
+    """Calls of what `make` gives, with one request refused in each. A write that was undone still bumps the version."""
     numbers = np.random.default_rng(0).standard_normal(n) + 2
     expected, before = description(function(gs.tensor(numbers))), modes()
     for number in requests:

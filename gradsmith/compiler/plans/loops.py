@@ -1,13 +1,15 @@
-"""Loops of a program: steps that run several times, in memory that is laid out for that.
+"""Loops of a program: steps that run several times, and the layout of memory that lets them.
 
 Note [Rolled loops]
-The trace of a loop is its body over and over. What the body makes in one turn is written either over what it made in
-the turn before, where nobody reads that any more, or behind it, so that a later loop (the backward of this one) finds
-the values of all turns at a fixed distance from each other. An operand then has an address that moves by a fixed
-distance from turn to turn, or not at all. In the first turn a value of the turn before comes from elsewhere; it is
-copied to where such a value would lie. Of an operand that follows no such rule the addresses are listed.
+The trace of a loop is its body, repeated. Each result of the body is stored in one of two ways. If nothing reads it
+after the next iteration has computed its own, every iteration writes to the same place. Otherwise the results of all
+iterations lie one after another, so that a later loop, such as the backward of this one, finds them at a fixed
+distance. The address of an operand therefore either stays the same or moves by a fixed stride per iteration.
 
-The order of the steps is that of the trace, so that nothing else about memory changes.
+The first iteration may read a value that came from before the loop. It is copied to the place where the previous
+iteration would have left it. Operands that follow no such rule have their addresses listed, one per iteration.
+
+Steps run in the order of the trace, so rolling a loop changes nothing about which values live when.
 """
 
 from __future__ import annotations
@@ -25,17 +27,16 @@ from gradsmith.compiler.plans.rooms import Arena
 from gradsmith.runtime.programs.block import Block, Repeat
 from gradsmith.runtime.programs.program import Step
 
-LEAD = 2  # turns before the first one that a value may come from
+LEAD = 2  # how many iterations back an operand may reach
 
 
 @dataclass(frozen=True)
 class Lead:
-    """Where a value of a turn before the first one is looked for.
+    """Where the loop looks for a value from before its first iteration.
 
-    nbytes : of such a value.
-    until : the step of the body that makes it, counted from the first one, if it writes to this very place; later steps
-    find
-        what the first turn has made.
+    nbytes : size of the value.
+    until : position in the body of the step that overwrites this place, or None if no step does. Steps after it find
+        what the first iteration has made.
     """
 
     nbytes: int
@@ -48,17 +49,17 @@ class Loop:
 
     Attributes
     ----------
-    numbers : ndarray, (turns, steps of the body)
+    numbers : ndarray, (iterations, steps of the body)
         Numbers of the steps.
     leads : dict of int to Lead
-        Places in the arena for values of turns before the first one.
+        Places in the arena for values from before the first iteration.
     """
 
     numbers: Array
     leads: dict[int, Lead] = field(default_factory=dict)
 
     @property
-    def turns(self) -> int:
+    def iterations(self) -> int:
         return len(self.numbers)
 
 
@@ -75,7 +76,7 @@ def find_loops(natives: dict[int, Native], groups: Sequence[Sequence[int]]) -> d
 
 
 class Layout:
-    """Gives what a loop makes its memory.
+    """Decides where the results of a loop are stored.
 
     Parameters
     ----------
@@ -99,12 +100,12 @@ class Layout:
         self.last, self.overwrites = last, overwrites
 
     def trim(self, loop: Loop) -> Loop:
-        """Without turns at the end or the start whose results leave the program, unlike those of the others."""
+        """Leave out a first or last iteration whose results leave the program, unlike those of the others."""
         own = np.array([[self.has_room(number) for number in row] for row in loop.numbers])
-        usual = own[loop.turns // 2]
+        usual = own[loop.iterations // 2]
         odd = (own != usual).any(1)
         first = int(odd[0])
-        last = loop.turns - int(odd[-1])
+        last = loop.iterations - int(odd[-1])
         return Loop(loop.numbers[first:last])
 
     def place(self, loop: Loop, arena: Arena, rooms: dict[int, int]) -> list[tuple[int, int, int]]:
@@ -116,7 +117,7 @@ class Layout:
             if len(own) < len(column):
                 freed += [self._place_one(slot, arena, rooms) for slot in slots]
             else:
-                freed.append(self._place_turns(loop, position, slots, arena, rooms))
+                freed.append(self._place_iterations(loop, position, slots, arena, rooms))
         return freed
 
     def _place_one(self, slot: int, arena: Arena, rooms: dict[int, int]) -> tuple[int, int, int]:
@@ -124,7 +125,7 @@ class Layout:
         rooms[slot] = arena.take(nbytes)
         return self.last[self.memory.owners[slot]], rooms[slot], nbytes
 
-    def _place_turns(
+    def _place_iterations(
         self, loop: Loop, position: int, slots: list[int], arena: Arena, rooms: dict[int, int]
     ) -> tuple[int, int, int]:
         column = loop.numbers[:, position].tolist()
@@ -133,13 +134,13 @@ class Layout:
         size = nbytes if stride == 0 else nbytes * (LEAD + len(slots))
         place = arena.take(size)
         start = place if stride == 0 else place + LEAD * nbytes
-        rooms.update((slot, start + stride * turn) for turn, slot in enumerate(slots))
-        for turn in range(LEAD):
-            loop.leads[start - stride * (turn + 1)] = Lead(nbytes, position if stride == 0 else None)
+        rooms.update((slot, start + stride * iteration) for iteration, slot in enumerate(slots))
+        for iteration in range(LEAD):
+            loop.leads[start - stride * (iteration + 1)] = Lead(nbytes, position if stride == 0 else None)
         return max(self.last[self.memory.owners[slot]] for slot in slots), place, size
 
     def _may_overwrite_last(self, column: list[int], slots: list[int]) -> bool:
-        """Has each value been read for the last time when the next turn makes its own?"""
+        """Has each value been read for the last time when the next iteration replaces it?"""
         for slot, number in zip(slots, column[1:]):
             owner = self.memory.owners[slot]
             last = self.last[owner]
@@ -180,18 +181,18 @@ class Roller:
                 step_of[id(natives)], part.kind, part.n, kind.is_double, out.known(first, len(self.starts)), known,
                 part.moving, part.more,
             )  # fmt: skip
-        listed = np.array(self.listed, np.int32).T if self.listed else np.empty((self.loop.turns, 0), np.int32)
-        block.add_repeat(Repeat(body, self.loop.turns, first, self.starts, self.strides, listed))
+        listed = np.array(self.listed, np.int32).T if self.listed else np.empty((self.loop.iterations, 0), np.int32)
+        block.add_repeat(Repeat(body, self.loop.iterations, first, self.starts, self.strides, listed))
 
     def _operands(self, natives: list[Native], number: int, position: int) -> list[_Place]:
-        """Those of one part of a step, in all turns."""
-        turns = [native.inputs(native.kind.parts[number]) for native in natives]
-        return [self._operand(list(one), position) for one in zip(*turns)]
+        """Those of one part of a step, in all iterations."""
+        iterations = [native.inputs(native.kind.parts[number]) for native in natives]
+        return [self._operand(list(one), position) for one in zip(*iterations)]
 
-    def _operand(self, turns: list[tuple[int, int] | Array], position: int) -> _Place:
-        slots = [one for one in turns if isinstance(one, tuple)]
+    def _operand(self, iterations: list[tuple[int, int] | Array], position: int) -> _Place:
+        slots = [one for one in iterations if isinstance(one, tuple)]
         if not slots:
-            return self._numbers([one for one in turns if not isinstance(one, tuple)])
+            return self._numbers([one for one in iterations if not isinstance(one, tuple)])
         ids, offsets = self._where(slots)
         for skipped in range(LEAD + 1):
             stride = _stride(ids[skipped:], offsets[skipped:])
@@ -220,17 +221,18 @@ class Roller:
         return np.array([w[0] for w in where]), np.array([w[1] + shift for w, (_, shift) in zip(where, slots)])
 
     def _may_copy(self, slots: list[int], position: int, start: int, stride: int) -> bool:
-        """Have what the first turns read copied to where later ones read the values of turns before, if that is right.
+        """Arrange to copy what the first iterations read to where later ones read earlier results, if that is safe.
 
-        `slots` are those of the first turns and of the one after. What is copied is all that an operand is a view of.
+        `slots` are those of the first iterations and of the one after them. The whole value that an operand is a view
+        of is copied.
         """
         memory = self.places.memory
         usual, inner = memory.place_of(slots[-1])
         if stride == 0 and len(slots) > 2:
             return False
         copied: dict[int, int] = {}
-        for turn, slot in enumerate(slots[:-1]):
-            place = start + turn * stride - inner
+        for iteration, slot in enumerate(slots[:-1]):
+            place = start + iteration * stride - inner
             lead = self.loop.leads.get(place)
             base, offset = memory.place_of(slot)
             array = memory.arrays[base]
@@ -251,7 +253,7 @@ class Roller:
         block.add(f"copy of %{slot} for the loop", "copy", nbytes, True, self.places.of_arena(place), (source,), 0)
 
     def _numbers(self, numbers: list[Array]) -> _Place:
-        """Numbers of Python, of which each turn may have its own."""
+        """Python numbers, which may differ from iteration to iteration."""
         if len({number.tobytes() for number in numbers}) == 1:
             return _Place(self.places.of_numbers(numbers[0]))
         return self._affine(self.places.of_numbers(np.array(numbers)), numbers[0].itemsize)

@@ -10,8 +10,8 @@ import numpy as np
 Numbers = np.ndarray[Any, np.dtype[np.int64]]
 
 WINDOW = 16  # numbers that have to recur before a period is looked into
-FEWEST_TURNS = 6
-SHORTEST = 48  # numbers of all turns together
+FEWEST_ITERATIONS = 6
+SHORTEST = 48  # numbers in all iterations together
 MOST_PERIODS = 12  # that are tried, the most frequent ones
 MOST_FOUND = 64
 
@@ -72,7 +72,7 @@ def _candidates(numbers: Numbers) -> list[int]:
 
 def _longest_of(numbers: Numbers, length: int) -> Period | None:
     """The longest stretch of one period."""
-    if length * FEWEST_TURNS > len(numbers):
+    if length * FEWEST_ITERATIONS > len(numbers):
         return None
     alike = np.concatenate([[False], numbers[length:] == numbers[:-length], [False]])
     edges = np.flatnonzero(alike[1:] != alike[:-1])
@@ -81,6 +81,6 @@ def _longest_of(numbers: Numbers, length: int) -> Period | None:
         return None
     longest = int(np.argmax(runs))
     count = int(runs[longest]) // length + 1
-    if count < FEWEST_TURNS or count * length < SHORTEST:
+    if count < FEWEST_ITERATIONS or count * length < SHORTEST:
         return None
     return Period(int(starts[longest]), length, count)

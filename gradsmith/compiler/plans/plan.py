@@ -90,7 +90,7 @@ class _Plan:
 
     def _found_loops(self, layout: Layout) -> dict[int, Loop]:
         found = find_loops(self.natives, [part for group in self.groups for part in _without(group, self.in_tiles)])
-        return {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.turns > 1}
+        return {int(loop.numbers[0, 0]): loop for loop in map(layout.trim, found.values()) if loop.iterations > 1}
 
     def _ends(self) -> dict[int, list[int]]:
         """After which steps owners of memory are dead: those that die within a fused group live until its end."""
