@@ -8,8 +8,7 @@ from typing import Any
 from gradsmith.control_flow.trees import Tensors, TensorTree
 from gradsmith.generated import cat, stack
 
-# Rows are taken apart and stacked so many at a time: a node has no more than 65,535 inputs or outputs, and results
-# should not wait long as tensors of their own.
+# Rows are taken apart and stacked so many at a time: results should not wait long as tensors of their own.
 CHUNK = 4096
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.func.arguments import Call, Function, described, path_of_output
-from gradsmith.func.arrays import with_arrays, with_tensors
+from gradsmith.func.arrays import run_of_arrays, with_arrays, with_tensors
 from gradsmith.func.transformed import transformed
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, level_of, physical
 from gradsmith.runtime.batching.levels import open_level
@@ -206,8 +206,8 @@ def _dims_of_leaves(call: Call, in_dims: Dims, spec: TreeSpec, count: int) -> li
 def _run(call: Call, inputs: Inputs, out_dims: Dims, randomness: str) -> Any:
     with open_level(inputs.size, randomness, call) as level:
         args, kwargs = inputs.arguments(_batched_leaves(inputs, level))
-        output = call.func(*args, **kwargs)
-        return _unbatched(call, with_tensors(output) if inputs.of_arrays else output, out_dims, level)
+        output = run_of_arrays(call.func, args, kwargs) if inputs.of_arrays else call.func(*args, **kwargs)
+        return _unbatched(call, output, out_dims, level)
 
 
 def _batched_leaves(inputs: Inputs, level: VmapLevel) -> list[Any]:

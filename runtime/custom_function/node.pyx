@@ -119,8 +119,6 @@ cdef class FunctionNode(Node):
         cdef int i, edge = 0, count = 0
         for i in range(self.n_inputs):
             count += self.inputs[i] & IS_TENSOR
-        if count > 0xFFFF:
-            raise RuntimeError(f"{self.name()}: a custom Function takes at most 65535 tensors, got {count}")
         self.init(count, 0, 0)
         self.flags |= NODE_CUSTOM
         for i in range(self.n_inputs):

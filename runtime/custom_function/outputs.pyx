@@ -237,5 +237,13 @@ cdef int save_tensors(Call call) except -1:
     call.node.reserve_saved(len(call.to_save))
     for i in range(len(call.to_save)):
         if call.to_save[i] is not None:
+            check_saved_number(call.node, <TensorBase>call.to_save[i])
             save_output(call.node, i, <TensorBase>call.to_save[i])
+    return 0
+
+
+cdef int check_saved_number(FunctionNode node, TensorBase t) except -1:
+    """A saved slot counts the outputs of its own node in 16 bits."""
+    if t.grad_fn == <PyObject *>node and t.output_nr > 0xFFFF:
+        raise RuntimeError(f"{node.name()}: of its outputs only the first 65536 can be saved, got number {t.output_nr}")
     return 0

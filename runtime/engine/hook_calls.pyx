@@ -108,7 +108,8 @@ cdef int run_post_accumulate_hooks(TensorBase leaf) except -1:
     if leaf.flags & HAS_HOOKS and (<TensorMeta>leaf.meta).post_accumulate_hooks:
         for hook in list((<TensorMeta>leaf.meta).post_accumulate_hooks.values()):
             result = hook(leaf)
-            if result is not None:
+            # Methods in place give the tensor, and so does the hook `lambda p: p.add_(p.grad, alpha=-lr)`.
+            if result is not None and not isinstance(result, TensorBase):
                 raise TypeError(
                     f"post-accumulate hook '{name_of(hook)}' returned {type(result).__name__}, expected None: it changes "
                     "the gradient by changing .grad of the tensor that it gets"

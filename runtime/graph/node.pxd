@@ -95,9 +95,8 @@ cdef class Node:
     cdef Edge *edges
     cdef SavedVariable *saved
     cdef PyObject **values      # owned non-tensor values
-    cdef uint16_t n_edges
+    cdef uint32_t n_outputs
     cdef uint16_t n_saved
-    cdef uint16_t n_outputs
     cdef uint8_t n_values
     cdef uint8_t flags
 
@@ -111,6 +110,7 @@ cdef class Node:
     cdef SavedVariable inline_saved[2]
     cdef PyObject *inline_values[1]
     cdef InputMetadata metadata
+    cdef uint32_t n_edges       # here, where it shares eight bytes with `place`
     cdef uint32_t place         # among all nodes, see untracked.h: the last field
 
     cdef int init(self, int n_edges, int n_saved, int n_values) except -1

@@ -42,7 +42,7 @@ cdef extern from "runtime/graph/untracked.h":
     Py_ssize_t gs_visit_living(visitor) noexcept
 
 cdef enum:
-    MOST = 0xFFFF       # edges, saved tensors and outputs of a node: what its fields can count
+    MOST_SAVED = 0xFFFF     # what n_saved can count
 
 cdef uint64_t next_sequence_nr = 1      # one counter for all threads: the order of the graph depends on it
 
@@ -114,8 +114,6 @@ cdef class Node:
         global next_sequence_nr
         GS_CHECK(self.sequence_nr == 0, "a node is initialised twice")
         if n_edges > 2:
-            if n_edges > MOST:
-                raise RuntimeError(f"{self.name()}: at most {MOST} tensors of one op can have gradients, got {n_edges}")
             self.edges = <Edge *>PyMem_Calloc(n_edges, sizeof(Edge))
         if n_saved > 2:
             self.saved = <SavedVariable *>PyMem_Calloc(n_saved, sizeof(SavedVariable))
@@ -142,8 +140,6 @@ cdef class Node:
     cdef int set_outputs(self, int n_outputs) except -1:
         """Say that the operation has `n_outputs` outputs; one is the default."""
         cdef int i
-        if n_outputs > MOST:
-            raise RuntimeError(f"{self.name()}: at most {MOST} results of one op can have gradients, got {n_outputs}")
         self.n_outputs = n_outputs
         if n_outputs == 1:
             return 0
@@ -158,8 +154,8 @@ cdef class Node:
     cdef int reserve_saved(self, int n_saved) except -1:
         """Make room for saved tensors after all, in a node that was initialised for none."""
         GS_CHECK(self.n_saved == 0, "a node is given room for saved tensors twice")
-        if n_saved > MOST:
-            raise RuntimeError(f"{self.name()}: at most {MOST} tensors can be saved for backward, got {n_saved}")
+        if n_saved > MOST_SAVED:
+            raise RuntimeError(f"{self.name()}: at most {MOST_SAVED} tensors can be saved for backward, got {n_saved}")
         if n_saved > 2:
             self.saved = <SavedVariable *>PyMem_Calloc(n_saved, sizeof(SavedVariable))
             if self.saved == NULL:

@@ -29,6 +29,7 @@ index: _Function
 index_put_: _Function
 one_slice: _Function
 permute: _Function
+put_numpy_methods: _Function
 real: _Function
 reshape: _Function
 rows_of_groups: _Function

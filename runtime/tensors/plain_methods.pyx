@@ -29,6 +29,7 @@ from gradsmith.runtime.arrays.dtypes import (
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
 from gradsmith.runtime.tensors.factories import creation
+from gradsmith.runtime.tensors.numpy_names.element_count import ElementCount
 
 cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
 cdef object new = LazyModule("gradsmith.runtime.tensors.factories.new")
@@ -40,6 +41,8 @@ cdef object layouts = LazyModule("gradsmith.runtime.arrays.memory_format")
 cdef object storages = LazyModule("gradsmith.runtime.tensors.storage")
 cdef object typed = LazyModule("gradsmith.runtime.tensors.typed")
 cdef object exchange = LazyModule("gradsmith.runtime.tensors.factories.exchange")
+cdef object copies = LazyModule("gradsmith.runtime.tensors.numpy_names.copies")
+cdef object flat_elements = LazyModule("gradsmith.runtime.tensors.numpy_names.flat_elements")
 
 
 cdef object counting_functions():
@@ -65,8 +68,11 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
     return self.masked_fill_(creation.tensor(mask, device=self.device), fill_value)
 
 
-cdef extern from "runtime/tensors/array_ufunc.h":
+cdef extern from "runtime/tensors/numpy_names/array_ufunc.h":
     int gs_add_array_ufunc(PyTypeObject *, object, object, object) except -1
+
+cdef extern from "runtime/tensors/numpy_names/size_method.h":
+    int gs_add_size(PyTypeObject *, object, object) except -1
 
 # What NumPy's ufuncs are for tensors: filled when the first is called; see gradsmith/numpy_protocols.
 cdef dict op_of_ufunc = {}
@@ -124,6 +130,57 @@ cdef class PlainMethods(Variable):
         if row is not None and type(types) is tuple and are_known(<tuple>types):
             return row(args, kwargs)
         return upcalls.call_numpy(func, types, args, kwargs)
+
+    # ---- names of NumPy's that PyTorch has no other use for; `size`, which it has, is in size_method.h
+
+    def copy(self, order="C"):
+        """A copy of the tensor in memory of its own, with gradient.
+
+        Parameters
+        ----------
+        order : {"C", "F", "A", "K"}
+            How the elements lie: by rows, by columns, or as those of the tensor do.
+        """
+        return copies.copy(self, order)
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """A copy of the tensor in another dtype, with gradient where that has one.
+
+        Parameters
+        ----------
+        dtype : dtype
+        order : {"C", "F", "A", "K"}
+            How the elements lie: by rows, by columns, or as those of the tensor do.
+        casting : str
+            Which conversions are allowed, in NumPy's words.
+        subok : bool
+            Without effect.
+        copy : bool
+            Whether a tensor that has the dtype already is copied.
+
+        Raises
+        ------
+        TypeError
+            `casting` does not allow the conversion.
+        """
+        return copies.astype(self, dtype, order, casting, copy)
+
+    @property
+    def flat(self):
+        """The elements row by row: to go over, to read by one index, and to write."""
+        return flat_elements.FlatElements(self)
+
+    @flat.setter
+    def flat(self, value):
+        flat_elements.FlatElements(self)[...] = value
+
+    def __divmod__(self, other):
+        quotient = self // other
+        return quotient, self - quotient * other
+
+    def __rdivmod__(self, other):
+        quotient = other // self
+        return quotient, other - quotient * self
 
     # ---- conversions, differentiable as `to` is
 
@@ -448,3 +505,4 @@ cdef class PlainMethods(Variable):
 
 
 gs_add_array_ufunc(<PyTypeObject *>PlainMethods, op_of_ufunc, other_ufunc, is_foreign)
+gs_add_size(<PyTypeObject *>PlainMethods, TensorBase.size, ElementCount)

@@ -114,21 +114,35 @@ def asarray(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """Tensor of `obj`: shared when possible, or copied when `copy` is True.
+
+    Parameters
+    ----------
+    obj : Tensor, array, number, or nested sequence of numbers
+    dtype, device : optional
+        By default those of `obj`.
+    copy : bool, optional
+        Whether the result has memory of its own; by default where it must.
+    requires_grad : bool, optional
+        By default that of `obj`. The history of a tensor is that of the result, unless this is False.
 
     Raises
     ------
     ValueError
         If `copy` is False and a copy cannot be avoided.
     """
-    if copy:
-        return tensor(obj, dtype=dtype, device=device, requires_grad=requires_grad)
+    if copy and not is_tensor(obj):
+        return tensor(obj, dtype=dtype, device=device, requires_grad=bool(requires_grad))
     result = as_tensor(obj, dtype, None if device is None else as_device(device, "asarray"))
     if copy is False and not _shares(obj, result):
         raise ValueError(f"asarray(): cannot make a tensor of this {type(obj).__name__} without a copy")
-    return result.detach().requires_grad_() if requires_grad else result
+    if copy and result is obj:
+        result = result.clone()
+    if requires_grad is None or requires_grad == result.requires_grad:
+        return result
+    return result.detach().requires_grad_(requires_grad)
 
 
 def _shares(source: Any, result: Tensor) -> bool:

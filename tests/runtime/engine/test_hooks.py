@@ -42,6 +42,16 @@ def test_leaf_hook_sees_the_sum_once():
     assert seen == [5.0]
 
 
+def test_post_accumulate_hook_that_steps():
+    x = leaf([0.0, 0.0])
+    x.register_post_accumulate_grad_hook(lambda p: p.add_(p.grad, alpha=-0.5))  # gives a tensor
+    x.backward(gs.tensor([1.0, 2.0]))
+    assert x.tolist() == [-0.5, -1.0]
+    x.register_post_accumulate_grad_hook(lambda p: 5)
+    with pytest.raises(TypeError, match="post-accumulate hook '<lambda>' returned int, expected None"):
+        x.backward(gs.tensor([1.0, 2.0]))
+
+
 def test_post_accumulate_hook_sees_grad():
     x = leaf([1.0])
     seen = []

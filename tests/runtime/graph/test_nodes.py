@@ -252,20 +252,56 @@ def test_the_node_is_named_where_a_saved_tensor_was_changed():
 # ---- how many
 
 
-def test_more_edges_or_results_than_a_node_can_count():
+@pytest.mark.parametrize("join", [gs.cat, gs.stack])
+def test_a_node_of_very_many_tensors(join):
+    x, n = leaf([1.0]), 100_000
+    joined = join([x] * n)
+    assert len(joined.grad_fn.next_functions) == n
+    (joined.flatten() * gs.arange(n)).sum().backward()
+    assert x.grad.tolist() == [n * (n - 1) / 2]
+
+
+def test_a_node_of_very_many_results():
+    x = leaf(np.arange(100_000.0))
+    parts = x.unbind()
+    (parts[-1] * 3 + parts[65_536] * 2 + parts[0]).backward()
+    assert {i: x.grad[i].item() for i in x.grad.nonzero().flatten().tolist()} == {0: 1, 65_536: 2, 99_999: 3}
+
+
+class Doubles(gs.autograd.Function):
+    """Doubles of many tensors; what it saves is chosen by `saved`."""
+
+    saved = slice(0)
+
+    @staticmethod
+    def forward(ctx, *tensors):
+        results = tuple(t * 2 for t in tensors)
+        ctx.save_for_backward(*results[Doubles.saved])
+        return results
+
+    @staticmethod
+    def backward(ctx, *grads):
+        assert all(t.tolist() == [2.0] for t in ctx.saved_tensors)
+        return tuple(grad * 2 for grad in grads)
+
+
+@pytest.mark.parametrize("saved", [slice(0), slice(3), slice(65_533, 65_536)])
+def test_a_custom_function_of_very_many_tensors(saved, monkeypatch):
+    monkeypatch.setattr(Doubles, "saved", saved)
     x = leaf([1.0])
-    joined = gs.cat([x] * 65535)
-    joined.sum().backward()
-    assert x.grad.tolist() == [65535]
-    with pytest.raises(
-        RuntimeError, match="CatBackward0: at most 65535 tensors of one op can have gradients, got 65536"
-    ):
-        gs.cat([x] * 65536)
-    parts = leaf(np.ones(65535)).unbind()
-    assert parts[-1].grad_fn.name() == "UnbindBackward0"
-    with pytest.raises(
-        RuntimeError, match="UnbindBackward0: at most 65535 results of one op can have gradients, got 65536"
-    ):
-        leaf(np.ones(65536)).unbind()
-    with gs.no_grad():
-        assert gs.cat([x] * 65536).shape == (65536,)
+    results = Doubles.apply(*[x] * 70_000)
+    gs.stack(results).sum().backward()
+    assert x.grad.tolist() == [140_000]
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        (slice(65_536), "at most 65535 tensors can be saved for backward, got 65536"),
+        (slice(65_536, 65_537), "only the first 65536 can be saved, got number 65536"),
+    ],
+)
+def test_more_saved_tensors_than_a_node_can_count(saved, message, monkeypatch):
+    monkeypatch.setattr(Doubles, "saved", saved)
+    with pytest.raises(RuntimeError, match=message):
+        Doubles.apply(*[leaf([1.0])] * 65_600)

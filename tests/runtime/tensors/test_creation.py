@@ -186,6 +186,18 @@ def test_asarray():
     assert gs.asarray([1.0], requires_grad=True).requires_grad
 
 
+def test_asarray_of_a_tensor_with_a_gradient():
+    x = gs.tensor([1.0, 2.0], requires_grad=True)
+    assert gs.asarray(x) is x
+    copied = gs.asarray(x, copy=True)
+    assert copied.data_ptr() != x.data_ptr()
+    (copied * gs.asarray(x, dtype=gs.float64)).sum().backward()
+    assert x.grad.tolist() == [2, 4]
+    assert not gs.asarray(x, requires_grad=False).requires_grad and not gs.asarray(x.detach(), copy=True).requires_grad
+    leaf = gs.asarray(x.detach(), requires_grad=True)
+    assert leaf.requires_grad and leaf.is_leaf
+
+
 # ---- filled
 
 

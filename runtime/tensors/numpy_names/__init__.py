@@ -1,0 +1,1 @@
+"""What tensors have for NumPy and its users, beside PyTorch's names."""
