@@ -107,11 +107,8 @@ def interpolate(
     if mode == "area":
         found: Tensor = _AREA[dims](input, sizes)
         return found
-    if mode.startswith("nearest"):
-        for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
-            places = _nearest(mode, input.shape[2 + number], length, factor)
-            input = index_select(input, 2 + number, input.detach().new_tensor(places, dtype=np.int64))
-        return input
+    if input.dtype.kind not in "fc":
+        return _taken(input, mode, sizes, factors)
     taps = [
         _taps(mode, size, length, factor, bool(align_corners), antialias)
         for size, length, factor in zip(input.shape[2:], sizes, factors, strict=True)
@@ -203,6 +200,14 @@ def _resized(input: Tensor, taps: Sequence[_Both]) -> Tensor:
     return _resampled(images, taps[0], (None, None)).reshape((*input.shape[:2], -1, *input.shape[3:]))
 
 
+def _taken(input: Tensor, mode: str, sizes: Sequence[int], factors: Sequence[float | None]) -> Tensor:
+    """The nearest elements, of whole numbers, which are not to be multiplied."""
+    for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
+        places = _nearest(mode, input.shape[2 + number], length, factor)
+        input = index_select(input, 2 + number, input.detach().new_tensor(places, dtype=np.int64))
+    return input
+
+
 def _resampled(input: Tensor, down: _Both, across: _Both) -> Tensor:
     return resampled(input, (down[0], across[0]), (down[1], across[1]))
 
@@ -224,20 +229,25 @@ def _nearest(mode: str, size: int, length: int, factor: float | None) -> Array:
 @functools.lru_cache(64)  # the same few layers ask again and again
 def _taps(mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool) -> _Both:
     """None where each place is the element there."""
-    is_cubic = mode == "bicubic"
-    if length == size and (antialias or not is_cubic):
+    if length == size and (antialias or mode not in ("nearest-exact", "bicubic")):
         return None, None
+    taps = _taps_of(mode, size, length, factor, align_corners, antialias)
+    return taps, transposed(taps)
+
+
+def _taps_of(mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool) -> Taps:
+    if mode.startswith("nearest"):
+        return taps_of_tables(size, _nearest(mode, size, length, factor)[None], np.ones((1, length)))
+    is_cubic = mode == "bicubic"
     if align_corners:
         step = (size - 1) / (length - 1) if length > 1 else 0.0
     else:
         step = size / length if factor is None else 1 / factor
     if antialias:
-        taps = _covering(size, length, step, _cubic_kernel if is_cubic else _linear_kernel, 2 if is_cubic else 1)
-    else:
-        along = np.arange(length)
-        centers = along * step if align_corners else (along + 0.5) * step - 0.5
-        taps = _cubic(size, centers) if is_cubic else _linear(size, centers)
-    return taps, transposed(taps)
+        return _covering(size, length, step, _cubic_kernel if is_cubic else _linear_kernel, 2 if is_cubic else 1)
+    along = np.arange(length)
+    centers = along * step if align_corners else (along + 0.5) * step - 0.5
+    return _cubic(size, centers) if is_cubic else _linear(size, centers)
 
 
 def _linear(size: int, centers: Array) -> Taps:

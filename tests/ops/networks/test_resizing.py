@@ -32,6 +32,18 @@ def test_nearest_elements():
     assert F.interpolate(gs.arange(3).reshape(1, 1, 3), 6).tolist() == [[[0, 0, 1, 1, 2, 2]]]
 
 
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int64", "bool"])
+def test_nearest_elements_are_copied_to_the_bit(mode, dtype):
+    values = np.array([-0.0, np.inf, 0.0, np.nan, -1.0 / 3, 1e-40, 7.0])
+    x = (np.arange(7) % 4 - 1 if dtype in ("int64", "bool") else values).astype(dtype)
+    line = np.clip(np.floor((np.arange(20) + (mode != "nearest") / 2) * np.float32(7 / 20)), 0, 6).astype(int)
+    found = F.interpolate(gs.tensor(x).reshape(1, 1, 7), 20, mode=mode)
+    assert found.numpy().tobytes() == x[line].tobytes()
+    image = F.interpolate(gs.tensor(x).reshape(1, 1, 7, 1), (20, 3), mode=mode)
+    assert image.numpy().tobytes() == np.repeat(x[line], 3).tobytes()
+
+
 def test_lines_between_elements():
     x = row(0, 4)
     assert F.interpolate(x, 4, mode="linear").tolist() == [[[0, 1, 3, 4]]]

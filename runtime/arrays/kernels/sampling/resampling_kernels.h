@@ -1,6 +1,6 @@
 /* The loops of resampling.c; windows/each_kernel.h says what REAL, NAME and the rest are. */
 
-/* ---- sums of rows */
+/* ---- sums of rows, which begin with the first product: one element alone keeps the sign of a zero */
 
 INLINE void
 NAME(fold_vectors)(const int vectors, const REAL *weights, npy_intp taps, const REAL *from, npy_intp step, REAL *to)
@@ -8,9 +8,9 @@ NAME(fold_vectors)(const int vectors, const REAL *weights, npy_intp taps, const 
     NAME(vector) sums[4];
     UNROLL
     for (int v = 0; v < vectors; v++) {
-        sums[v] = (NAME(vector)){0};
+        sums[v] = taps > 0 ? weights[0] * ((const NAME(unaligned) *)from)[v] : (NAME(vector)){0};
     }
-    for (npy_intp k = 0; k < taps; k++) {
+    for (npy_intp k = 1; k < taps; k++) {
         const NAME(unaligned) *row = (const NAME(unaligned) *)(from + k * step);
         UNROLL
         for (int v = 0; v < vectors; v++) {
@@ -28,9 +28,9 @@ INLINE void
 NAME(fold_few)(const REAL *weights, npy_intp taps, const REAL *from, npy_intp step, npy_intp n, REAL *restrict to)
 {
     for (npy_intp i = 0; i < n; i++) {
-        to[i] = 0;
+        to[i] = taps > 0 ? weights[0] * from[i] : 0;
     }
-    for (npy_intp k = 0; k < taps; k++) {
+    for (npy_intp k = 1; k < taps; k++) {
         for (npy_intp i = 0; i < n; i++) {
             to[i] += weights[k] * from[k * step + i];
         }
