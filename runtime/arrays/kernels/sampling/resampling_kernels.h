@@ -55,14 +55,15 @@ NAME(fold)(const REAL *weights, npy_intp taps, const REAL *from, npy_intp step, 
     }
 }
 
-/* All places along dimension d, from elements or rows of n numbers. */
+/* Some places along dimension d, from elements or rows of n numbers; `from` begins with the one of number `begin`. */
 INLINE void
-NAME(fold_places)(const gs_resampling *r, int d, npy_intp first, npy_intp last, const REAL *from, npy_intp n, REAL *to)
+NAME(fold_places)(const gs_resampling *r, int d, npy_intp first, npy_intp last, const REAL *from, npy_intp begin,
+                  npy_intp n, REAL *to)
 {
     for (npy_intp i = first; i < last; i++) {
         const npy_intp *span = r->spans[d] + 2 * i;
         const REAL *weights = (const REAL *)r->weights[d] + i * r->most[d];
-        NAME(fold)(weights, span[1] - span[0], from + span[0] * n, n, n, to);
+        NAME(fold)(weights, span[1] - span[0], from + (span[0] - begin) * n, n, n, to);
         to += n;
     }
 }
@@ -166,7 +167,7 @@ NAME(go_across)(const gs_resampling *r, const REAL *from, npy_intp n_rows, REAL 
     npy_intp n = r->inner, before = r->from[1] * n, after = r->to[1] * n;
     if (NAME(keeps_order)(r)) {
         for (npy_intp row = 0; row < n_rows; row++) {
-            NAME(fold_places)(r, 1, 0, r->to[1], from + row * before, n, to + row * after);
+            NAME(fold_places)(r, 1, 0, r->to[1], from + row * before, 0, n, to + row * after);
         }
         return;
     }
@@ -175,18 +176,19 @@ NAME(go_across)(const gs_resampling *r, const REAL *from, npy_intp n_rows, REAL 
         npy_intp here = smaller(LANES, n_rows - row);
         NAME(turn)(from + row * before, here, before, turned);
         if (n == 1) {
-            NAME(fold_places)(r, 1, 0, r->to[1], turned, LANES, folded);
+            NAME(fold_places)(r, 1, 0, r->to[1], turned, 0, LANES, folded);
         } else {
-            NAME(fold_places)(r, 1, 0, r->to[1], turned, n * LANES, folded);
+            NAME(fold_places)(r, 1, 0, r->to[1], turned, 0, n * LANES, folded);
         }
         NAME(turn_back)(folded, here, after, to + row * after);
     }
 }
 
 TARGET static void
-NAME(go_down)(const gs_resampling *r, npy_intp first, npy_intp last, const REAL *from, npy_intp columns, REAL *to)
+NAME(go_down)(const gs_resampling *r, npy_intp first, npy_intp last, const REAL *from, npy_intp begin, npy_intp columns,
+              REAL *to)
 {
-    NAME(fold_places)(r, 0, first, last, from, columns * r->inner, to);
+    NAME(fold_places)(r, 0, first, last, from, begin, columns * r->inner, to);
 }
 
 /* Rows of a result; `rows` has memory for those between the passes. */
@@ -198,19 +200,19 @@ NAME(resize_rows)(const gs_resampling *r, npy_intp first, npy_intp last, const R
     if (r->spans[1] == NULL && r->spans[0] == NULL) {
         memcpy(to, image + first * before, sizeof(REAL) * (size_t)((last - first) * before));
     } else if (r->spans[1] == NULL) {
-        NAME(go_down)(r, first, last, image, r->from[1], to);
+        NAME(go_down)(r, first, last, image, 0, r->from[1], to);
     } else if (r->spans[0] == NULL) {
         NAME(go_across)(r, image + first * before, last - first, turned, to);
     } else if (goes_down_first(r)) {
         for (npy_intp row = first; row < last; row += LANES) {
             npy_intp end = smaller(last, row + LANES);
-            NAME(go_down)(r, row, end, image, r->from[1], rows);
+            NAME(go_down)(r, row, end, image, 0, r->from[1], rows);
             NAME(go_across)(r, rows, end - row, turned, to + (row - first) * after);
         }
     } else {
         rows_seen(r, first, last, &low, &high);
         NAME(go_across)(r, image + low * before, high - low, turned, rows);
-        NAME(go_down)(r, first, last, rows - low * after, r->to[1], to);
+        NAME(go_down)(r, first, last, rows, low, r->to[1], to);
     }
 }
 
