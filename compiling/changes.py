@@ -16,7 +16,8 @@ from typing import Any, NamedTuple
 
 STATE_FILE = Path("build/state.json")
 
-_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*include[ \t]+"([^"]+)"')
+# A header may also be the value of a macro, which another header includes for each type.
+_INCLUDE = re.compile(rb'(?m)^[ \t]*#[ \t]*(?:include|define[ \t]+\w+)[ \t]+"([^"]+)"')
 _DECLARED_FUNCTION = re.compile(rb"(?m)^cp?def [^\n(]*?(\w+)\([^()]*\)[^\n:#]*(?:#[^\n]*)?\n")
 _WORD = re.compile(rb"\w+")
 

@@ -878,6 +878,7 @@ if TYPE_CHECKING:
         sampled,
         spread_samples,
         weigh_samples,
+        resampled,
     )
 if TYPE_CHECKING:
     from gradsmith.generated.recurrent import (
@@ -1723,6 +1724,7 @@ LAZY = {
     "sampled": "gradsmith.generated.interpolation",
     "spread_samples": "gradsmith.generated.interpolation",
     "weigh_samples": "gradsmith.generated.interpolation",
+    "resampled": "gradsmith.generated.interpolation",
     "lstm_steps": "gradsmith.generated.recurrent",
     "lstm_pullback": "gradsmith.generated.recurrent",
     "lstm_pushforward": "gradsmith.generated.recurrent",

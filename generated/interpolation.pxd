@@ -6,3 +6,4 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef TensorBase op_sampled(TensorBase self, TensorBase weight, TensorBase places)
 cdef TensorBase op_spread_samples(TensorBase self, TensorBase weight, TensorBase places, object size)
 cdef TensorBase op_weigh_samples(TensorBase self, TensorBase image, TensorBase places)
+cdef TensorBase op_resampled(TensorBase self, object taps, object transposed)

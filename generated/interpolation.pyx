@@ -4,13 +4,15 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_transposed, check_no_gradient,
-    check_real, connect_2, ended, gradient, has_tangent_2, item_of, ndim_of, no_loop, Node, of_cores, replayed_tensor,
-    replays, requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    array_of, arrays_in, as_input, as_int, as_tensor_operand, BatchRule, begin_replaceable_op, carry_tangents,
+    carry_transposed, check_no_gradient, check_real, connect_1, connect_2, ended, gradient, has_tangent_1,
+    has_tangent_2, item_of, ndim_of, no_loop, Node, of_cores, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_object, saved_object, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
-from gradsmith.runtime.arrays.functions.networks cimport sampling
+from gradsmith.runtime.arrays.functions.networks cimport resampled, sampling
 
 import numpy as np
 
@@ -303,6 +305,67 @@ def weigh_samples(input, image, places):
         result: transposed
     """
     return call_weigh_samples(input, image, places)
+
+
+# ---- resampled(Tensor self, object taps, object transposed) -> Tensor
+
+cdef class ResampledBackward0(Node):
+    """Backward of ``resampled``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object taps = unpack_object(self, 0)
+        cdef object transposed = unpack_object(self, 1)
+        set_grad_input(grad_inputs, 0, op_resampled(grad, transposed, taps))
+
+    _saved_taps = saved_object(0)
+    _saved_transposed = saved_object(1)
+
+cdef object tangents_resampled(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    taps, transposed = given
+    return op_resampled(self_t, taps, transposed)
+
+cdef TensorBase op_resampled(TensorBase self, object taps, object transposed):
+    cdef int depth = begin_replaceable_op("resampled", (self, taps, transposed), &batched_resampled) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        resampled.resampled_of(array_of(self), arrays_in(taps), arrays_in(transposed))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ResampledBackward0.__new__(ResampledBackward0)
+        connect_1(node, 0, 2, self)
+        save_object(node, 0, taps)
+        save_object(node, 1, transposed)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_resampled, (taps, transposed))
+    return ended(depth, result)
+
+cdef object packed_resampled(tuple operands):
+    return op_resampled(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_resampled
+batched_resampled = BatchRule(b"resampled", of_cores, b"2..", packed_resampled, NULL, no_loop())
+
+def call_resampled(self, taps, transposed):
+    return op_resampled(as_input(self, "resampled"), taps, transposed)
+
+def resampled(input, taps, transposed):
+    """Images of other sizes; along each dimension a place is a sum of the elements of a span, each with its weight.
+
+    ``resampled(Tensor self, object taps, object transposed) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    taps : object
+    transposed : object
+
+    Gradients:
+        input: resampled(grad, transposed, taps)
+        result: auto_linear
+    """
+    return call_resampled(input, taps, transposed)
 
 
 write_out_docstrings(globals())

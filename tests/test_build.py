@@ -178,6 +178,15 @@ def test_a_changed_header_concerns_all_that_include_it(builder):
     assert steps(builder) == ["cc array.c", "cc twice.c", "link runtime.arrays.array"]
 
 
+def test_a_header_named_by_a_macro(builder):
+    """As templates are that another header includes for each type."""
+    write("runtime/arrays/kernels/kernel.h", "int kernel_twice(int x) { return 2 * x; }\n")
+    write("runtime/arrays/kernels/twice.c", '#include "twice.h"\n#define KERNELS "kernel.h"\n#include KERNELS\n')
+    steps(builder)
+    replace("runtime/arrays/kernels/kernel.h", "2 * x", "x + x")
+    assert steps(builder) == ["cc twice.c", "link runtime.arrays.array"]
+
+
 def test_kernels_of_a_family(builder):
     write("generated/two_kernels.c", "int unused_here;\n")
     assert steps(builder) == ["cc two_kernels.c", "link generated.two"]

@@ -319,7 +319,7 @@ REFERENCE_FUNCTIONS = words(
     rnn_pushforward lstm_gates_bent lstm_cells_bent lstm_output_tangents gru_gates_bent earlier_rows first_rows
     ctc_losses
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively
-    sampled spread_samples weigh_samples
+    sampled spread_samples weigh_samples resampled
     standardized standardized_backward class_losses class_losses_backward attention attention_backward
     scatter scatter_add scatter_src_reduce select sgn sign slices softmax softmax_backward split split_sizes
     squeeze_dim strided_places strided_view sum_to t transpose unbind unsqueeze view view_dtype zero_

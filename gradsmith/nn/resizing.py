@@ -17,7 +17,9 @@ from gradsmith.generated import (
     adaptive_avg_pool3d,
     index_select,
 )
+from gradsmith.generated.interpolation import resampled
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.functions.networks.taps import Taps, taps_of_spans, taps_of_tables, transposed
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -105,10 +107,13 @@ def interpolate(
     if mode == "area":
         found: Tensor = _AREA[dims](input, sizes)
         return found
-    for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
-        taps = _taps(mode, input.shape[2 + number], length, factor, bool(align_corners), antialias)
-        input = _resized(input, 2 + number, *taps)
-    return input
+    if input.dtype.kind not in "fc":
+        return _taken(input, mode, sizes, factors)
+    taps = [
+        _taps(mode, size, length, factor, bool(align_corners), antialias)
+        for size, length, factor in zip(input.shape[2:], sizes, factors, strict=True)
+    ]
+    return _resized(input, taps)
 
 
 def upsample(
@@ -179,37 +184,60 @@ def _sizes(
     return [math.floor(n * factor) for n, factor in zip(input.shape[2:], values, strict=True)], values
 
 
+# ---- the dimensions together
+
+_Both = tuple[Taps | None, Taps | None]  # of a dimension, and of its gradient
+
+
+def _resized(input: Tensor, taps: Sequence[_Both]) -> Tensor:
+    """Signals are images of one row for each channel, and volumes are images behind one another."""
+    if len(taps) < 3:
+        return _resampled(input, *([(None, None)] * (2 - len(taps))), *taps)
+    input = _resampled(input, *taps[1:])
+    if taps[0][0] is None:
+        return input
+    images = input.reshape((*input.shape[:3], input.shape[3] * input.shape[4]))
+    return _resampled(images, taps[0], (None, None)).reshape((*input.shape[:2], -1, *input.shape[3:]))
+
+
+def _taken(input: Tensor, mode: str, sizes: Sequence[int], factors: Sequence[float | None]) -> Tensor:
+    """The nearest elements, of whole numbers, which are not to be multiplied."""
+    for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
+        places = _nearest(mode, input.shape[2 + number], length, factor)
+        input = index_select(input, 2 + number, input.detach().new_tensor(places, dtype=np.int64))
+    return input
+
+
+def _resampled(input: Tensor, down: _Both, across: _Both) -> Tensor:
+    return resampled(input, (down[0], across[0]), (down[1], across[1]))
+
+
 # ---- one dimension
 
 
-def _resized(input: Tensor, dim: int, places: Array, weights: Array | None) -> Tensor:
-    """The sum over taps of elements at places, each with its weight; both are (taps, length)."""
-    indices = input.detach().new_tensor(places, dtype=np.int64)
-    if weights is None:
-        return index_select(input, dim, indices[0])
-    shape = [1] * input.ndim
-    shape[dim] = -1
-    real = input.detach().real if input.is_complex() else input.detach()
-    shares = real.new_tensor(weights.astype(real.dtype))
-    result = index_select(input, dim, indices[0]) * shares[0].reshape(shape)
-    for tap in range(1, len(places)):
-        result = result + index_select(input, dim, indices[tap]) * shares[tap].reshape(shape)
-    return result
+def _nearest(mode: str, size: int, length: int, factor: float | None) -> Array:
+    if length == size and mode == "nearest":
+        # Whatever the factor is.  PyTorch's gradients of "nearest" say so too, its values only for images.
+        return np.arange(size)
+    # In float32, as PyTorch decides between neighbours.
+    step = np.float32(size / length if factor is None else 1 / factor)
+    half = np.float32(0.5 if mode == "nearest-exact" else 0)
+    places = np.floor((np.arange(length, dtype=np.float32) + half) * step)
+    return np.asarray(np.minimum(places.astype(np.int64), size - 1))
 
 
 @functools.lru_cache(64)  # the same few layers ask again and again
-def _taps(
-    mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool
-) -> tuple[Array, Array | None]:
+def _taps(mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool) -> _Both:
+    """None where each place is the element there."""
     if length == size and (antialias or mode not in ("nearest-exact", "bicubic")):
-        # Whatever the factor is.  PyTorch's gradients of "nearest" say so too, its values only for images.
-        return np.arange(size)[None], None
+        return None, None
+    taps = _taps_of(mode, size, length, factor, align_corners, antialias)
+    return taps, transposed(taps)
+
+
+def _taps_of(mode: str, size: int, length: int, factor: float | None, align_corners: bool, antialias: bool) -> Taps:
     if mode.startswith("nearest"):
-        # In float32, as PyTorch decides between neighbours.
-        step = np.float32(size / length if factor is None else 1 / factor)
-        half = np.float32(0.5 if mode == "nearest-exact" else 0)
-        places = np.floor((np.arange(length, dtype=np.float32) + half) * step)
-        return np.minimum(places.astype(np.int64), size - 1)[None], None
+        return taps_of_tables(size, _nearest(mode, size, length, factor)[None], np.ones((1, length)))
     is_cubic = mode == "bicubic"
     if align_corners:
         step = (size - 1) / (length - 1) if length > 1 else 0.0
@@ -219,14 +247,20 @@ def _taps(
         return _covering(size, length, step, _cubic_kernel if is_cubic else _linear_kernel, 2 if is_cubic else 1)
     along = np.arange(length)
     centers = along * step if align_corners else (along + 0.5) * step - 0.5
-    if is_cubic:
-        first = np.floor(centers)
-        part, places = centers - first, first.astype(np.int64) + np.arange(-1, 3)[:, None]
-        return np.clip(places, 0, size - 1), _cubic_weights(part)
+    return _cubic(size, centers) if is_cubic else _linear(size, centers)
+
+
+def _linear(size: int, centers: Array) -> Taps:
     centers = np.maximum(centers, 0)
     first = np.minimum(centers.astype(np.int64), size - 1)
     part = np.minimum(centers - first, 1)
-    return np.stack([first, np.minimum(first + 1, size - 1)]), np.stack([1 - part, part])
+    return taps_of_tables(size, np.stack([first, np.minimum(first + 1, size - 1)]), np.stack([1 - part, part]))
+
+
+def _cubic(size: int, centers: Array) -> Taps:
+    first = np.floor(centers)
+    places = first.astype(np.int64) + np.arange(-1, 3)[:, None]
+    return taps_of_tables(size, np.clip(places, 0, size - 1), _cubic_weights(centers - first))
 
 
 def _cubic_weights(part: Array, a: float = -0.75) -> Array:
@@ -253,13 +287,14 @@ def _cubic_kernel(x: Array, a: float = -0.5) -> Array:
     return np.asarray(np.where(x < 1, near, np.where(x < 2, far, 0)))
 
 
-def _covering(size: int, length: int, step: float, kernel: Callable[[Array], Array], reach: int) -> tuple[Array, Array]:
+def _covering(size: int, length: int, step: float, kernel: Callable[[Array], Array], reach: int) -> Taps:
     """All elements below a kernel that is as wide as a place of the result, or as an element where those are wider."""
     width = max(step, 1.0)
     support = reach * width
     centers = step * (np.arange(length) + 0.5)
     first: Array = np.maximum((centers - support + 0.5).astype(np.int64), 0)
     end = np.minimum((centers + support + 0.5).astype(np.int64), size)
-    taps = np.arange(max(int((end - first).max()), 1))[:, None]
-    weights = np.where(taps < end - first, kernel((taps + first - centers + 0.5) / width), 0)
-    return np.minimum(first + taps, size - 1), weights / weights.sum(0)
+    taps = np.arange(max(int((end - first).max()), 1))
+    within = taps < (end - first)[:, None]
+    weights = np.where(within, kernel((taps + (first - centers)[:, None] + 0.5) / width), 0)
+    return taps_of_spans(size, np.stack([first, end], -1), weights / weights.sum(-1, keepdims=True))

@@ -126,6 +126,8 @@ cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL
 # ---- allocation and ownership
 
 cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except NULL   # C-contiguous, uninitialised
+# The same, with its dimensions in memory in the order of those of `model`, which has as many.
+cdef PyObject *empty_in_order(PyObject *model, int type_num, int ndim, const npy_intp *dims) except NULL
 cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL
 cdef PyObject *clone(PyObject *a) except NULL                                          # dimensions in the same order
 cdef PyObject *clone_by_rows(PyObject *a) except NULL                                  # C-contiguous copy
@@ -205,6 +207,20 @@ cdef int spread_samples(
     const Samples *s, const void *values, const void *weights, const npy_int64 *places, void *image) except -1
 cdef int weigh_samples(
     const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights) except -1
+
+# ---- images of other sizes; see kernels/sampling/resampling.h
+
+cdef extern from "runtime/arrays/kernels/sampling/resampling.h":
+    ctypedef struct Resampling "gs_resampling":
+        int type
+        npy_intp images, inner
+        npy_intp[2] from_ "from"
+        npy_intp[2] to
+        npy_intp[2] most
+        const npy_intp *spans[2]
+        const void *weights[2]
+
+cdef int resample(const Resampling *r, const void *image, void *result) except -1
 
 # ---- networks: a job is the struct that the header of the kernels describes, see kernels/networks
 

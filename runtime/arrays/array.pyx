@@ -46,6 +46,7 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_copy_into(PyObject *out, PyObject *a) except -1
     int gs_fill(PyObject *out, PyObject *number) except -1
     PyObject *gs_result_like(PyObject *operand, int type) except NULL
+    PyObject *gs_result_new(int type, PyObject **operands, int n, int nd, const npy_intp *dims) except NULL
     int gs_is_dense(PyObject *a) noexcept
     PyObject *gs_full(int type_num, int ndim, const npy_intp *dims, PyObject *number) except NULL
     PyObject *gs_wrapped(int type_num, PyObject *number) except NULL
@@ -180,6 +181,10 @@ cdef PyObject *where(PyObject *condition, PyObject *a, PyObject *b) except NULL:
 
 cdef PyObject *empty_array(int type_num, int ndim, const npy_intp *dims) except NULL:
     return gs_array_new(type_num, ndim, dims)
+
+
+cdef PyObject *empty_in_order(PyObject *model, int type_num, int ndim, const npy_intp *dims) except NULL:
+    return gs_result_new(type_num, &model, 1, ndim, dims)
 
 
 cdef PyObject *full_array(int type_num, int ndim, const npy_intp *dims, object number) except NULL:
@@ -344,6 +349,15 @@ cdef int weigh_samples(
     const Samples *s, const void *values, const void *image, const npy_int64 *places, void *weights
 ) except -1:
     return gs_weigh_samples(s, values, image, places, weights)
+
+
+cdef extern from "runtime/arrays/kernels/sampling/resampling.h":
+    int gs_resample(const Resampling *r, const void *image, void *result) except -1
+
+
+cdef int resample(const Resampling *r, const void *image, void *result) except -1:
+    return gs_resample(r, image, result)
+
 
 # ---- networks
 

@@ -48,6 +48,14 @@ LAYERS = {
     "interpolate, bilinear 64 to 128": Layer(
         "interpolate", ((8, 16, 64, 64),), (128, None, "bilinear"), (FEW_DIGITS,), (12, None, "bilinear"), "2.0"
     ),
+    "interpolate, bilinear 224 to 112, antialias": Layer(
+        "interpolate", ((4, 3, 224, 224),), (112, None, "bilinear", False, None, True),
+        (FEW_DIGITS,), (3, None, "bilinear", False, None, True), "1.0",
+    ),
+    "interpolate, bicubic 224 to 112, antialias": Layer(
+        "interpolate", ((4, 3, 224, 224),), (112, None, "bicubic", False, None, True),
+        (FEW_DIGITS,), (3, None, "bicubic", False, None, True), "1.0",
+    ),
     "grid_sample, 64 to 128": Layer(
         "grid_sample", ((8, 16, 64, 64), (8, 128, 128, 2)), ("bilinear", "zeros", False),
         (FEW_DIGITS, (2, 5, 5, 2)), ("bilinear", "zeros", False), "2.0",

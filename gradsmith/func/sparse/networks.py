@@ -70,6 +70,32 @@ def heads(call: Call) -> list[Link]:
     ]
 
 
+def resized(call: Call) -> list[Link]:
+    """A place sees a rectangle of an image: one link for each of its elements."""
+    ((edge, given),) = call.edges()
+    size = math.prod(given[-2:])
+    images = np.arange(math.prod(given[:-2]))[:, None, None] * size
+    down, across = (_elements_seen(taps, length) for taps, length in zip(call.saved("taps"), given[-2:]))
+    return [
+        Link(
+            edge,
+            np.where((row < 0) | (column < 0), -1, images + row * given[-1] + column).reshape(-1),
+            np.arange(math.prod(given)),
+        )
+        for row in down[:, :, None]
+        for column in across[:, None, :]
+    ]
+
+
+def _elements_seen(taps: Any, length: int) -> Any:
+    """For each tap, and each place, the element that it is; -1 where the place has no such tap."""
+    if taps is None:
+        return np.arange(length)[None]
+    spans = np.asarray(taps[1])
+    found = spans[:, 0] + np.arange(np.diff(spans).max())[:, None]
+    return np.where(found < spans[:, 1], found, -1)
+
+
 def _rows(shape: Shape, core: str, side: str) -> Labels:
     before: Labels = [*range(len(core) - len(shape), 0)]
     return before + [side if label == "." else label for label in core]

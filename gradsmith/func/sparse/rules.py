@@ -356,6 +356,7 @@ OF_OPS: dict[str, Rule] = {
         (nothing, "drawn_by"),
         (everything, "at_places spread_means to_places window_maxima window_means"),
         (everything, "sampled spread_samples weigh_samples"),
+        (networks.resized, "resampled"),
         (everything, "lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward"),
         (everything, "rnn_steps rnn_pullback rnn_pushforward earlier_rows first_rows"),
         (everything, "ctc_losses ctc_slopes ctc_curvature"),

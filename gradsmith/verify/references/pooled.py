@@ -104,6 +104,20 @@ def weigh_samples(values: Array, a: Array, places: Array) -> Array:
     return weights
 
 
+def resampled(a: Array, taps: Any) -> Array:
+    for axis, given in zip((-2, -1), taps):
+        a = a if given is None else np.moveaxis(summed_in_spans(np.moveaxis(a, axis, -1), *given[1:]), -1, axis)
+    return a
+
+
+def summed_in_spans(a: Array, spans: Any, weights: Any) -> Array:
+    sums = np.zeros((*a.shape[:-1], len(spans)), a.dtype)
+    for place, ((first, last), own) in enumerate(zip(spans, weights)):
+        for element in range(first, last):
+            sums[..., place] += a[..., element] * own[element - first]
+    return sums
+
+
 def for_each(number: Any, dims: int) -> tuple[int, ...]:
     return (number,) * dims if isinstance(number, int) else tuple(number) * (dims // len(number))
 
@@ -185,5 +199,5 @@ def adaptively(a: Array, output: Any, dims: int) -> tuple[Array, Array, Array]:
 
 DEFINITIONS = (
     window_maxima, window_means, spread_means, at_places, to_places, pooled_maxima, pooled_means, adaptively, sampled,
-    spread_samples, weigh_samples,
+    spread_samples, weigh_samples, resampled,
 )  # fmt: skip

@@ -89,6 +89,7 @@ int gs_accumulate(PyObject **slot, PyObject *value);
 /* order.c: an uninitialised array for the result of one operand, of its shape; and whether an array's elements lie side
  * by side in some order of the dimensions. */
 PyObject *gs_result_like(PyObject *operand, int type);
+PyObject *gs_result_new(int type, PyObject *const *operands, int n, int nd, const npy_intp *dims);
 int gs_is_dense(PyObject *array);
 
 /* fused.c */

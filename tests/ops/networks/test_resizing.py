@@ -7,8 +7,8 @@ import pytest
 
 import gradsmith as gs
 import gradsmith.nn.functional as F
-from gradsmith.autograd import gradcheck
-from gradsmith.generated.interpolation import sampled
+from gradsmith.autograd import gradcheck, gradgradcheck
+from gradsmith.generated.interpolation import resampled, sampled
 
 RNG = np.random.default_rng(11)
 LINES = {1: "linear", 2: "bilinear", 3: "trilinear"}
@@ -30,6 +30,18 @@ def test_nearest_elements():
     assert F.interpolate(x, 2, mode="nearest-exact").tolist() == [[[10, 30]]]
     assert F.interpolate(x, scale_factor=0.7).tolist() == [[[10, 20]]]
     assert F.interpolate(gs.arange(3).reshape(1, 1, 3), 6).tolist() == [[[0, 0, 1, 1, 2, 2]]]
+
+
+@pytest.mark.parametrize("mode", ["nearest", "nearest-exact"])
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "int64", "bool"])
+def test_nearest_elements_are_copied_to_the_bit(mode, dtype):
+    values = np.array([-0.0, np.inf, 0.0, np.nan, -1.0 / 3, 1e-40, 7.0])
+    x = (np.arange(7) % 4 - 1 if dtype in ("int64", "bool") else values).astype(dtype)
+    line = np.clip(np.floor((np.arange(20) + (mode != "nearest") / 2) * np.float32(7 / 20)), 0, 6).astype(int)
+    found = F.interpolate(gs.tensor(x).reshape(1, 1, 7), 20, mode=mode)
+    assert found.numpy().tobytes() == x[line].tobytes()
+    image = F.interpolate(gs.tensor(x).reshape(1, 1, 7, 1), (20, 3), mode=mode)
+    assert image.numpy().tobytes() == np.repeat(x[line], 3).tobytes()
 
 
 def test_lines_between_elements():
@@ -86,6 +98,99 @@ def test_smaller_images_without_aliases(mode):
     np.testing.assert_allclose(flat.numpy(), 3.0, rtol=1e-6)
     line = F.interpolate(row(0, 1, 2, 3).reshape(1, 1, 1, 4), (1, 2), mode="bilinear", antialias=True)
     np.testing.assert_allclose(line.numpy().reshape(-1), [5 / 7, 16 / 7], rtol=1e-6)
+
+
+def covering_weights(mode, size, length):
+    """A kernel as wide as a place of the result, or as an element where those are wider, at the middles of elements."""
+    width = max(size / length, 1)
+    x = np.abs(np.arange(size) + 0.5 - (np.arange(length)[:, None] + 0.5) * size / length) / width
+    if mode == "bilinear":
+        weights = np.maximum(1 - x, 0)
+    else:
+        weights = np.where(x < 1, 1.5 * x**3 - 2.5 * x**2 + 1, np.where(x < 2, -0.5 * (x**3 - 5 * x**2 + 8 * x - 4), 0))
+    return weights / weights.sum(1, keepdims=True)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("channels", [1, 3, 33])
+@pytest.mark.parametrize("sizes", [(5, 7), (90, 40), (40, 90), (31, 2), (37, 61)])
+def test_antialias_is_two_products_with_matrices(mode, dtype, channels, sizes):
+    """Forward, and back by the transposed matrices; channels one after the other or side by side."""
+    x = RNG.standard_normal((2, channels, 37, 41)).astype(dtype)
+    down, across = (covering_weights(mode, n, m) for n, m in zip(x.shape[2:], sizes))
+    if sizes[0] == 37:
+        down = np.eye(37)
+    grad = RNG.standard_normal((2, channels, *sizes)).astype(dtype)
+    tolerance = {"rtol": 1e-5, "atol": 1e-5} if dtype == np.float32 else {"rtol": 1e-12, "atol": 1e-12}
+    for order in (gs.contiguous_format, gs.channels_last):
+        image = gs.tensor(x).contiguous(memory_format=order).requires_grad_()
+        found = F.interpolate(image, sizes, mode=mode, antialias=True)
+        back = gs.autograd.grad(found, image, gs.tensor(grad).contiguous(memory_format=order))[0]
+        assert found.dtype == back.dtype == x.dtype
+        assert found.is_contiguous(memory_format=order) and back.is_contiguous(memory_format=order)
+        np.testing.assert_allclose(found.detach().numpy(), down @ x @ across.T, **tolerance)
+        np.testing.assert_allclose(back.numpy(), down.T @ grad @ across, **tolerance)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_derivatives_with_antialias(mode):
+    def f(x):
+        return F.interpolate(x, (3, 8), mode=mode, antialias=True)
+
+    x = gs.tensor(RNG.standard_normal((2, 1, 7, 5)), requires_grad=True)
+    assert gradcheck(f, (x,), check_forward_ad=True) and gradgradcheck(f, (x,))
+    np.testing.assert_array_equal(gs.vmap(f)(gs.stack([x, 2 * x])).detach()[1].numpy(), 2 * f(x).detach().numpy())
+    for dtype, tolerance in ((gs.float16, 1e-2), (gs.complex64, 1e-5), (gs.complex128, 1e-12)):
+        found = f(x.detach().to(dtype))
+        assert found.dtype == dtype
+        np.testing.assert_allclose(found.numpy(), f(x).detach().numpy(), rtol=tolerance, atol=tolerance)
+    meta = f(x.detach().to(device="meta"))
+    assert meta.shape == (2, 1, 3, 8) and str(meta.device) == "meta"
+
+
+@pytest.mark.parametrize("mode", ["linear", "bilinear", "bicubic", "trilinear"])
+def test_sparse_jacobians_of_resizing(mode):
+    """A place depends on the elements that it sees, and no others are looked at."""
+    x = gs.tensor(RNG.standard_normal({"linear": (2, 1, 5), "trilinear": (1, 2, 3, 4, 5)}.get(mode, (2, 1, 4, 5))))
+
+    def f(x):
+        return F.interpolate(x, scale_factor=2, mode=mode)
+
+    found = gs.func.sparse_jacobian(f)(x).toarray()
+    dense = gs.func.jacrev(f)(x).numpy().reshape(found.shape)
+    np.testing.assert_allclose(found, dense, atol=1e-15)
+
+
+def test_resized_images_do_not_depend_on_threads():
+    x = gs.tensor(RNG.standard_normal((3, 5, 90, 70)), requires_grad=True)
+    before, found = gs.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            gs.set_num_threads(threads)
+            pairs = [F.interpolate(x, size, mode="bicubic", antialias=True) for size in ((200, 31), (31, 200))]
+            found.append([*[y.detach() for y in pairs], *[gs.autograd.grad((y * y).sum(), x)[0] for y in pairs]])
+    finally:
+        gs.set_num_threads(before)
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def test_taps_that_are_refused():
+    image, taps = gs.ones(2, 3), (3, ((0, 2),), ((1.0, 1.0),))
+    for given, message in (
+        ((4, *taps[1:]), "do not go with 1 spans and 3 elements"),
+        ((3, ((0, 4),), ((1.0,) * 4,)), "weights for elements 0 to 4"),
+        ((3, ((2, 1),), ((1.0, 1.0),)), "weights for elements 2 to 1"),
+        ((3, ((0, 3),), ((1.0, 1.0),)), "2 weights for elements 0 to 3"),
+        ((3, ((0, 2), (0, 2)), ((1.0, 1.0),)), "do not go with 2 spans"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            resampled(image, (None, given), (None, None))
+    with pytest.raises(RuntimeError, match="2 dimensions"):
+        resampled(image[0], (None, taps), (None, None))
+    with pytest.raises(RuntimeError, match="not implemented for int64"):
+        resampled(image.long(), (None, taps), (None, None))
 
 
 def test_area_is_the_mean_of_what_is_covered():

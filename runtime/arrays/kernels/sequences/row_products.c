@@ -46,7 +46,10 @@ typedef struct {
 #undef ROWS
 #undef VECTORS
 #undef ISA
+#endif
 
+#if defined(HAS_ISAS) && GRADSMITH_HIGHEST_LEVEL >= 4
+#define HAS_AVX512
 #if defined(__clang__)
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
 #else
@@ -70,10 +73,12 @@ kernels_for(int type)
 {
 #if defined(HAS_ISAS)
     __builtin_cpu_init();
+#if defined(HAS_AVX512)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq")) {
         return type == NPY_FLOAT32 ? &kernels_float_avx512 : &kernels_double_avx512;
     }
+#endif
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
         return type == NPY_FLOAT32 ? &kernels_float_avx2 : &kernels_double_avx2;
     }

@@ -28,7 +28,10 @@
 #undef BYTES
 #undef ROWS
 #undef ISA
+#endif
 
+#if defined(HAS_ISAS) && GRADSMITH_HIGHEST_LEVEL >= 4
+#define HAS_AVX512
 #if defined(__clang__)
 #define TARGET __attribute__((target("avx512f,avx512vl,avx512bw,avx512dq,fma"), min_vector_width(512)))
 #else
@@ -47,7 +50,7 @@
 
 #define OF_TYPE(name, type, isa) ((type) == NPY_FLOAT32 ? &name##_float_##isa : &name##_double_##isa)
 
-#if defined(HAS_ISAS)
+#if defined(HAS_AVX512)
 static int
 runs_avx512(void)
 {
@@ -55,7 +58,12 @@ runs_avx512(void)
     return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
            __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
 }
+#define OR_AVX512(name, type, others) (runs_avx512() ? OF_TYPE(name, type, avx512) : (others))
+#else
+#define OR_AVX512(name, type, others) (others)
+#endif
 
+#if defined(HAS_ISAS)
 static int
 runs_avx2(void)
 {
@@ -63,10 +71,8 @@ runs_avx2(void)
     return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 }
 
-#define BEST_KERNELS(name, type)                          \
-    (runs_avx512() ? OF_TYPE(name, type, avx512)         \
-     : runs_avx2() ? OF_TYPE(name, type, avx2)           \
-                   : OF_TYPE(name, type, baseline))
+#define BEST_KERNELS(name, type) \
+    OR_AVX512(name, type, (runs_avx2() ? OF_TYPE(name, type, avx2) : OF_TYPE(name, type, baseline)))
 #else
 #define BEST_KERNELS(name, type) OF_TYPE(name, type, baseline)
 #endif

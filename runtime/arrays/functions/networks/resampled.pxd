@@ -1,0 +1,1 @@
+cpdef object resampled_of(object a, object taps, object transposed)
