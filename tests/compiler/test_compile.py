@@ -14,6 +14,7 @@ import pytest
 import gradsmith as gs
 from gradsmith import func, nn
 from gradsmith.compiler import TraceError
+from gradsmith.generated.index import basic_index_backward
 from gradsmith.runtime.history.observers import is_watching
 
 
@@ -248,6 +249,17 @@ def test_a_backward_reads_views_of_what_it_is_not_given() -> None:
             function(x, w).sum().backward()
             found[function] = (x.grad, w.grad)
         assert same(found[f], found[scaled])
+
+
+@pytest.mark.parametrize(("rows", "size"), [(slice(1, 0), 1), (slice(1, 4), 1), (slice(1, 1), 0)])
+def test_placed_gradients_that_are_broadcast(rows: slice, size: int) -> None:
+    def placed(x: Any, gradient: Any) -> Any:
+        return x + basic_index_backward(gradient, (5, 2), (rows,))
+
+    f = gs.compile(placed)
+    for _ in range(2):
+        x, gradient = gs.randn(5, 2), gs.randn(size, 2)
+        assert same(f(x, gradient), placed(x, gradient))
 
 
 def test_gradients_of_many_results_at_once() -> None:
