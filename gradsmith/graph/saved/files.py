@@ -61,28 +61,34 @@ def _bytes_of(function: Callable[..., Any], arguments: tuple[tuple[Any, ...], di
     with collector.stopped():  # a trace makes many objects that live until its end
         traced = traced_for(plain, Caller(name, line_of_user), leaves, spec)
         try:
-            expected = Outcome(traced)
-            undo_writes(traced.trace)
+            expected = _outcome_of(traced)
             file = io.BytesIO()
             write(Recording(traced, leaves, spec, name).document(), file)
         finally:
             traced.trace.release()
-        if not _repeated(_checked(io.BytesIO(file.getvalue()), name), leaves, spec).is_same(expected):
+        data = file.getvalue()
+        if not _repeated(_checked(io.BytesIO(data), f"what save({name}) would write"), leaves, spec).is_same(expected):
             raise RuntimeError(
                 f"save({name}): the saved program does not repeat the run that it was made from; please report this"
             )
-    return file.getvalue()
+    return data
 
 
 def _repeated(document: Document, leaves: list[Any], spec: pytree.TreeSpec) -> Outcome:
     """What the program of a document does with arguments, which are as before afterwards."""
     traced = traced_for(Function(document), Caller(document.name, line_of_user), leaves, spec)
     try:
-        found = Outcome(traced)
-        undo_writes(traced.trace)
-        return found
+        return _outcome_of(traced)
     finally:
         traced.trace.release()
+
+
+def _outcome_of(traced: Traced) -> Outcome:
+    """What came of a traced run, which is undone."""
+    try:
+        return Outcome(traced)
+    finally:
+        undo_writes(traced.trace)
 
 
 class Outcome:
