@@ -42,6 +42,19 @@ cdef extern from "activation_kernels.h":
     const FusedKernel GELU_TANH_FORWARD
     const FusedKernel SILU_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SIGMOID_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>RELU_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SOFTPLUS_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>GELU_ERF_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>GELU_TANH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SILU_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- sigmoid(Tensor self) -> Tensor
 

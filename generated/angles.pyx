@@ -38,6 +38,22 @@ cdef extern from "angles_kernels.h":
     const FusedKernel DEG2RAD_FORWARD
     const FusedKernel RAD2DEG_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>ASIN_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ACOS_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ATAN_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ASINH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ACOSH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ATANH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ATAN2_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>DEG2RAD_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>RAD2DEG_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- asin(Tensor self) -> Tensor
 

@@ -35,6 +35,20 @@ cdef extern from "arithmetic_kernels.h":
     const FusedKernel SUB_ALPHA_TENSOR_SCALAR_FORWARD
     const FusedKernel SUB_ALPHA_SCALAR_TENSOR_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>ADD_ALPHA_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>SUB_TENSOR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>SUB_SCALAR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SUB_ALPHA_TENSOR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>SUB_ALPHA_SCALAR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>MUL_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>MUL_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- add(Tensor self, Tensor|Scalar other) -> Tensor
 

@@ -45,6 +45,25 @@ cdef extern from "bounds_kernels.h":
     const FusedKernel CLAMP_SCALAR_TENSOR_FORWARD
     const FusedKernel CLAMP_SCALAR_SCALAR_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>MAXIMUM_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>MAXIMUM_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>MINIMUM_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>MINIMUM_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>CLAMP_TENSOR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 3),
+        (PyCapsule_New(<void *>CLAMP_TENSOR_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>CLAMP_SCALAR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>CLAMP_SCALAR_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>CLAMP_MIN_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>CLAMP_MIN_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>CLAMP_MAX_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>CLAMP_MAX_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- maximum(Tensor self, Tensor|Scalar other) -> Tensor
 

@@ -28,6 +28,16 @@ cdef extern from "comparison_kernels.h":
     const FusedKernel *const WHERE_TENSOR_SCALAR_BACKWARD[1]
     const FusedKernel *const WHERE_SCALAR_TENSOR_BACKWARD[1]
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>WHERE_TENSOR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>WHERE_TENSOR_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>WHERE_SCALAR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- eq(Tensor self, Tensor|Scalar other) -> Tensor
 

@@ -29,6 +29,12 @@ cdef extern from "complex_numbers_kernels.h":
     const FusedKernel ANGLE_REAL_FORWARD
 
 
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+    ]
+
+
 # ---- complex_of_parts(Tensor real, Tensor imag) -> Tensor
 
 cdef class ComplexOfPartsBackward0(Node):

@@ -33,6 +33,16 @@ cdef extern from "division_kernels.h":
     const FusedKernel *const DIV_TENSOR_SCALAR_BACKWARD[1]
     const FusedKernel *const DIV_SCALAR_TENSOR_BACKWARD[1]
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>DIV_TENSOR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>DIV_TENSOR_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>DIV_SCALAR_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- div(Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 

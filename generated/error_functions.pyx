@@ -43,6 +43,14 @@ cdef extern from "error_functions_kernels.h":
     const FusedKernel *const ERFC_LOOP_BACKWARD[1]
     const FusedKernel ERFC_LOOP_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>ERFC_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- erfc(Tensor self) -> Tensor
 

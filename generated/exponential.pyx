@@ -36,6 +36,20 @@ cdef extern from "exponential_kernels.h":
     const FusedKernel RSQRT_FORWARD
     const FusedKernel ERF_LOOP_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>EXP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>EXPM1_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LOG_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LOG1P_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SQRT_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>RSQRT_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ERF_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- exp(Tensor self) -> Tensor
 

@@ -42,6 +42,12 @@ cdef extern from "gamma_functions_kernels.h":
     const FusedKernel LGAMMA_LOOP_FORWARD
 
 
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+    ]
+
+
 # ---- lgamma(Tensor self) -> Tensor
 
 cdef TensorBase op_lgamma(TensorBase self):

@@ -52,6 +52,14 @@ cdef extern from "information_kernels.h":
     const FusedKernel *const SPECIAL_ENTR_BACKWARD[1]
     const FusedKernel SPECIAL_ENTR_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SPECIAL_ENTR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- special_entr(Tensor self) -> Tensor
 

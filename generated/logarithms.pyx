@@ -46,6 +46,21 @@ cdef extern from "logarithms_kernels.h":
     const FusedKernel XLOGY_TENSOR_FORWARD
     const FusedKernel XLOGY_SCALAR_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>EXP2_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LOG2_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LOG10_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LOGADDEXP_REAL_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>LOGADDEXP2_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>LOGIT_INSIDE_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>XLOGY_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>XLOGY_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- exp2(Tensor self) -> Tensor
 

@@ -35,6 +35,14 @@ cdef extern from "loss_kernels.h":
     const FusedKernel *const MSE_LOSS_BACKWARD_BACKWARD[3]
     const FusedKernel MSE_LOSS_BACKWARD_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>MSE_LOSS_BACKWARD_BACKWARD, "gradsmith.kernels", NULL), 3),
+    ]
+
 
 # ---- mse_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor
 

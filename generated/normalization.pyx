@@ -35,6 +35,14 @@ cdef extern from "normalization_kernels.h":
     const FusedKernel *const SCALED_ABOUT_BACKWARD[4]
     const FusedKernel SCALED_ABOUT_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SCALED_ABOUT_BACKWARD, "gradsmith.kernels", NULL), 4),
+    ]
+
 
 # ---- layer_norm(Tensor self, int[] normalized_shape, Tensor? weight=None, Tensor? bias=None, float eps=1e-5) -> Tensor
 

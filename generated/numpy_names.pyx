@@ -35,6 +35,14 @@ from gradsmith.runtime.switches.return_types import return_type
 cdef extern from "numpy_names_kernels.h":
     const FusedKernel *const CBRT_BACKWARD[1]
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>CBRT_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- matrix_transpose(Tensor(a) self) -> Tensor(a)
 

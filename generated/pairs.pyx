@@ -49,6 +49,22 @@ cdef extern from "pairs_kernels.h":
     const FusedKernel ADDCMUL_FORWARD
     const FusedKernel ADDCDIV_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>HYPOT_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>FMAX_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>FMIN_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>FMOD_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>COPYSIGN_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LERP_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 3),
+        (PyCapsule_New(<void *>LERP_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>ADDCMUL_BACKWARD, "gradsmith.kernels", NULL), 3),
+        (PyCapsule_New(<void *>ADDCDIV_BACKWARD, "gradsmith.kernels", NULL), 3),
+    ]
+
 
 # ---- hypot(Tensor self, Tensor other) -> Tensor
 

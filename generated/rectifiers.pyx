@@ -48,6 +48,23 @@ cdef extern from "rectifiers_kernels.h":
     const FusedKernel PRELU_KERNEL_FORWARD
     const FusedKernel THRESHOLD_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>RELU6_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>HARDTANH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>HARDSIGMOID_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>HARDSWISH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ELU_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>CELU_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SELU_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>LEAKY_RELU_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>PRELU_KERNEL_BACKWARD, "gradsmith.kernels", NULL), 2),
+        (PyCapsule_New(<void *>THRESHOLD_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- relu6(Tensor self) -> Tensor
 

@@ -33,6 +33,14 @@ cdef extern from "reduce_kernels.h":
     const FusedKernel *const SCALED_DISTANCE_BACKWARD[3]
     const FusedKernel SCALED_DISTANCE_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SCALED_DISTANCE_BACKWARD, "gradsmith.kernels", NULL), 3),
+    ]
+
 
 # ---- sum(Tensor self, *, dtype? dtype=None) -> Tensor
 

@@ -29,6 +29,14 @@ cdef extern from "rounding_kernels.h":
     const FusedKernel FRAC_FORWARD
     const FusedKernel SINC_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SINC_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- floor(Tensor self) -> Tensor
 

@@ -45,6 +45,18 @@ cdef extern from "squashing_kernels.h":
     const FusedKernel SOFTSHRINK_FORWARD
     const FusedKernel HARDSHRINK_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>LOGSIGMOID_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>MISH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>TANHSHRINK_REAL_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SOFTSHRINK_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>HARDSHRINK_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- logsigmoid(Tensor self) -> Tensor
 

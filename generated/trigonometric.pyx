@@ -26,6 +26,19 @@ cdef extern from "trigonometric_kernels.h":
     const FusedKernel *const COSH_BACKWARD[1]
     const FusedKernel *const TANH_BACKWARD[1]
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>SIN_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>COS_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>TAN_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SINH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>COSH_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>TANH_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- sin(Tensor self) -> Tensor
 

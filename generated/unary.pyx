@@ -27,6 +27,18 @@ cdef extern from "unary_kernels.h":
     const FusedKernel *const RECIPROCAL_BACKWARD[1]
     const FusedKernel *const CONJ_COMPLEX_BACKWARD[1]
 
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>NEG_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ABS_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SQUARE_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>RECIPROCAL_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>CONJ_COMPLEX_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
+
 
 # ---- neg(Tensor self) -> Tensor
 

@@ -164,7 +164,7 @@ class Compiled:
             return self._made_and_called(key, leaves, spec)
 
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
-        caller = Caller(_name_of(self.function), _line_of_user)
+        caller = Caller(_name_of(self.function), line_of_user)
         try:
             traced = trace_call(self.function, caller, leaves, spec, self.options.on_escape == "guard")
         except TraceError as error:
@@ -238,7 +238,7 @@ def _name_of(function: Callable[..., Any]) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
 
-def _line_of_user() -> str:
+def line_of_user() -> str:
     """The innermost line that is not the package's own: place and text."""
     frame: Any = sys._getframe()
     while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _package:

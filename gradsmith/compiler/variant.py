@@ -16,6 +16,7 @@ from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.plans.recomputing import Recomputing
 from gradsmith.compiler.tracing import Result, Source, Traced, values_of
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind
 from gradsmith.runtime.programs.entry import Entry
 from gradsmith.runtime.programs.program import Program, Step
@@ -171,7 +172,7 @@ class Variant:
 
     def entry(self, traced: Traced, leaves: list[Any], captured: CapturedNames) -> Entry | None:
         """The short way to the program, for calls that record nothing."""
-        if self.aliased or self.sharing or self.has_guards or (self.backward and is_grad_enabled()):
+        if self.aliased or self.sharing or self.has_guards or (self.backward is not None and is_grad_enabled()):
             return None
         place = {slot: number for number, slot in enumerate(self.forward_outputs)}
         results = [
@@ -281,7 +282,7 @@ class RecordedCall(Function):
     def backward(ctx: Any, *cotangents: Tensor) -> Any:
         variant, saved = ctx.call.variant, ctx.saved_tensors
         assert variant.backward is not None
-        if is_grad_enabled():
+        if is_grad_enabled() or any(map(is_batched_tensor, cotangents)):
             return (None, *_differentiated_again(ctx.call, saved[ctx.n_kept + ctx.n_read :], cotangents))
         values = variant.backward.run((*[one.contiguous() for one in cotangents], *saved[: ctx.n_kept + ctx.n_read]))
         found = dict(zip(variant.wanted_slots, values))
@@ -294,15 +295,17 @@ def _calls_python(step: Step) -> bool:
 
 
 def _differentiated_again(call: _Call, inputs: tuple[Tensor, ...], cotangents: tuple[Tensor, ...]) -> Any:
-    """Gradients with a history: of the function itself, called once more."""
+    """Gradients with a history, or of several results at a time: of the function itself, called once more."""
     if call.variant.draws or call.variant.writes or call.variant.calls_python:
         raise RuntimeError(
             f"compile({call.function.__name__}): gradients of a call that drew random numbers, wrote to tensors of "
-            "others or called Python functions have no history; differentiate the function that is not compiled"
+            "others or called Python functions have no history, and vmap cannot ask for several at once; differentiate "
+            "the function that is not compiled"
         )
+    create_graph = is_grad_enabled()
     with enable_grad():
         results = call.function(call.leaves)
-        return grad(results, inputs, cotangents, create_graph=True, allow_unused=True)
+        return grad(results, inputs, cotangents, create_graph=create_graph, allow_unused=True)
 
 
 def _layout_of(tensor: Tensor | None) -> Any:

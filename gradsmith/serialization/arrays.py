@@ -41,7 +41,8 @@ def elements_of(data: Any, dtype: np.dtype[Any]) -> Any:
     """A row of the elements that bytes hold, in native byte order and in memory of its own."""
     if dtype.kind == "b":  # bytes other than 0 and 1 would be truths that differ from each other
         return np.frombuffer(data, np.uint8) != 0
-    return np.frombuffer(data, dtype).astype(dtype.newbyteorder("="), copy=True)
+    # The loops know dtypes as the objects that NumPy has of them, and take an equal one for another dtype.
+    return np.frombuffer(data, dtype).astype(np.dtype(dtype.name), copy=True)
 
 
 def write_array(file: Any, array: _Array) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pickle import UnpicklingError
 from struct import error as StructError
+from tokenize import TokenError
 from zipfile import BadZipFile
 from zlib import error as ZlibError
 
@@ -23,7 +24,7 @@ class UnsafeFileError(UnpicklingError):
 # What Python raises over data of the wrong form; a file must not be able to choose among errors.
 _SIGNS = (
     ArithmeticError, AttributeError, BadZipFile, EOFError, LookupError, RuntimeError, StructError, SyntaxError,
-    TypeError, ValueError, ZlibError,
+    TokenError, TypeError, ValueError, ZlibError,
 )  # fmt: skip
 
 

@@ -60,7 +60,7 @@ def save(
     >>> gs.load(file)
     {'weight': tensor([1., 1.]), 'epoch': 3}
     """
-    path = _path_of(f)
+    path = path_of(f)
     if format is None:
         format = "safetensors" if path is not None and path.suffix == ".safetensors" else "npz"
     if format not in FORMATS:
@@ -68,10 +68,10 @@ def save(
     if path is None:
         FORMATS[format](obj, f)
     else:
-        _replace(path, lambda file: FORMATS[format](obj, file))
+        replace_file(path, lambda file: FORMATS[format](obj, file))
 
 
-def _replace(path: Path, write: Callable[[IO[bytes]], None]) -> None:
+def replace_file(path: Path, write: Callable[[IO[bytes]], None]) -> None:
     """Write a file beside the old one, and put it into its place when it is complete."""
     if path.exists() and not path.is_file():  # a device or a pipe, which may say anything of where it is
         whole = io.BytesIO()
@@ -139,7 +139,7 @@ def load(
     >>> gs.load(file)
     {'a': tensor([0, 1, 2])}
     """
-    path = _path_of(f)
+    path = path_of(f)
     if path is not None and path.suffix in TABLES:
         return _load_table(path, options)
     if set(options) - {"encoding", "pickle_load_args"}:
@@ -162,7 +162,7 @@ def _load_table(path: Path, options: dict[str, Any]) -> Any:
     return load_ops(path, **options)
 
 
-def _path_of(f: Any) -> Path | None:
+def path_of(f: Any) -> Path | None:
     """None for a file that has been opened."""
     if isinstance(f, (str, os.PathLike)):
         return Path(f)

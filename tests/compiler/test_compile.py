@@ -14,6 +14,7 @@ import pytest
 import gradsmith as gs
 from gradsmith import func, nn
 from gradsmith.compiler import TraceError
+from gradsmith.generated.index import basic_index_backward
 from gradsmith.runtime.history.observers import is_watching
 
 
@@ -225,6 +226,50 @@ def test_a_compiled_call_has_one_node_and_its_gradients() -> None:
         x.grad = y.grad = None
         energy(x * 2, y).backward()
         assert same(found, (x.grad, y.grad))
+
+
+def test_a_backward_without_steps_gives_gradients_too() -> None:
+    f = gs.compile(lambda x: x.clone())
+    for _ in range(3):
+        x = gs.randn(5, requires_grad=True)
+        (f(x) * 2).sum().backward()
+        assert x.grad.tolist() == [2.0] * 5
+
+
+def test_a_backward_reads_views_of_what_it_is_not_given() -> None:
+    def scaled(x: Any, w: Any) -> Any:
+        return (x * w.reshape(1, 1)).tanh()
+
+    f = gs.compile(scaled)
+    for _ in range(3):
+        found = {}
+        x, w = gs.randn(3, 4, requires_grad=True), gs.randn(1, requires_grad=True)
+        for function in (f, scaled):
+            x.grad = w.grad = None
+            function(x, w).sum().backward()
+            found[function] = (x.grad, w.grad)
+        assert same(found[f], found[scaled])
+
+
+@pytest.mark.parametrize(("rows", "size"), [(slice(1, 0), 1), (slice(1, 4), 1), (slice(1, 1), 0)])
+def test_placed_gradients_that_are_broadcast(rows: slice, size: int) -> None:
+    def placed(x: Any, gradient: Any) -> Any:
+        return x + basic_index_backward(gradient, (5, 2), (rows,))
+
+    f = gs.compile(placed)
+    for _ in range(2):
+        x, gradient = gs.randn(5, 2), gs.randn(size, 2)
+        assert same(f(x, gradient), placed(x, gradient))
+
+
+def test_gradients_of_many_results_at_once() -> None:
+    def waves(x: Any) -> Any:
+        return x.sin() * x
+
+    f, x = gs.compile(waves), gs.randn(3)
+    for _ in range(2):
+        assert gs.allclose(gs.func.jacrev(f)(x), gs.func.jacrev(waves)(x))
+        assert gs.allclose(gs.func.hessian(lambda x: f(x).sum())(x), gs.func.hessian(lambda x: waves(x).sum())(x))
 
 
 def test_double_backward_through_a_compiled_call() -> None:

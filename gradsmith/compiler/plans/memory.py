@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -49,6 +50,20 @@ class Memory:
         self._bases = list(range(len(self.arrays)))
         for step in steps:
             self._note_views(step)
+
+    def seen_from(self, inputs: Sequence[int], steps: Sequence[Step]) -> Memory:
+        """The same for a program that is not given what some of its inputs are views of: these are bases themselves."""
+        known = set(inputs)
+        strangers = [slot for slot in inputs if self._bases[slot] not in known]
+        if not strangers:
+            return self
+        found = copy.copy(self)
+        found._bases = list(self._bases)
+        for slot in strangers:
+            found._bases[slot] = slot
+        for step in steps:
+            found._note_views(step)
+        return found
 
     def is_own(self, slot: int) -> bool:
         """Is the array of the value the owner of its memory?"""

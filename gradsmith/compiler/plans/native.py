@@ -447,7 +447,7 @@ def _kind_of_placed(step: Step, views: list[Array], arrays: list[Array], result:
 
 def _kind_of_addition(view: Array, arrays: list[Array], result: Array) -> Kind | None:
     """The first operand, to which the second one is added at a place. Other elements would get a zero."""
-    if arrays[0].shape != result.shape or arrays[0].strides != result.strides:
+    if arrays[0].shape != result.shape or arrays[0].strides != result.strides or arrays[1].shape != view.shape:
         return None
     kind = _kind_of_ufunc(("binary", ADD), [view, arrays[1]], view)
     if kind is None:

@@ -43,7 +43,7 @@ def needed_steps(steps: Sequence[Step], outputs: Iterable[int], memory: Memory) 
 
 def make_program(steps: list[Step], inputs: Sequence[int], outputs: Sequence[int], memory: Memory) -> Program:
     """A program of the steps: rooms for what stays inside of it, blocks of what needs no Python, loops in these."""
-    plan = _Plan(steps, inputs, outputs, memory)
+    plan = _Plan(steps, inputs, outputs, memory.seen_from(inputs, steps))
     plan.give_rooms()
     return plan.program()
 

@@ -18,6 +18,8 @@ from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+DRAWING: dict[str, Callable[..., Any]] = {}  # the functions that `drawn_in_each_run` has made, by name
+
 
 def drawn_in_each_run(function: F) -> F:
     """A function that draws random numbers, as a step of a program where it is called while one is made."""
@@ -28,7 +30,21 @@ def drawn_in_each_run(function: F) -> F:
             return function(*args, generator=generator, **kwargs)
         return _traced(function, args, generator, kwargs)
 
+    DRAWING[function.__name__] = draw
     return draw  # type: ignore[return-value]
+
+
+class Drawn:
+    """A function that draws, as a step calls it: with arguments by position, the last of them by `names`."""
+
+    def __init__(self, function: Callable[..., Any], generator: Any, names: tuple[str, ...]) -> None:
+        self.function, self.name = function, function.__name__
+        self.generator, self.names = generator, names
+
+    def __call__(self, *operands: Any) -> Any:
+        count = len(operands) - len(self.names)
+        named = dict(zip(self.names, operands[count:]))
+        return self.function(*operands[:count], generator=self.generator, **named)
 
 
 def _traced(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[str, Any]) -> Any:
@@ -39,13 +55,8 @@ def _traced(function: Any, args: tuple[Any, ...], generator: Any, kwargs: dict[s
     if out is not None and kwargs.get("dtype") is None:
         kwargs["dtype"] = out.dtype
     trace.note_generator(upcalls.generator_behind(generator))
-    named = tuple(kwargs)
-
-    def run(*operands: Any) -> Any:
-        count = len(operands) - len(named)
-        return function(*operands[:count], generator=generator, **dict(zip(named, operands[count:])))
-
-    result = trace.call_of(run, (*args, *kwargs.values()), function.__name__)
+    drawn = Drawn(function, generator, tuple(kwargs))
+    result = trace.call_of(drawn, (*args, *kwargs.values()), function.__name__)
     if out is not None:
         return out.copy_(result)
     return result.requires_grad_() if requires_grad else result

@@ -9,6 +9,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.autograd import gradcheck, gradgradcheck
+from gradsmith.generated.pooling import window_means
 
 RNG = np.random.default_rng(3)
 SHAPES = {1: (2, 3, 11), 2: (2, 3, 9, 8), 3: (2, 2, 6, 7, 5)}
@@ -334,3 +335,10 @@ def test_long_signals():
 def test_errors_have_the_name_that_was_called():
     with pytest.raises(TypeError, match=r"^max_pool2d\(\)"):
         F.max_pool2d(gs.zeros(1, 4, 4), "two")
+
+
+def test_windows_have_divisors_along_each_dimension():
+    spans = [np.array([[0, 2]])] * 3
+    for divisors in ([], [np.ones(1, np.intp)] * 2):
+        with pytest.raises(RuntimeError, match="windows have divisors along 3 dimensions"):
+            window_means(gs.ones(1, 2, 2, 2), spans, divisors)

@@ -166,6 +166,8 @@ cdef list read_windows(Windows *w, object size, object spans, object divisors, o
         expect_inside(found, w.image[i])
         w.spans[i] = <cnp.npy_intp *>cnp.PyArray_DATA(found)
         arrays.append(found)
+    if divisors is not None and len(divisors) != OWN:
+        raise RuntimeError(f"windows have divisors along {OWN} dimensions, but got {divisors}")
     for i in range(OWN if divisors is not None else 0):
         found = as_numbers(divisors[i])
         if found.shape != (w.output[i],) or not found.all():
