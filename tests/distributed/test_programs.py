@@ -14,6 +14,10 @@ def test_ranks_agree_with_one_process(succeeds, program, ranks):
     assert succeeds(ranks, program).count("done") == ranks
 
 
+def test_ranks_on_several_machines(succeeds):
+    assert succeeds(2, "collectives.py", "--by-messages").count("done") == 2
+
+
 def test_a_checkpoint_is_read_by_another_number_of_ranks(succeeds, tmp_path):
     succeeds(4, "checkpoints.py", "save", tmp_path)
     for ranks in (1, 2, 3):

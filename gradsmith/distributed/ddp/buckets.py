@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.distributed.groups.exchanges import Pending
+from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
@@ -38,7 +38,7 @@ class Bucket:
             self.views.append(self.flat[start : start + p.numel()].view(p.shape))
             start += p.numel()
         self.missing: set[int] = set()
-        self.pending: Pending | None = None
+        self.pending: Running | None = None
 
     def reset(self) -> None:
         """Before a backward: no gradient is there yet."""

@@ -25,9 +25,9 @@ class Traffic:
         self.calls: Counter[str] = Counter()
         self.nbytes: Counter[str] = Counter()
 
-    def count(self, op: str, nbytes: float) -> None:
+    def count(self, op: str, nbytes: int) -> None:
         self.calls[op] += 1
-        self.nbytes[op] += round(nbytes)
+        self.nbytes[op] += nbytes
 
     def total(self) -> int:
         """All bytes that were sent."""
