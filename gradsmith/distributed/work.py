@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.world import seconds_of
+from gradsmith.futures import Future
 
 __all__ = ["Then", "Work", "handle"]
 
@@ -57,6 +59,22 @@ class Work:
     def result(self) -> list[Any]:
         """The tensors that it writes to."""
         return self._result
+
+    def get_future(self) -> Future[list[Any]]:
+        """A future for `result`, which communication hooks return."""
+        return Future.driven_by(self._settle)
+
+    def _settle(self, future: Future[list[Any]], waits: bool) -> None:
+        """Complete the future if this is done, or wait for it."""
+        if waits:
+            with contextlib.suppress(Exception):  # kept, and raised by the future
+                self.wait()
+        elif not self.is_completed():
+            return
+        if self._error is None:
+            future.set_result(self._result)
+        else:
+            future.set_exception(self._error)
 
 
 class Then:

@@ -9,7 +9,9 @@ EXAMPLES = ROOT / "examples"
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", ["collectives.py", "gradients.py", "data_parallel.py", "blocks.py"])
+@pytest.mark.parametrize(
+    "program", ["collectives.py", "gradients.py", "data_parallel.py", "comm_hooks.py", "blocks.py"]
+)
 def test_ranks_agree_with_one_process(succeeds, program, ranks):
     assert succeeds(ranks, program).count("done") == ranks
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gradsmith.distributed.ddp.comm_hook import result_of
 from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.futures import Future
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 __all__ = ["Bucket", "buckets_of"]
@@ -39,11 +41,12 @@ class Bucket:
             start += p.numel()
         self.missing: set[int] = set()
         self.pending: Running | None = None
+        self.future: Future[Any] | None = None  # what a communication hook has returned, instead of `pending`
 
     def reset(self) -> None:
         """Before a backward: no gradient is there yet."""
         self.missing = set(range(len(self.parameters)))
-        self.pending = None
+        self.pending = self.future = None
 
     def put(self, place: int) -> None:
         """Take the gradient of a parameter, or zeros where it has none."""
@@ -59,7 +62,12 @@ class Bucket:
         self.pending = group.ranks.start_all_reduce(array_of(self.flat), ReduceOp.SUM, waits=False, is_agreed=True)
 
     def finish(self, divisor: int) -> None:
-        """Wait for the sum, and divide it."""
+        """Wait for the sum, and divide it, or for what a hook gives."""
+        if self.future is not None:
+            found = result_of(self.future, self.flat)
+            if found is not self.flat:
+                self.flat.copy_(found)
+            return
         assert self.pending is not None
         self.pending.wait()
         self.flat.div_(divisor)
