@@ -61,6 +61,15 @@ class Bucket:
         """Begin to sum over the ranks. They have agreed on sizes when the module was wrapped."""
         self.pending = group.ranks.start_all_reduce(array_of(self.flat), ReduceOp.SUM, waits=False, is_agreed=True)
 
+    def move_on(self) -> None:
+        """Give the messages a moment: MPI has no thread that would move them while backward goes on.
+
+        The futures of hooks are left alone. They may send something once they are complete, which has to come in the
+        same order on all ranks.
+        """
+        if self.pending is not None:
+            self.pending.is_done()
+
     def finish(self, divisor: int) -> None:
         """Wait for the sum, and divide it, or for what a hook gives."""
         if self.future is not None:

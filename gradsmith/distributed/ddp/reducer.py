@@ -79,6 +79,8 @@ class Reducer:
         with no_grad():
             bucket.put(place)
         self._launch_full()
+        for bucket in self.buckets[: self._next]:
+            bucket.move_on()
 
     def _launch_full(self) -> None:
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:

@@ -141,7 +141,7 @@ class Exchanges:
         buffer, how = self._operand(x, op, may_be_itself=waits or is_agreed)
         return self.start(
             "all_reduce", lambda: self._transport.all_reduce(buffer, how), lambda: self._deliver(x, buffer, op),
-            (x.dtype, x.size, op), self._share(2 * x.nbytes), waits, is_agreed,
+            (x.dtype, x.size, op), self._share(2 * buffer.nbytes), waits, is_agreed,
         )  # fmt: skip
 
     def start_broadcast(self, x: Any, source: int, waits: bool = True, is_agreed: bool = False) -> Running:
@@ -160,7 +160,7 @@ class Exchanges:
         return self.start(
             "reduce", lambda: self._transport.reduce(buffer, how, target),
             lambda: self._deliver(x, buffer, op) if at_target else None,
-            (x.dtype, x.size, op, target), self._share(x.nbytes), waits,
+            (x.dtype, x.size, op, target), self._share(buffer.nbytes), waits,
         )  # fmt: skip
 
     def start_all_gather(self, out: Any, x: Any, waits: bool = True, is_agreed: bool = False) -> Running:
@@ -181,7 +181,7 @@ class Exchanges:
         return self.start(
             "reduce_scatter", lambda: self._transport.reduce_scatter(buffer, sent, how),
             lambda: self._deliver(out, buffer, op),
-            (x.dtype, x.size, op), self._share(x.nbytes), waits, is_agreed,
+            (x.dtype, x.size, op), self._share(sent.nbytes), waits, is_agreed,
         )  # fmt: skip
 
     def start_gather(self, out: Any, x: Any, target: int, waits: bool = True) -> Running:
