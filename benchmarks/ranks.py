@@ -115,7 +115,7 @@ def steps(rounds: int) -> dict[str, tuple[float, float]]:
     """Minima and medians of one step, of which each rank has a batch of its own."""
     alone = step_of(network())
     contestants = {
-        "one rank alone": alone if dist.get_rank() == 0 else _nothing,
+        "one rank alone": alone if dist.get_rank() == 0 else idle,
         "DistributedDataParallel": step_of(gs.nn.parallel.DistributedDataParallel(network())),
         "with gradients as views": step_of(
             gs.nn.parallel.DistributedDataParallel(network(), gradient_as_bucket_view=True)
@@ -127,7 +127,7 @@ def steps(rounds: int) -> dict[str, tuple[float, float]]:
     return {name: (min(one), statistics.median(one)) for name, one in times.items()}
 
 
-def _nothing() -> None:
+def idle() -> None:
     """What the other ranks do meanwhile."""
 
 

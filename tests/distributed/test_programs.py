@@ -45,6 +45,13 @@ def test_examples(succeeds, example, says, ranks):
     assert printed.startswith(f"{ranks} ranks: ") and says in printed
 
 
+def test_the_model_of_scaling_runs(succeeds, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    network = ["--network", "a network", "5", "1.5"]
+    printed = succeeds(2, ROOT / "benchmarks" / "scaling" / "__main__.py", "--rounds", "1", *network)
+    assert "| a network | assumed | 5.0 µs | 1.50 GB/s |" in printed and "| a network | 512 |" in printed
+
+
 def test_the_benchmark_runs(succeeds, monkeypatch):
     monkeypatch.chdir(ROOT)
     printed = succeeds(2, ROOT / "benchmarks" / "ranks.py", "--rounds", "1")
