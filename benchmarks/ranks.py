@@ -116,6 +116,7 @@ def steps(rounds: int) -> dict[str, tuple[float, float]]:
     alone = step_of(network())
     contestants = {
         "one rank alone": alone if dist.get_rank() == 0 else idle,
+        "all at once, each by itself": step_of(network()),
         "DistributedDataParallel": step_of(gs.nn.parallel.DistributedDataParallel(network())),
         "with gradients as views": step_of(
             gs.nn.parallel.DistributedDataParallel(network(), gradient_as_bucket_view=True)
@@ -147,8 +148,11 @@ def main() -> None:
         print("\n| step of 784-1024-1024-10, 256 rows a rank | time |\n| --- | ---: |")
         for name, (least, middle) in stepped.items():
             print(f"| {name} | {least * 1e3:.2f} ({middle * 1e3:.2f}) ms |")
-        alone, parallel = stepped["one rank alone"][1], stepped["DistributedDataParallel"][1]
-        print(f"\nthroughput of one rank times {dist.get_world_size() * alone / parallel:.2f}")
+        least, middle = (
+            dist.get_world_size() * alone / parallel
+            for alone, parallel in zip(stepped["one rank alone"], stepped["DistributedDataParallel"])
+        )
+        print(f"\nthroughput of one rank times {least:.2f} ({middle:.2f})")
         print(json.dumps({"all_reduce": reduced, "steps": stepped}))
 
 

@@ -32,6 +32,8 @@ class ProcessGroup:
         The numbers in the world of the group's ranks, in their order.
     ranks : Ranks
         What the collective ops of the table call.
+    traffic : Traffic
+        Counts the calls of this rank, and the bytes that it sends.
     """
 
     def __init__(
