@@ -22,9 +22,9 @@ class Patience(NamedTuple):
 
 USUAL = Patience(range(1000), 0.05)
 # More ranks than cores: those that yield to each other would only keep each other from working.
-CROWDED = Patience(range(400), 0.0)
+CROWDED = Patience(range(100), 0.0)
 
-_SLEEP = 0.0001
+_SLEEP = 0.0001  # seconds, at most
 _LOOK_AROUND = 0.05  # seconds between two looks at the other ranks
 
 _give_way: Callable[[], Any] = getattr(os, "sched_yield", lambda: time.sleep(0))
@@ -58,4 +58,4 @@ def wait_until(
         if now - start < patience.yielding:
             _give_way()
         else:
-            time.sleep(_SLEEP)
+            time.sleep(min(_SLEEP, (now - start) / 10))
