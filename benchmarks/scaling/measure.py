@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from functools import partial
 from typing import Any
 
@@ -14,18 +15,21 @@ from .model import Step
 SIZES = (1, 1 << 7, 1 << 10, 1 << 12, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18, 1 << 19, 1 << 20, 1 << 21)
 
 
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+
+
 def all_reduces(rounds: int) -> tuple[list[int], list[float]]:
-    """Bytes, and the least seconds of an `all_reduce` of so many."""
-    nbytes, seconds = [], []
-    for size in SIZES:
-        x = gs.zeros(size)  # of zeros, so that sums of sums stay finite
-        times = timed({"it": partial(dist.all_reduce, x)}, rounds, max(3, 20000 // (size + 100)))
-        nbytes.append(4 * size)
-        seconds.append(min(times["it"]))
-    return nbytes, seconds
+    """Bytes, and the least seconds of an `all_reduce` of so many. Sizes take turns: a machine is quiet now and then."""
+    tensors = [gs.zeros(size) for size in SIZES]  # zeros, so that sums of sums stay finite
+    times: dict[int, list[float]] = {x.nbytes: [] for x in tensors}
+    for _ in range(rounds):
+        for x in tensors:
+            repeats = max(3, 5000 // (x.numel() + 100))
+            times[x.nbytes] += timed({"it": partial(dist.all_reduce, x)}, 1, repeats)["it"]
+    return list(times), [min(of_one) for of_one in times.values()]
 
 
-def step(rounds: int) -> Step:
+def step(rounds: int, clock: str) -> Step:
     """The least seconds of a step of the network of `benchmarks.ranks`."""
     alone = step_of(network())
     parallel = gs.nn.parallel.DistributedDataParallel(network())
@@ -34,7 +38,7 @@ def step(rounds: int) -> Step:
         "silent": step_of(_silent()),
         "parallel": step_of(parallel),
     }
-    least = {name: _largest(min(times)) for name, times in timed(contestants, rounds, 1).items()}
+    least = {name: _largest(min(times)) for name, times in timed(contestants, rounds, 1, CLOCKS[clock]).items()}
     return Step(**least, buckets=tuple(bucket.flat.nbytes for bucket in parallel.reducer.buckets))
 
 

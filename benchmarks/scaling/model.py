@@ -45,13 +45,32 @@ class Step(NamedTuple):
     buckets: tuple[int, ...]  # bytes of the gradients, message by message
 
     def communication(self, network: Network, ranks: int) -> float:
+        """Seconds of all messages in a ring."""
         return sum(network.ring(nbytes, ranks) for nbytes in self.buckets)
+
+    def by_halving(self, network: Network, ranks: int) -> float:
+        return sum(network.halving(nbytes, ranks) for nbytes in self.buckets)
 
     def overlap(self, network: Network, ranks: int) -> float:
         """The part of the communication that is hidden behind backward, as measured."""
         seen = (self.parallel - self.silent) / self.communication(network, ranks)
         return float(np.clip(1 - seen, 0, 1))
 
-    def predicted(self, network: Network, ranks: int, overlap: float) -> float:
-        """Seconds of a step on that many ranks."""
-        return self.silent + (1 - overlap) * self.communication(network, ranks)
+    def rest(self, network: Network, ranks: int) -> float:
+        """What a step with communication takes longer than the communication by itself."""
+        return max(0.0, self.parallel - self.silent - self.communication(network, ranks))
+
+
+class Prediction(NamedTuple):
+    """Steps on other ranks."""
+
+    step: Step
+    overlap: float
+    rest: float  # seconds
+
+    def time(self, communication: float) -> float:
+        """Seconds of a step whose messages take so long."""
+        return self.step.silent + self.rest + (1 - self.overlap) * communication
+
+    def efficiency(self, communication: float) -> float:
+        return self.step.alone / self.time(communication)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from .model import Network, Step
+from .model import Network, Prediction
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "performance" / "scaling.md"
 RANKS = (8, 64, 512)
@@ -27,17 +27,19 @@ def of_messages(sizes: Sequence[int], times: Sequence[float], network: Network, 
     return table(["all_reduce of", "measured", "model", "model over measured"], rows)
 
 
-def of_steps(step: Step, overlap: float, processor: str, ranks: int) -> Table:
+def of_steps(found: Prediction, processor: str, ranks: int) -> Table:
+    step = found.step
     rows = [
         ["processor", processor],
         ["ranks", str(ranks)],
         ["step of one rank alone, T₁", milli(step.alone)],
         ["step of all at once without communication, Tₛ", milli(step.silent)],
-        ["step with `DistributedDataParallel`", milli(step.parallel)],
+        ["step with `DistributedDataParallel`, T", milli(step.parallel)],
         ["throughput over one rank's", f"{ranks * step.alone / step.parallel:.2f}"],
-        ["bytes of gradients, B", f"{sum(step.buckets):,}"],
-        ["messages, m", str(len(step.buckets))],
-        ["part of the communication that is hidden, o", f"{overlap:.2f}"],
+        ["bytes of gradients", f"{sum(step.buckets):,}"],
+        ["messages", str(len(step.buckets))],
+        ["part of the communication that is hidden, o", f"{found.overlap:.2f}"],
+        ["the rest, r", milli(found.rest)],
     ]
     return table(["of a step", "measured"], rows)
 
@@ -50,19 +52,19 @@ def of_networks(networks: Sequence[Network], measured: Network) -> Table:
     return table(["network", "how it is known", "latency, α", "bandwidth, β"], rows)
 
 
-def of_predictions(step: Step, overlap: float, networks: Sequence[Network]) -> Table:
-    rows = [_prediction(step, overlap, network, ranks) for network in networks for ranks in RANKS]
+def of_predictions(found: Prediction, networks: Sequence[Network]) -> Table:
+    rows = [_prediction(found, network, ranks) for network in networks for ranks in RANKS]
     head = ["network", "ranks", "communication in a ring", "step", "speed-up", "efficiency", "the same by halving"]
     return table(head, rows)
 
 
-def _prediction(step: Step, overlap: float, network: Network, ranks: int) -> list[str]:
-    time = step.predicted(network, ranks, overlap)
-    halving = sum(network.halving(nbytes, ranks) for nbytes in step.buckets)
+def _prediction(found: Prediction, network: Network, ranks: int) -> list[str]:
+    communication = found.step.communication(network, ranks)
+    efficiency = found.efficiency(communication)
+    halving = found.efficiency(found.step.by_halving(network, ranks))
     return [
-        network.name, str(ranks), milli(step.communication(network, ranks)), milli(time),
-        f"{ranks * step.alone / time:.1f}", f"{100 * step.alone / time:.0f} %",
-        f"{100 * step.alone / (step.silent + (1 - overlap) * halving):.0f} %",
+        network.name, str(ranks), milli(communication), milli(found.time(communication)),
+        f"{ranks * efficiency:.1f}", f"{100 * efficiency:.0f} %", f"{100 * halving:.0f} %",
     ]  # fmt: skip
 
 

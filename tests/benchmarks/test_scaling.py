@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.scaling import tables
-from benchmarks.scaling.model import Network, Step, fitted
+from benchmarks.scaling.model import Network, Prediction, Step, fitted
 
 NETWORK = Network("it", 5e-6, 2e9)
 SIZES = [8, 1000, 10**5, 10**7]
@@ -22,11 +22,13 @@ def test_formulas():
     assert STEP.communication(NETWORK, 2) == pytest.approx(4 * 5e-6 + 8e6 / 2e9)
 
 
-def test_the_overlap_is_what_explains_the_step():
-    overlap = STEP.overlap(NETWORK, 2)
-    assert STEP.predicted(NETWORK, 2, overlap) == pytest.approx(STEP.parallel)
-    assert STEP._replace(parallel=1.0).overlap(NETWORK, 2) == 0
-    assert STEP._replace(parallel=STEP.silent).overlap(NETWORK, 2) == 1
+@pytest.mark.parametrize("parallel", [0.03201, 0.034, 0.05])
+def test_the_measured_step_is_explained(parallel):
+    step = STEP._replace(parallel=parallel)
+    found = Prediction(step, step.overlap(NETWORK, 2), step.rest(NETWORK, 2))
+    assert found.time(step.communication(NETWORK, 2)) == pytest.approx(parallel)
+    assert found.efficiency(0) == step.alone / (step.silent + found.rest)
+    assert (found.overlap == 0) == (parallel > 0.0361) and (found.rest > 0) == (parallel > 0.0361)
 
 
 def test_tables_are_put_in_their_places():
@@ -39,7 +41,7 @@ def test_tables_are_put_in_their_places():
 def test_the_page_has_the_tables():
     text = tables.PAGE.read_text(encoding="utf-8")
     for one in (
-        tables.of_messages(SIZES, [1.0] * 4, NETWORK, 2), tables.of_steps(STEP, 0.5, "a processor", 2),
-        tables.of_networks([NETWORK], NETWORK), tables.of_predictions(STEP, 0.5, [NETWORK]),
+        tables.of_messages(SIZES, [1.0] * 4, NETWORK, 2), tables.of_steps(Prediction(STEP, 0.5, 0), "a processor", 2),
+        tables.of_networks([NETWORK], NETWORK), tables.of_predictions(Prediction(STEP, 0.5, 0), [NETWORK]),
     ):  # fmt: skip
         assert one[0] in text.splitlines()
