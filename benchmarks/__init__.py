@@ -2,4 +2,5 @@
 
 Rooms, from the bottom up: `cases.py` (what a row is), `contestants` (how a program is given to each library),
 `workloads` (what is timed), `measure` (how), `report` (what is written), `compare` (two commits of gradsmith).
+Beside them, for several processes: `ranks.py` and `scaling`.
 """

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from gradsmith import distributions as distributions
     from gradsmith import fft as fft
     from gradsmith import func as func
+    from gradsmith import futures as futures
     from gradsmith import graph as graph
     from gradsmith import jit as jit
     from gradsmith import linalg as linalg
@@ -339,8 +340,9 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 # Modules that are imported when they are first used.
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
-    "fft", "func", "graph", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize", "parallel",
-    "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing", "utils", "xpu",
+    "fft", "func", "futures", "graph", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize",
+    "parallel", "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing",
+    "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

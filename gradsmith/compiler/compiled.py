@@ -60,6 +60,8 @@ class Compiled:
         One for each kind of arguments.
     """
 
+    __wrapped__: Callable[..., Any]  # the function that was given
+
     def __init__(self, function: Callable[..., Any], options: Options) -> None:
         functools.update_wrapper(self, function)
         self.function, self.options = function, options
@@ -123,7 +125,7 @@ class Compiled:
         name = getattr(self, "__qualname__", "")
         if "<locals>" not in name and getattr(sys.modules.get(self.__module__), name, None) is self:
             return name
-        return Compiled, (getattr(self.function, "__wrapped__", self.function), self.options)
+        return Compiled, (self.__wrapped__, self.options)
 
     def explain(self, *args: Any, **kwargs: Any) -> str:
         """The steps of the program for these arguments, which is made if need be, as text."""

@@ -67,21 +67,26 @@ from gradsmith.distributed.world import (
 )
 
 if TYPE_CHECKING:
+    from gradsmith.distributed import algorithms as algorithms
     from gradsmith.distributed import checkpoint as checkpoint
     from gradsmith.distributed import nn as nn
     from gradsmith.distributed import optim as optim
     from gradsmith.distributed import parallel as parallel
+    from gradsmith.distributed.ddp.grad_bucket import GradBucket as GradBucket
 
-_MODULES = ("checkpoint", "nn", "optim", "parallel")
+group = GroupMember  # PyTorch has both names: ``dist.group.WORLD``
+
+_MODULES = ("algorithms", "checkpoint", "nn", "optim", "parallel")
 
 __all__ = [
-    "DistBackendError", "DistError", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp", "Work", "all_gather",
-    "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single", "barrier",
-    "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout", "destroy_process_group",
-    "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank", "get_process_group_ranks",
-    "get_rank", "get_world_size", "init_process_group", "irecv", "is_available", "is_initialized",
-    "is_mpi_available", "isend", "monitored_barrier", "new_group", "recv", "recv_object_list", "reduce",
-    "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
+    "DistBackendError", "DistError", "GradBucket", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp", "Work",
+    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
+    "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout",
+    "destroy_process_group", "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank",
+    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "irecv",
+    "is_available", "is_initialized", "is_mpi_available", "isend", "monitored_barrier", "new_group", "recv",
+    "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list",
+    "send", "send_object_list",
     *_MODULES,
 ]  # fmt: skip
 
@@ -90,4 +95,6 @@ def __getattr__(name: str) -> Any:
     """The building blocks are imported when they are used."""
     if name in _MODULES:
         return importlib.import_module(f"gradsmith.distributed.{name}")
+    if name == "GradBucket":
+        return importlib.import_module("gradsmith.distributed.ddp").GradBucket
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

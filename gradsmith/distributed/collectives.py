@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradsmith.distributed.errors import DistBackendError
-from gradsmith.distributed.groups.exchanges import Pending
+from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.groups.group import ProcessGroup
-from gradsmith.distributed.operands import array_of, check_like, expect_tensor, is_recorded, written
+from gradsmith.distributed.operands import array_of, changed, check_like, expect_tensor, is_recorded, written
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.work import Then, Work, handle
 from gradsmith.distributed.world import group_of, is_member, seconds_of
@@ -66,8 +66,7 @@ def all_reduce(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None, asyn
     if is_recorded(expect_tensor("all_reduce", "tensor", tensor)):
         _recorded_all_reduce(tensor, op, group, async_op)
         return None
-    (x,) = written("all_reduce", [tensor])
-    return handle(ranks.start_all_reduce(x, op, not async_op), async_op, tensor)
+    return handle(ranks.start_all_reduce(changed(tensor), op, not async_op), async_op, tensor)
 
 
 def _recorded_all_reduce(tensor: Any, op: ReduceOp, group: Any, async_op: bool) -> None:
@@ -306,7 +305,7 @@ def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bo
     pending.wait(None if timeout is None else seconds_of(timeout))
 
 
-def _start_barrier(group: ProcessGroup, op: str, waits: bool) -> Pending:
+def _start_barrier(group: ProcessGroup, op: str, waits: bool) -> Running:
     return group.ranks.start(op, list, lambda: None, (), 0, waits)
 
 

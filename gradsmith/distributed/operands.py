@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.autograd.forward_ad import unpack_dual
 from gradsmith.autograd.grad_mode import is_grad_enabled
-from gradsmith.autograd.graph import increment_version
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.calls.forward_ad import all_tangents
+from gradsmith.runtime.calls.inplace import increment_version
 
-__all__ = ["array_of", "check_like", "expect_tensor", "is_recorded", "written"]
+__all__ = ["array_of", "changed", "check_like", "expect_tensor", "is_recorded", "written"]
 
 
 def expect_tensor(op: str, name: str, value: Any) -> Tensor:
@@ -33,9 +33,9 @@ def array_of(tensor: Tensor) -> Any:
 
 def is_recorded(tensor: Tensor) -> bool:
     """Whether a change of the tensor has to be recorded. A leaf's new value is a new start, as under `no_grad`."""
-    if unpack_dual(tensor).tangent is not None:
+    if tensor.requires_grad and not tensor.is_leaf and is_grad_enabled():
         return True
-    return bool(is_grad_enabled() and tensor.requires_grad and not tensor.is_leaf)
+    return bool(all_tangents(tensor))
 
 
 def check_like(op: str, name: str, value: Tensor, shape: Sequence[int], dtype: Any) -> None:
@@ -62,5 +62,10 @@ def written(op: str, tensors: Sequence[Tensor]) -> list[Any]:
                 f"no_grad, or use "
                 "distributed.nn.functional, whose results are new tensors with a gradient"
             )
-    increment_version(list(tensors))
-    return [array_of(tensor) for tensor in tensors]
+    return [changed(tensor) for tensor in tensors]
+
+
+def changed(tensor: Tensor) -> Any:
+    """The array of a tensor that is not recorded and will be written to, which those who have saved it will know."""
+    increment_version(tensor)
+    return array_of(tensor)

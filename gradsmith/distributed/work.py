@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
+from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.world import seconds_of
+from gradsmith.futures import Future
 
 __all__ = ["Then", "Work", "handle"]
-
-
-class _Running(Protocol):
-    is_delivered: bool
-
-    def is_done(self) -> bool: ...
-
-    def wait(self, timeout: float | None = None) -> None: ...
 
 
 class Work:
@@ -25,7 +20,7 @@ class Work:
     Its tensors should not be touched before `wait` has returned, or `is_completed` True.
     """
 
-    def __init__(self, pending: _Running, result: list[Any] | None = None) -> None:
+    def __init__(self, pending: Running, result: list[Any] | None = None) -> None:
         self._pending = pending
         self._result = result or []
         self._error: BaseException | None = None
@@ -65,11 +60,27 @@ class Work:
         """The tensors that it writes to."""
         return self._result
 
+    def get_future(self) -> Future[list[Any]]:
+        """A future for `result`, which communication hooks return."""
+        return Future.driven_by(self._settle)
+
+    def _settle(self, future: Future[list[Any]], waits: bool) -> None:
+        """Complete the future if this is done, or wait for it."""
+        if waits:
+            with contextlib.suppress(Exception):  # kept, and raised by the future
+                self.wait()
+        elif not self.is_completed():
+            return
+        if self._error is None:
+            future.set_result(self._result)
+        else:
+            future.set_exception(self._error)
+
 
 class Then:
     """What is done once a collective is there."""
 
-    def __init__(self, pending: _Running, last: Callable[[], None]) -> None:
+    def __init__(self, pending: Running, last: Callable[[], None]) -> None:
         self._pending, self._last = pending, last
         self.is_delivered = False
 
@@ -88,7 +99,7 @@ class Then:
         self.is_delivered = True
 
 
-def handle(pending: _Running, async_op: bool, *tensors: Any) -> Work | None:
+def handle(pending: Running, async_op: bool, *tensors: Any) -> Work | None:
     """The handle of what was started, or None once it is done."""
     if async_op:
         return Work(pending, list(tensors))

@@ -58,9 +58,10 @@ class _World:
         self.group = self.add(transport, range(transport.size), timeout, "world")
 
     def add(self, transport: Any, members: Sequence[int], timeout: float, name: str) -> ProcessGroup:
-        group = ProcessGroup(transport, members, self.n_groups, timeout, self.board, self.debug, name)
+        number = transport.largest(self.n_groups)  # not every rank is in as many groups
+        group = ProcessGroup(transport, members, number, timeout, self.board, self.debug, name)
         self.groups.append(group)
-        self.n_groups += 1
+        self.n_groups = number + 1
         return group
 
 
@@ -250,7 +251,7 @@ def new_group(
             f"new_group: ranks should be different numbers below {world.group.size()}, got {list(ranks or ())}"
         )
     if use_local_synchronization:
-        transport = world.group.transport.part_by_itself(members, world.n_groups) if get_rank() in members else None
+        transport = world.group.transport.part_by_itself(members) if get_rank() in members else None
     else:
         transport = world.group.transport.part(members)
     limit = world.group.timeout if timeout is None else seconds_of(timeout)

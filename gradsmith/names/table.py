@@ -71,8 +71,8 @@ MISSING = {
             "hub"
         ),
         "Functions run as Python and are not rewritten; `gs.func` transforms them by running them": (
-            "CompilationUnit Future JITException ScriptFunction SymBool SymFloat SymInt Tag export "
-            "futures fx library overrides package types"
+            "CompilationUnit Future JITException ScriptFunction SymBool SymFloat SymInt Tag export fx"
+            " library overrides package types"
         ),
         "Sparse, nested and masked tensor classes are not part of the project; `scipy.sparse` "
         "matrices and indexed gradients are": (

@@ -32,6 +32,13 @@ def test_one_error_ends_all(launch, fault):
     assert re.search(FAULTS[fault], done.stderr + done.stdout), done.stderr[-3000:] + done.stdout[-1000:]
 
 
+@pytest.mark.parametrize("fault", ["sizes", "later"])
+def test_ranks_on_several_machines_agree_too(launch, fault):
+    done = launch(2, "faults.py", fault, "--by-messages", timeout=60)
+    assert done.returncode != 0
+    assert re.search(FAULTS[fault], done.stderr + done.stdout), done.stderr[-3000:] + done.stdout[-1000:]
+
+
 def test_nothing_hangs_at_the_end(launch):
     done = launch(3, "ends.py")
     assert done.returncode == 0 and done.stdout.count("done") == 3, done.stderr

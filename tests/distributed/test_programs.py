@@ -9,9 +9,15 @@ EXAMPLES = ROOT / "examples"
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
-@pytest.mark.parametrize("program", ["collectives.py", "gradients.py", "data_parallel.py", "blocks.py"])
+@pytest.mark.parametrize(
+    "program", ["collectives.py", "gradients.py", "data_parallel.py", "comm_hooks.py", "blocks.py"]
+)
 def test_ranks_agree_with_one_process(succeeds, program, ranks):
     assert succeeds(ranks, program).count("done") == ranks
+
+
+def test_ranks_on_several_machines(succeeds):
+    assert succeeds(2, "collectives.py", "--by-messages").count("done") == 2
 
 
 def test_a_checkpoint_is_read_by_another_number_of_ranks(succeeds, tmp_path):
@@ -37,6 +43,13 @@ def test_examples(succeeds, example, says, ranks):
     """They end with an error unless the accuracy, and the gradient to 1e-12, are those of one process."""
     printed = succeeds(ranks, EXAMPLES / example)
     assert printed.startswith(f"{ranks} ranks: ") and says in printed
+
+
+def test_the_model_of_scaling_runs(succeeds, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    network = ["--network", "a network", "5", "1.5"]
+    printed = succeeds(2, ROOT / "benchmarks" / "scaling" / "__main__.py", "--rounds", "1", *network)
+    assert "| a network | assumed | 5.0 µs | 1.50 GB/s |" in printed and "| a network | 512 |" in printed
 
 
 def test_the_benchmark_runs(succeeds, monkeypatch):

@@ -55,6 +55,16 @@ def test_transforms(name):
         assert other.__name__ == transformed.__name__ and other.__wrapped__ is not None
 
 
+@pytest.mark.parametrize("name", TRANSFORMS)
+def test_compiled_functions(name):
+    compiled = gs.compile(TRANSFORMS[name])
+    x = gs.tensor(0.5) if name == "grad of a grad" else gs.from_numpy(X)
+    expected = pytree.flatten(compiled(x))[0]
+    other = again(compiled)
+    assert type(other) is type(compiled) and other.options == compiled.options and not other.programs
+    assert [one.tolist() for one in pytree.flatten(other(x))[0]] == [one.tolist() for one in expected]
+
+
 def test_options_are_kept():
     by_second = again(gs.grad(work.add, argnums=(1,)))
     assert [one.item() for one in by_second(gs.tensor(1.0), gs.tensor(2.0))] == [1]

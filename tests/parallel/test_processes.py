@@ -287,6 +287,14 @@ def test_arrays_may_be_written_to_on_both_sides(processes, size):
     found[0][1] = found[1][1] = 1.0
 
 
+def test_compiled_functions_are_compiled_there(processes):
+    xs = [gs.full((2,), float(n)) for n in range(3)]
+    found = processes.map(gs.compile(gs.value_and_grad(work.loss)), xs)
+    for (value, gradient), x in zip(found, xs):
+        expected = gs.value_and_grad(work.loss)(x)
+        assert value.item() == expected[0].item() and gradient.tolist() == expected[1].tolist()
+
+
 def test_modules_go_there_and_back(processes):
     model = gs.nn.Sequential(gs.nn.Linear(3, 2), gs.nn.Tanh())
     x = gs.randn(4, 3)

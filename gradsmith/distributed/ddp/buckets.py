@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from gradsmith.distributed.groups.exchanges import Pending
+from gradsmith.distributed.ddp.comm_hook import result_of
+from gradsmith.distributed.groups.exchanges import Running
 from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.futures import Future
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 __all__ = ["Bucket", "buckets_of"]
@@ -38,12 +40,13 @@ class Bucket:
             self.views.append(self.flat[start : start + p.numel()].view(p.shape))
             start += p.numel()
         self.missing: set[int] = set()
-        self.pending: Pending | None = None
+        self.pending: Running | None = None
+        self.future: Future[Any] | None = None  # what a communication hook has returned, instead of `pending`
 
     def reset(self) -> None:
         """Before a backward: no gradient is there yet."""
         self.missing = set(range(len(self.parameters)))
-        self.pending = None
+        self.pending = self.future = None
 
     def put(self, place: int) -> None:
         """Take the gradient of a parameter, or zeros where it has none."""
@@ -58,8 +61,22 @@ class Bucket:
         """Begin to sum over the ranks. They have agreed on sizes when the module was wrapped."""
         self.pending = group.ranks.start_all_reduce(array_of(self.flat), ReduceOp.SUM, waits=False, is_agreed=True)
 
+    def move_on(self) -> None:
+        """Give the messages a moment: MPI has no thread that would move them while backward goes on.
+
+        The futures of hooks are left alone. They may send something once they are complete, which has to come in the
+        same order on all ranks.
+        """
+        if self.pending is not None:
+            self.pending.is_done()
+
     def finish(self, divisor: int) -> None:
-        """Wait for the sum, and divide it."""
+        """Wait for the sum, and divide it, or for what a hook gives."""
+        if self.future is not None:
+            found = result_of(self.future, self.flat)
+            if found is not self.flat:
+                self.flat.copy_(found)
+            return
         assert self.pending is not None
         self.pending.wait()
         self.flat.div_(divisor)

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from gradsmith.autograd.grad_mode import is_grad_enabled, no_grad
+from gradsmith.distributed.ddp.comm_hook import check_hook, run_hook
+from gradsmith.distributed.ddp.grad_bucket import GradBucket
 from gradsmith.distributed.ddp.join import Join
 from gradsmith.distributed.ddp.reducer import Reducer
 from gradsmith.distributed.objects import gathered_bytes
 from gradsmith.distributed.operands import written
 from gradsmith.distributed.world import group_of
+from gradsmith.futures import Future
 from gradsmith.nn.modules.module import Module
 
 __all__ = ["DistributedDataParallel"]
@@ -163,6 +167,46 @@ class DistributedDataParallel(Module):
             The loop over the inputs is within it. At its end all ranks have the parameters of the last ones.
         """
         return Join(self, divide_by_initial_world_size, enable, throw_on_early_termination)
+
+    def register_comm_hook(self, state: Any, hook: Callable[[Any, GradBucket], Future[Any]]) -> None:
+        """Let a function average the gradients, one bucket after the other, instead of an `all_reduce`.
+
+        Parameters
+        ----------
+        state : object
+            The first argument of the hook, which may keep something in it from one backward to the next.
+        hook : callable
+            Takes the state and a `GradBucket`, and returns a `futures.Future` of a tensor with the averaged gradients,
+            in the shape of ``bucket.buffer()``. It is called within backward, as soon as the gradients of a bucket are
+            there, by all ranks for the same buckets in the same order; the future is waited for at the end. Those of
+            `distributed.algorithms.ddp_comm_hooks` average in half precision or compress the gradients.
+
+        Raises
+        ------
+        RuntimeError
+            The module has a hook.
+        TypeError, ValueError
+            `hook` can't be called with a state and a bucket, or its annotations say that it returns something else.
+
+        Examples
+        --------
+        >>> import gradsmith as gs
+        >>> dist = gs.distributed
+        >>> dist.init_process_group()
+        >>> def average(group, bucket):
+        ...     work = dist.all_reduce(bucket.buffer().div_(dist.get_world_size(group)), group=group, async_op=True)
+        ...     return work.get_future().then(lambda future: future.value()[0])
+        >>> model = gs.nn.parallel.DistributedDataParallel(gs.nn.Linear(2, 1))
+        >>> model.register_comm_hook(None, average)
+        >>> model(gs.ones(3, 2)).mean().backward()
+        >>> model.module.weight.grad
+        tensor([[1., 1.]])
+        >>> dist.destroy_process_group()
+        """
+        if self.reducer.hook is not None:
+            raise RuntimeError("register_comm_hook can only be called once.")
+        check_hook(hook)
+        self.reducer.hook = partial(run_hook, hook, state)
 
     # ---- what is the same for all
 

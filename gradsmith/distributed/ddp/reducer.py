@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from gradsmith.autograd.engine import queue_callback
 from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.distributed.ddp.buckets import Bucket, buckets_of
+from gradsmith.distributed.ddp.grad_bucket import GradBucket
 from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.futures import Future
 from gradsmith.runtime.arrays.dtypes import int32
 from gradsmith.runtime.tensors.factories.creation import zeros
 from gradsmith.utils.pytree import flatten
@@ -43,6 +45,7 @@ class Reducer:
         self.buckets = buckets_of([p for _, p in named], cap)
         self.syncs = True
         self.divisor = group.size()
+        self.hook: Callable[[GradBucket], Future[Any]] | None = None  # averages a bucket, instead of an all_reduce
         self._places = {id(p): (b, i) for b in self.buckets for i, p in enumerate(b.parameters)}
         self._used = zeros(len(named), dtype=int32)
         self._number = {id(p): i for i, (_, p) in enumerate(named)}
@@ -76,11 +79,22 @@ class Reducer:
         with no_grad():
             bucket.put(place)
         self._launch_full()
+        for bucket in self.buckets[: self._next]:
+            bucket.move_on()
 
     def _launch_full(self) -> None:
         while self._next < len(self.buckets) and not self.buckets[self._next].missing:
-            self.buckets[self._next].launch(self.group)
+            self._launch(self._next)
             self._next += 1
+
+    def _launch(self, number: int) -> None:
+        bucket = self.buckets[number]
+        if self.hook is None:
+            bucket.launch(self.group)
+            return
+        is_last = number == len(self.buckets) - 1
+        with no_grad():
+            bucket.future = self.hook(GradBucket(number, bucket.flat, bucket.parameters, is_last))
 
     def _finish(self) -> None:
         """At the end of backward: gradients become the averages."""
@@ -118,9 +132,9 @@ class Reducer:
     def take_part(self) -> None:
         """A backward of the others, without gradients of this rank's own."""
         with no_grad():
-            for bucket in self.buckets:
+            for number, bucket in enumerate(self.buckets):
                 bucket.flat.zero_()
-                bucket.launch(self.group)
+                self._launch(number)
             if self.finds_unused:
                 self.sum_of_used(array_of(self._used.zero_()).copy())
             for bucket in self.buckets:

@@ -1,4 +1,4 @@
-"""Where each rank writes what it has called last, for the error message of those that wait for it.
+"""Where each rank writes what it calls: for those that compare it with their own call, and for their error messages.
 
 The ranks of one machine share the memory, so nothing is sent, and a rank that hangs can be read all the same.
 """
@@ -6,15 +6,18 @@ The ranks of one machine share the memory, so nothing is sent, and a rank that h
 from __future__ import annotations
 
 import atexit
+from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
+from gradsmith.distributed.groups.pinning import own_cores
 
 __all__ = ["Board"]
 
-_CALLS, _GROUP, _OP, _ENDED, _BY_GROUP = range(5)
+_RING = 16  # calls of a group that can be read, the last ones
 _GROUPS = 250  # of later ones nothing is known
-_WIDTH = _BY_GROUP + _GROUPS
+_CALLS, _GROUP, _OP, _ENDED, _BY_GROUP = range(5)
+_WORDS = _BY_GROUP + _GROUPS
+_WIDTH = _WORDS + _GROUPS * _RING
 
 
 class Board:
@@ -27,6 +30,11 @@ class Board:
     world : Intracomm
     names : list of str
         The names of collectives, which are written as numbers.
+
+    Attributes
+    ----------
+    is_crowded : bool
+        The machine has fewer cores than ranks: a rank that waits should leave its core to the others.
     """
 
     def __init__(self, mpi: Any, world: Any, names: list[str]) -> None:
@@ -35,22 +43,39 @@ class Board:
         node = world.Split_type(mpi.COMM_TYPE_SHARED)
         self._window = mpi.Win.Allocate_shared(8 * _WIDTH, 8, comm=node)
         self._rows = {rank: self._row(place) for place, rank in enumerate(node.allgather(world.rank))}
+        self.is_crowded = len(set().union(*node.allgather(own_cores()))) < len(self._rows)
         self._own = self._rows[world.rank]
-        self._own[:] = 0
+        self._own[:] = memoryview(bytes(8 * _WIDTH)).cast("q")
         node.Barrier()
         node.Free()
         atexit.register(self.end)
 
     def _row(self, place: int) -> Any:
         memory, _ = self._window.Shared_query(place)
-        return np.ndarray(_WIDTH, np.int64, memory)
+        return memoryview(memory).cast("q")  # of which an element is read in a fraction of the time that an array takes
 
-    def write(self, group: int, calls: int, op: str) -> None:
-        """Before a collective: which it is, and the how manieth call of its group."""
+    def write(self, group: int, calls: int, op: str, word: int) -> int:
+        """Before a collective: which it is, the how manieth call of its group, and a word about it.
+
+        Returns
+        -------
+        int
+            The place of the words of the other ranks for the same call.
+        """
         own = self._own
         own[_CALLS], own[_GROUP], own[_OP] = calls, group, self._numbers[op]
+        place = _WORDS + group * _RING + calls % _RING
         if group < _GROUPS:
-            own[_BY_GROUP + group] = calls
+            own[_BY_GROUP + group], own[place] = calls, word
+        return place
+
+    def has_all(self, group: int, members: Sequence[int]) -> bool:
+        """Whether all ranks of a group are on this machine, and their words can be read."""
+        return group < _GROUPS and all(rank in self._rows for rank in members)
+
+    def rows_of_others(self, members: Sequence[int]) -> list[Any]:
+        """What the other ranks of a group write."""
+        return [self._rows[rank] for rank in members if self._rows[rank] is not self._own]
 
     def end(self) -> None:
         """This process comes to its end."""
@@ -60,7 +85,7 @@ class Board:
         """All ranks of this machine are done with it."""
         atexit.unregister(self.end)
         self._rows.clear()
-        self._own = np.zeros(_WIDTH, np.int64)
+        self._own = [0] * _WIDTH
         self._window.Free()
 
     def has_ended(self, rank: int) -> bool:

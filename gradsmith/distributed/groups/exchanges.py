@@ -1,13 +1,13 @@
 """What a group does with arrays: packing, the dtypes that MPI has no operations for, and waiting.
 
-The methods that begin with `start` return a `Pending`; with results `into` an array they write to it once all is there.
-The others are the collective ops of the table: each waits, and returns a new array.
+The methods that begin with `start` return what can be waited for, and write to an array once all is there. The others
+are the collective ops of the table: each waits, and returns a new array.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -16,13 +16,23 @@ from gradsmith.distributed.reduce_op import ReduceOp
 if TYPE_CHECKING:
     from gradsmith.distributed.groups.group import ProcessGroup
 
-__all__ = ["Exchanges", "Pending"]
+__all__ = ["Exchanges", "Running"]
 
 # Bools are bytes to MPI, of which the largest is one if any is.
 _OF_BOOLS = {
     ReduceOp.SUM: ReduceOp.MAX, ReduceOp.MAX: ReduceOp.MAX, ReduceOp.BOR: ReduceOp.MAX, ReduceOp.MIN: ReduceOp.MIN,
     ReduceOp.PRODUCT: ReduceOp.MIN, ReduceOp.BAND: ReduceOp.MIN, ReduceOp.BXOR: ReduceOp.BXOR,
 }  # fmt: skip
+
+
+class Running(Protocol):
+    """What was started."""
+
+    is_delivered: bool
+
+    def is_done(self) -> bool: ...
+
+    def wait(self, timeout: float | None = None) -> None: ...
 
 
 class Pending:
@@ -33,7 +43,7 @@ class Pending:
     group : ProcessGroup
     op : str
         Its name, for errors.
-    requests : sequence
+    requests : list
         The messages, first those of the agreement.
     compare, finish : callable
         Called once all messages are there: the first raises where ranks differ, the second delivers.
@@ -43,12 +53,12 @@ class Pending:
         self,
         group: ProcessGroup,
         op: str,
-        requests: Sequence[Any],
+        requests: list[Any],
         compare: Callable[[], None],
         finish: Callable[[], None],
     ) -> None:
         self._group, self._op = group, op
-        self._requests = list(requests)
+        self._requests = requests
         self._compare, self._finish = compare, finish
         self.is_delivered = False
 
@@ -70,6 +80,21 @@ class Pending:
         self.is_delivered = True
 
 
+class _Done:
+    """A collective that was waited for."""
+
+    is_delivered = True
+
+    def is_done(self) -> bool:
+        return True
+
+    def wait(self, timeout: float | None = None) -> None:
+        """There is nothing to wait for."""
+
+
+_DONE = _Done()
+
+
 class Exchanges:
     """The arrays of one group; the methods without `start` are those of `collectives.Ranks`."""
 
@@ -79,8 +104,8 @@ class Exchanges:
 
     def start(
         self, op: str, begin: Callable[[], list[Any]], finish: Callable[[], None], details: tuple[Any, ...],
-        nbytes: float, waits: bool = True, is_agreed: bool = False,
-    ) -> Pending:  # fmt: skip
+        nbytes: int, waits: bool = True, is_agreed: bool = False,
+    ) -> Running:  # fmt: skip
         """A collective.
 
         Parameters
@@ -89,44 +114,45 @@ class Exchanges:
             The first starts the messages, the second delivers.
         details : sequence
             What has to be the same for all ranks.
-        nbytes : float
+        nbytes : int
             What this rank sends.
         waits : bool
-            The caller waits at once: then nothing is sent before the ranks have agreed, and messages may go straight
-            into the memory of its arrays.
+            Return when it is done. Nothing is sent before the ranks have agreed, so messages may go straight into the
+            memory of the arrays.
         is_agreed : bool
             The ranks have agreed before.
         """
         group = self._group
         group.traffic.count(op, nbytes)
-        if is_agreed:
-            return Pending(group, op, begin(), _nothing, finish)
-        if not waits:
-            requests, compare = group.start_agreement(op, details)
-            return Pending(group, op, [*requests, *begin()], compare, finish)
-        group.agree(op, details)
-        return Pending(group, op, begin(), _nothing, finish)
+        if waits:
+            if not is_agreed:
+                group.agree(op, details)
+            group.wait(begin(), op)
+            finish()
+            return _DONE
+        requests, compare = ([], _nothing) if is_agreed else group.start_agreement(op, details)
+        return Pending(group, op, [*requests, *begin()], compare, finish)
 
     # ---- into arrays
 
-    def start_all_reduce(self, x: Any, op: ReduceOp, waits: bool = True, is_agreed: bool = False) -> Pending:
+    def start_all_reduce(self, x: Any, op: ReduceOp, waits: bool = True, is_agreed: bool = False) -> Running:
         """The arrays of all ranks become their sum, or what `op` says."""
         op.check("all_reduce", x.dtype)
         buffer, how = self._operand(x, op, may_be_itself=waits or is_agreed)
         return self.start(
             "all_reduce", lambda: self._transport.all_reduce(buffer, how), lambda: self._deliver(x, buffer, op),
-            (x.dtype.str, x.size, op.name), 2 * self._share(x.nbytes), waits, is_agreed,
+            (x.dtype, x.size, op), self._share(2 * buffer.nbytes), waits, is_agreed,
         )  # fmt: skip
 
-    def start_broadcast(self, x: Any, source: int, waits: bool = True, is_agreed: bool = False) -> Pending:
+    def start_broadcast(self, x: Any, source: int, waits: bool = True, is_agreed: bool = False) -> Running:
         """The arrays of all ranks become that of one."""
         buffer = self._packed(x, may_be_itself=waits or is_agreed)
         return self.start(
             "broadcast", lambda: self._transport.broadcast(buffer, source), lambda: _copy(x, buffer),
-            (x.dtype.str, x.size, source), self._share(x.nbytes), waits, is_agreed,
+            (x.dtype, x.size, source), self._share(x.nbytes), waits, is_agreed,
         )  # fmt: skip
 
-    def start_reduce(self, x: Any, op: ReduceOp, target: int, waits: bool = True) -> Pending:
+    def start_reduce(self, x: Any, op: ReduceOp, target: int, waits: bool = True) -> Running:
         """The array of one rank becomes the sum, or what `op` says."""
         op.check("reduce", x.dtype)
         buffer, how = self._operand(x, op, may_be_itself=False)
@@ -134,20 +160,20 @@ class Exchanges:
         return self.start(
             "reduce", lambda: self._transport.reduce(buffer, how, target),
             lambda: self._deliver(x, buffer, op) if at_target else None,
-            (x.dtype.str, x.size, op.name, target), self._share(x.nbytes), waits,
+            (x.dtype, x.size, op, target), self._share(buffer.nbytes), waits,
         )  # fmt: skip
 
-    def start_all_gather(self, out: Any, x: Any, waits: bool = True, is_agreed: bool = False) -> Pending:
+    def start_all_gather(self, out: Any, x: Any, waits: bool = True, is_agreed: bool = False) -> Running:
         """The arrays of all ranks, one after the other, in `out`."""
         buffer, sent = self._packed(out, waits or is_agreed), np.ascontiguousarray(x)
         return self.start(
             "all_gather", lambda: self._transport.all_gather(buffer, sent), lambda: _copy(out, buffer),
-            (x.dtype.str, x.size), self._share(out.nbytes), waits, is_agreed,
+            (x.dtype, x.size), self._share(out.nbytes), waits, is_agreed,
         )  # fmt: skip
 
     def start_reduce_scatter(
         self, out: Any, x: Any, op: ReduceOp, waits: bool = True, is_agreed: bool = False
-    ) -> Pending:
+    ) -> Running:
         """A part of the sum, or what `op` says, in `out`."""
         op.check("reduce_scatter", x.dtype)
         sent, how = self._operand(x, op, may_be_itself=True)
@@ -155,38 +181,38 @@ class Exchanges:
         return self.start(
             "reduce_scatter", lambda: self._transport.reduce_scatter(buffer, sent, how),
             lambda: self._deliver(out, buffer, op),
-            (x.dtype.str, x.size, op.name), self._share(x.nbytes), waits, is_agreed,
+            (x.dtype, x.size, op), self._share(sent.nbytes), waits, is_agreed,
         )  # fmt: skip
 
-    def start_gather(self, out: Any, x: Any, target: int, waits: bool = True) -> Pending:
+    def start_gather(self, out: Any, x: Any, target: int, waits: bool = True) -> Running:
         """The arrays of all ranks in `out`, which one of them has."""
         buffer = None if out is None else np.empty(out.size, out.dtype)
         sent = np.ascontiguousarray(x)
         return self.start(
             "gather", lambda: self._transport.gather(buffer, sent, target),
-            lambda: None if out is None else _copy(out, buffer), (x.dtype.str, x.size, target),
+            lambda: None if out is None else _copy(out, buffer), (x.dtype, x.size, target),
             0 if self._transport.rank == target else x.nbytes, waits,
         )  # fmt: skip
 
-    def start_scatter(self, out: Any, x: Any, source: int, waits: bool = True) -> Pending:
+    def start_scatter(self, out: Any, x: Any, source: int, waits: bool = True) -> Running:
         """A part of `x`, which one rank has, in `out`."""
         buffer = np.empty(out.size, out.dtype)
         sent = None if x is None else np.ascontiguousarray(x)
         return self.start(
             "scatter", lambda: self._transport.scatter(buffer, sent, source), lambda: _copy(out, buffer),
-            (out.dtype.str, out.size, source), self._share(x.nbytes) if self._transport.rank == source else 0, waits,
+            (out.dtype, out.size, source), self._share(x.nbytes) if self._transport.rank == source else 0, waits,
         )  # fmt: skip
 
     def start_all_to_all(
         self, out: Any, x: Any, out_sizes: Sequence[int], in_sizes: Sequence[int], waits: bool = True
-    ) -> Pending:
+    ) -> Running:
         """Elements for each rank, and from each; the sizes are numbers of elements."""
         buffer, sent = np.empty(out.size, out.dtype), np.ascontiguousarray(x)
         counts = [[size * x.itemsize for size in sizes] for sizes in (out_sizes, in_sizes)]
         rest = x.nbytes - counts[1][self._transport.rank]
         return self.start(
             "all_to_all", lambda: self._transport.all_to_all(buffer, sent, *counts), lambda: _copy(out, buffer),
-            (x.dtype.str,), rest, waits,
+            (x.dtype,), rest, waits,
         )  # fmt: skip
 
     # ---- the ops of the table
@@ -260,10 +286,11 @@ class Exchanges:
 
     def _expect_same(self, op: str, x: Any) -> None:
         """All ranks have arrays of one size; where that is not so the agreement of `all_to_all` does not tell."""
-        self._group.agree(op, (x.dtype.str, x.size))
+        self._group.agree(op, (x.dtype, x.size))
 
-    def _share(self, nbytes: int) -> float:
-        return nbytes * (self.size - 1) / self.size
+    def _share(self, nbytes: int) -> int:
+        """What a rank sends of an array that each has a part of."""
+        return nbytes * (self.size - 1) // self.size
 
     def _packed(self, x: Any, may_be_itself: bool) -> Any:
         """A contiguous array with the elements of `x`: its own memory, or a copy."""
@@ -271,18 +298,22 @@ class Exchanges:
 
     def _operand(self, x: Any, op: ReduceOp, may_be_itself: bool) -> tuple[Any, ReduceOp]:
         """What MPI computes with, and how."""
-        if x.dtype == np.float16:
+        kind = x.dtype.char
+        if kind == _HALF:
             return x.astype(np.float32, order="C"), op
         buffer = self._packed(x, may_be_itself)
-        return (buffer.view(np.uint8), _OF_BOOLS[op]) if x.dtype == np.bool_ else (buffer, op)
+        return (buffer.view(np.uint8), _OF_BOOLS[op]) if kind == _BOOL else (buffer, op)
 
     def _deliver(self, x: Any, buffer: Any, op: ReduceOp) -> None:
-        if op is ReduceOp.AVG:
+        if op is _AVG:
             buffer /= buffer.dtype.type(self.size)
-        _copy(x, buffer.view(np.bool_) if x.dtype == np.bool_ else buffer)
+        if x is not buffer:
+            _copy(x, buffer.view(np.bool_) if x.dtype.char == _BOOL else buffer)
 
 
 _TAG = 1
+_HALF, _BOOL = np.dtype(np.float16).char, np.dtype(np.bool_).char
+_AVG = ReduceOp.AVG  # a member is found faster here than in its class
 
 
 def _copy(x: Any, buffer: Any) -> None:

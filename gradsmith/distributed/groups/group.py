@@ -1,12 +1,4 @@
-"""Process groups: ranks that call the same collectives in the same order.
-
-Note [Agreement]
-
-MPI takes it on trust that all ranks call the same collective with arrays of the same size, and does whatever it does
-when they do not. So each collective begins with a message of 16 bytes, the largest fingerprint of the call and the
-largest of its negative: if the two differ, some rank calls something else, and all of them learn it before any array is
-touched. The details are exchanged then. It takes one or two microseconds, and nothing for a group of one.
-"""
+"""Process groups: ranks that call the same collectives in the same order."""
 
 from __future__ import annotations
 
@@ -18,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradsmith.distributed.errors import DistBackendError
+from gradsmith.distributed.groups.agreement import FINGERPRINT, ByMessage, OnTheBoard
 from gradsmith.distributed.groups.board import Board
 from gradsmith.distributed.groups.exchanges import Exchanges
 from gradsmith.distributed.groups.traffic import Traffic
-from gradsmith.distributed.groups.waiting import wait_until
+from gradsmith.distributed.groups.waiting import CROWDED, USUAL, wait_until
 from gradsmith.distributed.reduce_op import ReduceOp
 
 __all__ = ["ProcessGroup"]
@@ -39,6 +32,8 @@ class ProcessGroup:
         The numbers in the world of the group's ranks, in their order.
     ranks : Ranks
         What the collective ops of the table call.
+    traffic : Traffic
+        Counts the calls of this rank, and the bytes that it sends.
     """
 
     def __init__(
@@ -61,7 +56,10 @@ class ProcessGroup:
         self.calls = 0
         self.ranks = Exchanges(self)
         self._board = board
-        self._both = np.empty(2, np.int64)
+        self._is_alone = self.size() == 1
+        self._patience = CROWDED if board is not None and board.is_crowded else USUAL
+        self._is_on_board = board is not None and board.has_all(number, self.members)
+        self._rows = board.rows_of_others(self.members) if board is not None and self._is_on_board else []
         self._fingerprints: dict[tuple[str, tuple[Any, ...]], int] = {}
 
     def size(self) -> int:
@@ -93,43 +91,44 @@ class ProcessGroup:
         DistBackendError
             They have not.
         """
-        if not self._needs_agreement(op):
+        self.calls += 1
+        if self._board is None or self._is_alone:
             return
-        both = self._both
-        both[0] = own = self._fingerprint(op, details)
-        both[1] = -own
-        self.wait(self.transport.all_reduce(both, ReduceOp.MAX), op)
-        if both[0] != own or both[1] != -own:
+        agreement = self._agreement(op, details)
+        self.wait((agreement,), op)
+        if agreement.differs():
             self._report_difference(self.calls, op, details, self._line())
 
     def start_agreement(self, op: str, details: tuple[Any, ...]) -> tuple[list[Any], Callable[[], None]]:
         """The same without waiting: requests, and what to call when they are done."""
-        if not self._needs_agreement(op):
+        self.calls += 1
+        if self._board is None or self._is_alone:
             return [], _nothing
-        own = self._fingerprint(op, details)
-        both = np.array([own, -own], np.int64)
+        agreement = self._agreement(op, details)
         call, where = self.calls, self._line()
 
         def compare() -> None:
-            if both[0] != -both[1]:
+            if agreement.differs():
                 self._report_difference(call, op, details, where)
 
-        return self.transport.all_reduce(both, ReduceOp.MAX), compare
+        return [agreement], compare
 
-    def _needs_agreement(self, op: str) -> bool:
-        """Whether there are others; they will see that this rank has come."""
-        self.calls += 1
-        if self._board is None or self.transport.size == 1:
-            return False
-        self._board.write(self.number, self.calls, op)
-        return True
+    def _agreement(self, op: str, details: tuple[Any, ...]) -> OnTheBoard | ByMessage:
+        """Let the others see that this rank has come, and what it calls."""
+        board, fingerprint = self._board, self._fingerprint(op, details)
+        assert board is not None
+        word = self.calls * (FINGERPRINT + 1) + fingerprint
+        place = board.write(self.number, self.calls, op, word)
+        if self._is_on_board:
+            return OnTheBoard(self._rows, place, word, self.transport.progress)
+        return ByMessage(self.transport, fingerprint)
 
     def _fingerprint(self, op: str, details: tuple[Any, ...]) -> int:
         found = self._fingerprints.get((op, details))
         if found is None:
             if len(self._fingerprints) > _KEPT:
                 self._fingerprints.clear()
-            found = self._fingerprints[op, details] = zlib.crc32(repr((op, details)).encode())
+            found = self._fingerprints[op, details] = zlib.crc32(_in_words(op, details).encode()) & FINGERPRINT
         return found
 
     def _line(self) -> str:
@@ -145,8 +144,11 @@ class ProcessGroup:
         """
         limit = self.timeout if timeout is None else timeout
         for request in requests:
-            if not request.Test():
-                wait_until(request.Test, limit, lambda waited: self._look_around(op, waited, limit))
+            for _ in self._patience.at_once:
+                if request.Test():
+                    break
+            else:
+                wait_until(request.Test, limit, lambda waited: self._look_around(op, waited, limit), self._patience)
 
     # ---- what went wrong
 
@@ -169,8 +171,8 @@ class ProcessGroup:
             return []
         return [rank for rank in self.members if self._board.is_missing(rank, self.number, self.calls)]
 
-    def _report_difference(self, call: int, op: str, details: Sequence[Any], where: str) -> None:
-        text = f"{op}({', '.join(map(str, details))}){' at ' + where if where else ''}".encode()[:_DETAILS]
+    def _report_difference(self, call: int, op: str, details: tuple[Any, ...], where: str) -> None:
+        text = f"{_in_words(op, details)}{' at ' + where if where else ''}".encode()[:_DETAILS]
         own = np.frombuffer(text.ljust(_DETAILS), np.uint8)
         everyone = np.empty((self.size(), _DETAILS), np.uint8)
         self.wait(self.transport.all_gather(everyone, own.copy()), op)
@@ -186,6 +188,17 @@ class ProcessGroup:
 
     def _own(self) -> int:
         return self.members[self.rank()]
+
+
+def _in_words(op: str, details: tuple[Any, ...]) -> str:
+    """A call, as all ranks write it."""
+    return f"{op}({', '.join(map(_word, details))})"
+
+
+def _word(detail: Any) -> str:
+    if isinstance(detail, ReduceOp):
+        return detail.name
+    return detail.str if isinstance(detail, np.dtype) else str(detail)
 
 
 def _line_of_the_caller() -> str:

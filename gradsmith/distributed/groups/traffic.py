@@ -11,7 +11,7 @@ class Traffic:
     """Calls of a group, and the bytes that this rank sent for them.
 
     An `all_reduce` of `b` bytes over `n` ranks sends ``2 (n - 1) / n * b``, a `reduce_scatter`, an `all_gather` to `b`
-    bytes and an `all_to_all` of `b` bytes ``(n - 1) / n * b``.
+    bytes and an `all_to_all` of `b` bytes ``(n - 1) / n * b``. Sums of float16 are sent as float32.
 
     Attributes
     ----------
@@ -25,9 +25,9 @@ class Traffic:
         self.calls: Counter[str] = Counter()
         self.nbytes: Counter[str] = Counter()
 
-    def count(self, op: str, nbytes: float) -> None:
+    def count(self, op: str, nbytes: int) -> None:
         self.calls[op] += 1
-        self.nbytes[op] += round(nbytes)
+        self.nbytes[op] += nbytes
 
     def total(self) -> int:
         """All bytes that were sent."""

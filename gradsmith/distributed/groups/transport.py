@@ -1,7 +1,7 @@
 """How arrays get from rank to rank: by MPI, or, for one process without MPI, by copying.
 
 Every method starts a message and returns the requests that say when it has arrived; each has `Test()`. Arrays are
-contiguous and stay where they are until then. Nothing is checked here, and nothing waits.
+contiguous and stay where they are until then. Nothing is checked here.
 """
 
 from __future__ import annotations
@@ -70,15 +70,23 @@ class Mpi:
             return [self.comm.Irecv(self._bytes(x), source, tag)]
         return [_FromAny(self.comm.Irecv(self._bytes(x), self._mpi.ANY_SOURCE, tag), self._mpi.Status())]
 
+    def progress(self) -> None:
+        """Move messages on without waiting for any."""
+        self.comm.Iprobe()
+
+    def largest(self, number: int) -> int:
+        """Of the numbers that the ranks have; the only method that waits."""
+        return int(self.comm.allreduce(number, self._mpi.MAX))
+
     def part(self, ranks: Sequence[int]) -> Mpi | None:
         """The messages of some of these ranks; all ranks call it, and it is None for those that are not among them."""
         color = 0 if self.rank in ranks else self._mpi.UNDEFINED
         comm = self.comm.Split(color, ranks.index(self.rank) if self.rank in ranks else 0)
         return None if comm == self._mpi.COMM_NULL else Mpi(self._mpi, comm)
 
-    def part_by_itself(self, ranks: Sequence[int], tag: int) -> Mpi:
+    def part_by_itself(self, ranks: Sequence[int]) -> Mpi:
         """The same, called by those ranks alone."""
-        return Mpi(self._mpi, self.comm.Create_group(self.comm.group.Incl(list(ranks)), tag))
+        return Mpi(self._mpi, self.comm.Create_group(self.comm.group.Incl(list(ranks))))
 
     def close(self) -> None:
         self.comm.Free()
@@ -140,10 +148,13 @@ class Alone:
     def recv(self, x: Any, source: int | None, tag: int) -> list[Any]:
         return [_Received(x, self._sent[tag])]
 
+    def largest(self, number: int) -> int:
+        return number
+
     def part(self, ranks: Sequence[int]) -> Alone:
         return Alone()
 
-    def part_by_itself(self, ranks: Sequence[int], tag: int) -> Alone:
+    def part_by_itself(self, ranks: Sequence[int]) -> Alone:
         return Alone()
 
     def close(self) -> None:

@@ -2,20 +2,38 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
-# The first tests come at once: a message of some bytes takes about a microsecond. Then other processes get the core,
-# and after a while this one sleeps between two tests, at most as long as a message takes to be worth nothing.
-_AT_ONCE = 400
-_YIELDING = 0.002  # seconds
-_SLEEP = 0.0001
+
+class Patience(NamedTuple):
+    """How long a rank looks for a message before it sleeps between two looks.
+
+    The first tests come at once: a message of some bytes takes about a microsecond, one of a megabyte a hundred. Then
+    other processes may have the core between two tests. To yield is not to sleep for no time: Linux takes 50 us and
+    more to wake a process, whatever it was asked for. And large messages only move on while somebody looks.
+    """
+
+    at_once: range
+    yielding: float  # seconds
+
+
+USUAL = Patience(range(1000), 0.05)
+# More ranks than cores: those that yield to each other would only keep each other from working.
+CROWDED = Patience(range(100), 0.0)
+
+_SLEEP = 0.0001  # seconds, at most
 _LOOK_AROUND = 0.05  # seconds between two looks at the other ranks
 
+_give_way: Callable[[], Any] = getattr(os, "sched_yield", lambda: time.sleep(0))
 
-def wait_until(is_done: Callable[[], Any], timeout: float, look_around: Callable[[float], None]) -> None:
-    """Return when something is done.
+
+def wait_until(
+    is_done: Callable[[], Any], timeout: float, look_around: Callable[[float], None], patience: Patience
+) -> None:
+    """Return when something is done that was not in the tests that came at once.
 
     Parameters
     ----------
@@ -25,10 +43,8 @@ def wait_until(is_done: Callable[[], Any], timeout: float, look_around: Callable
         Seconds.
     look_around : callable
         Called now and then with the seconds waited so far, and at last with `timeout`. It raises when waiting is vain.
+    patience : Patience
     """
-    for _ in range(_AT_ONCE):
-        if is_done():
-            return
     start = time.monotonic()
     looked = start
     while not is_done():
@@ -39,4 +55,7 @@ def wait_until(is_done: Callable[[], Any], timeout: float, look_around: Callable
         if now - looked > _LOOK_AROUND:
             looked = now
             look_around(min(now - start, timeout * 0.999))
-        time.sleep(0 if now - start < _YIELDING else _SLEEP)
+        if now - start < patience.yielding:
+            _give_way()
+        else:
+            time.sleep(min(_SLEEP, (now - start) / 10))

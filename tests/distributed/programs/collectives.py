@@ -1,9 +1,15 @@
 """Every collective against what NumPy says of all ranks' arrays, for all dtypes and layouts."""
 
+import sys
+
 import numpy as np
 
 import gradsmith as gs
+from gradsmith.distributed.groups.board import Board
 from gradsmith.distributed.groups.pinning import own_cores
+
+if "--by-messages" in sys.argv:  # as on several machines
+    Board.has_all = lambda self, group, members: False
 
 dist = gs.distributed
 BEFORE = gs.get_num_threads(), own_cores()
@@ -185,6 +191,26 @@ def check_groups():
     x = gs.ones(2)
     dist.all_reduce(x, group=own)
     assert x.tolist() == [1, 1]
+
+
+def check_groups_of_which_ranks_have_different_numbers():
+    """Groups that only their own ranks make, and then one of all."""
+    for _ in range(RANK):
+        dist.new_group([RANK], use_local_synchronization=True)
+    everyone = dist.new_group()
+    for calls in range(40):  # more than the board has words for
+        x = gs.tensor([float(RANK + calls)])
+        dist.all_reduce(x, group=everyone)
+        assert x.item() == sum(range(SIZE)) + SIZE * calls
+
+
+def check_handles_beside_calls_that_wait():
+    """Some ranks wait where others go on."""
+    tensors = [gs.full((3,), float(i + RANK)) for i in range(60)]
+    works = [dist.all_reduce(x, async_op=(i + RANK) % 3 != 0) for i, x in enumerate(tensors)]
+    for i, (work, x) in enumerate(zip(works, tensors)):
+        assert work is None or work.wait()
+        same(x, np.full(3, i * SIZE + sum(range(SIZE)), np.float32))
 
 
 def check_versions():

@@ -6,7 +6,10 @@ import sys
 import time
 
 import gradsmith as gs
+from gradsmith.distributed.groups.board import Board
 
+if "--by-messages" in sys.argv:  # as on several machines
+    Board.has_all = lambda self, group, members: False
 dist = gs.distributed
 what = sys.argv[1]
 dist.init_process_group(timeout=2, debug="lines" in what)
