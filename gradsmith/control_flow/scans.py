@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.control_flow.checks import require_callable
+from gradsmith.control_flow.once import ran_in_trace
 from gradsmith.control_flow.segments import ran_in_segments
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.trees import TensorTree
@@ -77,7 +78,9 @@ def scan(
     steps = Steps(f, state, rows, bool(reverse))
     if n == 0:
         return state.built(state.tensors), None
-    if segment is None or is_tracing():  # a program has its own memory
+    if is_tracing():  # a program has its own memory
+        tensors = ran_in_trace(steps, state.tensors, rows.tensors, n, segment)
+    elif segment is None:
         tensors = steps.run(state.tensors, rows.tensors, n)
     else:
         tensors = ran_in_segments(steps, state.tensors, rows.tensors, n, segment)

@@ -1,0 +1,206 @@
+"""Loops that a trace holds as one step, whose body is a program of its own.
+
+Note [Loops traced once]
+A scan of many steps is not traced step by step. One step is traced, and planned as a program; the loop is one step of
+the trace around it, which runs that program as often as there are steps, without Python where it needs none.
+
+Its gradient is a loop of the same kind. It goes through the rows the other way; its state are the cotangents of the
+state and the sums of the gradients of constants; among its rows are the states of the first loop, which that one then
+keeps; and its step computes the step once more, and the gradient of that (pulled.py). So it has a gradient of the same
+kind again, and a `vmap` of a loop is a loop of steps that are mapped.
+
+    state ──> [ step ] ──> [ step ] ──> [ step ] ──>        rows, constants ──> each step ──> results
+                 │ states     │            │
+    cotangents <─ [ pulled ] <─ [ pulled ] <─ [ pulled ] <──
+
+The engine adds gradients in the order of eager within a step, and from step to step: what a backward would add to
+before the step's own gradients is where the sum of these begins. What is used after the loop as well is added to
+another sum, as for any node of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from gradsmith.autograd.function import Function
+from gradsmith.generated import stack
+from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
+from gradsmith.runtime.calls.forward_ad import all_tangents
+from gradsmith.runtime.graph.tensor import array_behind, from_array
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled
+
+Tensors = Sequence[Any]
+Work = Callable[[list[Any]], list[Any]]
+
+
+class Untraceable(Exception):
+    """A loop has to be traced step by step."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a run of a loop is given, and gives.
+
+    Operands are the tensors of the state, columns of rows, and constants; results are the state, stacked results, and,
+    if it `keeps` them, the states before each step, in the order of the rows.
+    """
+
+    n_state: int
+    n_rows: int
+    n: int
+    reverse: bool
+    n_next: int  # tensors of the state after the loop: others than before are possible for a single step
+    keeps: bool = False
+
+
+@dataclass(frozen=True)
+class Loop:
+    """A loop whose step is traced once.
+
+    Attributes
+    ----------
+    work : callable
+        From the tensors of a state, of a row, and constants to those of the next state and of results.
+    needs_grad : tuple of bool
+        Which tensors of the state have gradients on the way, whether or not the first ones require grad.
+    twins : tuple of (int, int)
+        Results that are a part of the next state themselves: number of the result, and of the part.
+    is_own : bool
+        Is the step the user's?
+    leaves : tuple of Tensor
+        What requires grad and is read by the step itself; the last constants, which say that they are.
+    bodies : dict
+        Programs of the step, by the layouts of what it is given.
+    """
+
+    work: Work
+    shape: Shape
+    needs_grad: tuple[bool, ...]
+    twins: tuple[tuple[int, int], ...] = ()
+    is_own: bool = False
+    leaves: tuple[Any, ...] = ()
+    bodies: dict[Any, Any] = field(default_factory=dict)
+
+    def values(self, tensors: Tensors) -> list[Any]:
+        """What tensors are in the traced run."""
+        return list(map(_value_of, tensors))
+
+    def examples(self, tensors: Tensors) -> list[Any]:
+        """What the first step is given."""
+        shape, found = self.shape, []
+        for number, tensor in enumerate(tensors):
+            array = array_behind(_value_of(tensor))
+            if number < shape.n_state:
+                array = array.copy("C")
+            elif number < shape.n_state + shape.n_rows:
+                array = array[-1 if shape.reverse else 0, ...]
+            found.append(from_array(array))
+        return found
+
+    def body(self, tensors: Tensors) -> Any:
+        """The program of one step."""
+        examples = self.examples(tensors)
+        arrays = [array_behind(one) for one in examples]
+        key = tuple([(array.dtype, array.shape, array.strides) for array in arrays])
+        if key not in self.bodies:
+            requires_grad = self._requires_grad(tensors) if self.is_own and is_grad_enabled() else None
+            self.bodies[key] = trace_of_thread().plan(self.work, examples, self.is_own, requires_grad)
+        return self.bodies[key]
+
+    def _requires_grad(self, tensors: Tensors) -> list[bool]:
+        """Of what each step is given, as eager records it: ops within a gradient depend on that."""
+        return [*self.needs_grad, *[one.requires_grad for one in tensors[self.shape.n_state :]]]
+
+
+def _value_of(tensor: Any) -> Any:
+    """What a tensor of the trace is in the traced run; something like it for the slices of a `vmap` inside."""
+    if not is_batched_tensor(tensor):
+        return tensor
+    if level_of(tensor) is not trace_of_thread():
+        return from_array(np.ones(tensor.shape, tensor.dtype))
+    trace = trace_of_thread()
+    return trace.values[trace.slot(tensor)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program calls for a loop, which knows nothing of the trace that it was made in."""
+
+    body: Any
+    shape: Shape
+
+    def __call__(self, *tensors: Any) -> tuple[Any, ...]:
+        return tuple(self.body.run(self.shape, tensors))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory of states and stacked results in a run."""
+        states, stacks = self.body.models[: self.shape.n_next], self.body.models[self.shape.n_next :]
+        rooms = self.shape.n + 1 if self.shape.keeps else 2
+        return int(rooms * sum(model.nbytes for model in states) + self.shape.n * sum(one.nbytes for one in stacks))
+
+
+class Looped(Function):
+    """The results of a loop of these operands. See Note [Loops traced once]."""
+
+    @staticmethod
+    def forward(loop: Loop, *tensors: Any) -> tuple[Any, ...]:
+        body = loop.body(tensors)
+        operands = (*tensors, *body.captured)
+        return tuple(trace_of_thread().call_of(Run(body, loop.shape), operands, "scan", has_effects=False))
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        loop: Loop = inputs[0]
+        ctx.loop, ctx.count = loop, len(inputs) - 1
+        ctx.set_materialize_grads(False)
+        kept = output[-loop.shape.n_state :] if loop.shape.keeps and loop.shape.n_state else ()
+        ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept)
+
+    @staticmethod
+    def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
+        from gradsmith.control_flow.repeating.pulled import gradients_of_loop
+
+        loop: Loop = ctx.loop
+        saved = ctx.saved_tensors
+        given = ctx.count - loop.shape.n_state
+        needed = ctx.needs_input_grad[1:]
+        return (None, *gradients_of_loop(loop, saved[:given], saved[given:], cotangents, needed))
+
+    @staticmethod
+    def vmap(info: Any, in_dims: tuple[Any, ...], loop: Loop, *tensors: Any) -> Any:
+        from gradsmith.control_flow.repeating.mapped import mapped_loop
+
+        loop, given = mapped_loop(loop, info, in_dims[1:], tensors)
+        found = Looped.apply(loop, *given)
+        n_next = loop.shape.n_next
+        return found, tuple([0 if number < n_next else 1 for number in range(len(found))])
+
+
+def looped(loop: Loop, operands: Tensors) -> list[Any]:
+    """The state after a loop, and its stacked results. A backward finds the states that it needs."""
+    if any(map(all_tangents, operands)) and not loop.leaves:
+        return _made_one_by_one(loop, operands)
+    if not is_grad_enabled() or not any(one.requires_grad for one in operands):
+        return list(Looped.apply(loop, *operands))
+    found = Looped.apply(replace(loop, shape=replace(loop.shape, keeps=True)), *operands)
+    return list(found[: len(found) - loop.shape.n_state])
+
+
+def _made_one_by_one(loop: Loop, operands: Tensors) -> list[Any]:
+    """Where tangents are carried along, the steps are traced as they are."""
+    shape = loop.shape
+    state, columns = list(operands[: shape.n_state]), operands[shape.n_state : shape.n_state + shape.n_rows]
+    constants = operands[shape.n_state + shape.n_rows :]
+    results = []
+    for number in reversed(range(shape.n)) if shape.reverse else range(shape.n):
+        found = loop.work([*state, *[column[number] for column in columns], *constants])
+        state = found[: shape.n_next]
+        results.append(found[shape.n_next :])
+    if shape.reverse:
+        results.reverse()
+    return [*state, *map(stack, map(list, zip(*results)))]
