@@ -42,6 +42,8 @@ def scan(
         do the same when it is called again; random numbers are drawn as in the first run. Where tangents are carried
         along, or slices by a `vmap`, everything is kept.
 
+    In a compiled function a loop of many steps is traced once, if one step stands for all.
+
     Returns
     -------
     carry : tree of tensors

@@ -224,7 +224,7 @@ class Pulled:
         shape, roles, parts = self.loop.shape, self.roles, _Parts(tensors)
         of_state, sums = parts.take(len(roles.alive)), parts.take(len(roles.constants))
         of_results, seeds = parts.take(len(roles.results)), parts.take(len(roles.seeds))
-        own = _shown if recording else _leaf
+        own = _recorded if recording else _leaf
         states = [own(one, self.loop.needs_grad[i]) for i, one in enumerate(parts.take(shape.n_state))]
         rows = [own(one, i in roles.rows) for i, one in enumerate(parts.take(shape.n_rows))]
         constants = [own(one, i in roles.constants) for i, one in enumerate(parts.rest())]
@@ -268,6 +268,8 @@ def _leaf(tensor: Any, wanted: bool) -> Any:
     return tensor.detach().requires_grad_(wanted)
 
 
-def _shown(tensor: Any, wanted: bool) -> Any:
+def _recorded(tensor: Any, wanted: bool) -> Any:
     """What leads to the tensor alone: the gradient of one counts no path through what another one was made of."""
+    if not tensor.requires_grad:
+        return _leaf(tensor, wanted)
     return tensor.view_as(tensor) if wanted else tensor
