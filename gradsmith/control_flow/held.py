@@ -13,7 +13,7 @@ import numpy as np
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 PLAIN = (bool, int, float, complex, str, bytes, type(None))
-MOST = 2000  # values that are looked at
+MOST = 20_000  # values that are looked at: a function that holds more may have changed
 SMALL = 4096  # bytes of an array that is compared by value
 
 _package = __name__.partition(".")[0]
@@ -31,10 +31,14 @@ class Held:
         self._add(function)
 
     def is_same(self, other: Held) -> bool:
-        return len(self.values) == len(other.values) and all(map(_is_same, self.values, other.values))
+        """Has nothing changed, as far as can be seen?"""
+        return len(self.values) == len(other.values) < MOST and all(map(_is_same, self.values, other.values))
 
     def _add(self, value: Any) -> None:
         if len(self.values) >= MOST:
+            return
+        if hasattr(type(value), "__next__"):
+            self.values.append(object())  # how far it has come cannot be seen
             return
         if isinstance(value, np.ndarray) and value.nbytes <= SMALL:
             self.values += [value, value.tobytes()]
@@ -63,6 +67,9 @@ def _parts(value: Any) -> Iterator[Any]:
         yield from value
     elif not isinstance(value, (type, types.ModuleType, types.BuiltinFunctionType)):
         yield getattr(value, "__dict__", None)
+        for owner in type(value).__mro__:
+            for name in _listed(owner.__dict__.get("__slots__", ())):
+                yield getattr(value, name, None)
 
 
 def _variables(function: types.FunctionType) -> Iterator[Any]:
@@ -74,6 +81,10 @@ def _variables(function: types.FunctionType) -> Iterator[Any]:
     yield from (function.__defaults__, function.__kwdefaults__)
     for name in _names(function.__code__):
         yield function.__globals__.get(name)
+
+
+def _listed(slots: Any) -> tuple[str, ...]:
+    return (slots,) if isinstance(slots, str) else tuple(slots)
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

@@ -57,10 +57,10 @@ def ran_in_trace(
     frozen = Lifted(lifted.bound(lifted.tensors), _is_operand)  # variables may be given other values before a backward
     try:
         loop = _loop_of(_Step(steps, frozen, probes[-1].signs), operands, probes, n)
+        operands += loop.leaves
+        return looped(loop, operands) if segment is None else looped_in_segments(loop, operands, segment)
     except Untraceable:
         return walk.finished()
-    operands += loop.leaves
-    return list(looped(loop, operands)) if segment is None else looped_in_segments(loop, operands, segment)
 
 
 def _is_operand(tensor: Any) -> bool:
@@ -74,8 +74,11 @@ def _loop_of(step: _Step, operands: list[Any], probes: list[Probe], n: int) -> L
     leaves = leaves_of(probes[-1], step.lifted.tensors)
     shape = Shape(n_carry, len(step.steps.rows.places), n, step.steps.reverse, n_carry)
     loop = Loop(step, shape, _needs_grad(probes), is_own=True, leaves=leaves)
-    if not all(array_behind(one).flags.c_contiguous for one in loop.values(operands[:n_carry])):
+    arrays = [array_behind(one) for one in loop.values(operands)]
+    if not all(array.flags.c_contiguous for array in arrays[:n_carry]):
         raise Untraceable("a state that is not laid out row by row")
+    if not all(array.flags.aligned for array in arrays):
+        raise Untraceable("rows that are not aligned")
     loop.body([*operands, *leaves])
     return replace(loop, twins=_single_twins(step.twins))
 

@@ -30,7 +30,7 @@ def _segments(loop: Loop, operands: list[Any], first: int, count: int, length: i
         given[place] = rows.reshape(count, length, *rows.shape[1:])
     segment = _Segment(replace(loop, shape=replace(shape, n=length)))
     outer = replace(loop, work=segment, shape=replace(shape, n=count), twins=(), is_own=False, bodies={})
-    found = list(looped(outer, given))
+    found = looped(outer, given)
     return [*found[: shape.n_next], *(one.flatten(0, 1) for one in found[shape.n_next :])]
 
 
@@ -41,4 +41,4 @@ class _Segment:
         self.loop = loop
 
     def __call__(self, tensors: list[Any]) -> list[Any]:
-        return list(looped(self.loop, tensors))
+        return looped(self.loop, tensors)

@@ -453,6 +453,33 @@ def writing_elsewhere(x: Any, rows: Any) -> Any:
     return gs.scan(step, x, rows)[0] + total
 
 
+class Slotted:
+    __slots__ = ("calls",)
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+
+def counting_in_a_slot(x: Any, rows: Any) -> Any:
+    holder = Slotted()
+
+    def step(h: Any, row: Any) -> Any:
+        holder.calls += 1
+        return h * 0.9 + row, None
+
+    return gs.scan(step, x, rows)[0] * holder.calls
+
+
+def using_up_an_iterator(x: Any, rows: Any) -> Any:
+    numbers = iter(range(1000))
+
+    def step(h: Any, row: Any) -> Any:
+        next(numbers)
+        return h * 0.9 + row, None
+
+    return gs.scan(step, x, rows)[0] * next(numbers)
+
+
 def with_a_condition(x: Any, rows: Any) -> Any:
     return gs.scan(lambda h, row: (gs.cond(h.sum() > 0, gs.sin, gs.cos, h) + row, None), x, rows)[0]
 
@@ -461,7 +488,7 @@ def with_a_condition(x: Any, rows: Any) -> Any:
     "function",
     [
         counting_calls, using_the_count, keeping_tensors, keeping_an_attribute, of_a_hidden_value, writing_elsewhere,
-        with_a_condition,
+        counting_in_a_slot, using_up_an_iterator, with_a_condition,
     ],
     ids=lambda one: one.__name__,
 )  # fmt: skip
