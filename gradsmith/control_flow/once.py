@@ -52,11 +52,13 @@ def ran_in_trace(
         held.append(Held(f))
     operands = [*carry, *columns, *lifted.tensors]
     is_steady = probes[-1].signs == probes[-2].signs and held[-1].is_same(held[-2])
-    if not is_steady or any(map(all_tangents, operands)):
+    if not is_steady:
         return walk.finished()
     frozen = Lifted(lifted.bound(lifted.tensors), _is_operand)  # variables may be given other values before a backward
     try:
-        loop = _loop_of(_Step(steps, frozen, probes[-1].signs), operands, probes, n)
+        # Steps that carry tangents have more ops than the one that is planned, whose tangents are those of the loop.
+        signs = None if any(map(all_tangents, operands)) else probes[-1].signs
+        loop = _loop_of(_Step(steps, frozen, signs), operands, probes, n)
         operands += loop.leaves
         return looped(loop, operands) if segment is None else looped_in_segments(loop, operands, segment)
     except Untraceable:
@@ -108,7 +110,7 @@ class _Step:
         Results that are a part of the next state themselves.
     """
 
-    def __init__(self, steps: Steps, lifted: Lifted, signs: list[Any]) -> None:
+    def __init__(self, steps: Steps, lifted: Lifted, signs: list[Any] | None) -> None:
         self.steps, self.lifted, self.signs = steps, lifted, signs
         self.twins: list[tuple[int, int]] = []
 
@@ -119,11 +121,16 @@ class _Step:
         carry, row = tensors[:n_carry], tensors[n_carry:first]
         seen = Seen(trace_of_thread())
         state, results = self._made(captured, carry, row)
-        # The slices of a vmap go through other ops.
-        if not open_levels() and seen.signs([*row, *carry, *captured], state) != self.signs:
-            raise Untraceable("a step that does something else when it is called again")
+        if not open_levels() and not any(map(all_tangents, tensors)):  # whose ops are others
+            self._expect_same(seen.signs([*row, *carry, *captured], state))
         self.twins = [(j, i) for j, one in enumerate(results) for i, part in enumerate(state) if one is part]
         return [*state, *results]
+
+    def _expect_same(self, signs: list[Any]) -> None:
+        if self.signs is None:
+            self.signs = signs
+        if self.signs != signs:
+            raise Untraceable("a step that does something else when it is called again")
 
     def _made(self, captured: list[Any], carry: list[Any], row: list[Any]) -> tuple[list[Any], list[Any]]:
         steps = self.steps

@@ -35,11 +35,18 @@ class Probe:
 
 def probed(trace: Trace, walk: Walk, captured: Sequence[Any]) -> Probe:
     """Make a step in a trace; `captured` are tensors that its function is known to hold."""
-    before, seen = walk.carry, Seen(trace)
+    before = walk.carry
+    walk.take_row()
+    given = _with_tangents([*walk.row, *before, *captured])  # those of rows are made when they are asked for
+    seen = Seen(trace)
     walk.advance()
-    signs = seen.signs([*walk.row, *before, *captured], walk.carry)
+    signs = seen.signs(given, _with_tangents(walk.carry))
     needs_grad = [one.requires_grad or other.requires_grad for one, other in zip(before, walk.carry)]
     return Probe(signs, needs_grad, seen.captured())
+
+
+def _with_tangents(tensors: Sequence[Any]) -> list[Any]:
+    return [*tensors, *[tangent for one in tensors for tangent in all_tangents(one)]]
 
 
 def leaves_of(probe: Probe, others: Sequence[Any]) -> tuple[Any, ...]:

@@ -50,18 +50,25 @@ class Walk:
     carry : list of Tensor
         The state after the steps that have been made.
     row : sequence of Tensor
-        That of the last step.
+        That of the last step, or of the next one where it has been taken already.
     """
 
     def __init__(self, steps: Steps, carry: Tensors, columns: Tensors, n: int, n_first: int = 0) -> None:
         self.steps, self.carry, self.left = steps, carry, n
         self.row: Tensors = ()
+        self._is_taken = False
         self._pile = _Pile(steps.reverse)
         self._rows = _each_row(columns, n, n_first, steps.reverse)
 
+    def take_row(self) -> None:
+        """Get the row of the next step."""
+        self.row, self._is_taken = next(self._rows), True
+
     def advance(self) -> None:
         """Make one step."""
-        self.row = next(self._rows)
+        if not self._is_taken:
+            self.take_row()
+        self._is_taken = False
         self.carry, results = self.steps.step(self.carry, self.row)
         self._pile.add(results)
         self.left -= 1

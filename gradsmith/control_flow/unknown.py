@@ -12,7 +12,7 @@ _TWO_SIDED = (
 )  # fmt: skip
 _OTHERS = (
     "neg", "pos", "abs", "invert", "complex", "int", "float", "index", "round", "trunc", "floor", "ceil", "bool",
-    "eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr", "format", "len", "iter", "next", "contains", "getitem",
+    "eq", "ne", "lt", "le", "gt", "ge", "hash", "str", "repr", "format", "len", "iter", "contains", "getitem",
     "call", "array", "array_ufunc", "array_function", "getstate", "reduce", "reduce_ex",
 )  # fmt: skip
 

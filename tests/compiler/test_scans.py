@@ -275,6 +275,35 @@ def test_jacobians(transform: Any) -> None:
     check(gs.func.jacrev(recurrent, (0, 1, 2)), operands(*SHAPES), tolerance=1e-13)
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_tangents(number: int) -> None:
+    """Forward mode, over itself, over reverse mode and under it."""
+    given = operands(*SHAPES)[0]
+
+    def along(function: Any) -> Any:
+        return lambda x, v: gs.func.jvp(function, (x,), (v,))
+
+    def by_one(x: Any) -> Any:
+        return recurrent(*given[:number], x, *given[number + 1 :])
+
+    ones = [[given[number], normal(*given[number].shape, seed=4)]]
+    check(along(by_one), ones)
+    check(lambda x, v: along(lambda x: along(by_one)(x, v)[1])(x, v), ones, tolerance=1e-12)
+    check(along(gs.func.grad(by_one)), ones, tolerance=1e-12)
+    check(lambda x, v: gs.func.grad(lambda x: along(by_one)(x, v)[1])(x), ones, tolerance=1e-12)
+
+
+def test_no_tangent_is_not_one_of_zeros() -> None:
+    def function(x: Any, v: Any) -> Any:
+        def step(state: Any, _: Any) -> Any:
+            return (state[0] * 0.5, gs.sqrt(state[1])), None
+
+        zero = x * 0
+        return gs.func.jvp(lambda x: gs.scan(step, (x, zero), length=N)[0], (x,), (v,))
+
+    check(function, [[gs.tensor(1.0), gs.tensor(2.0)]])
+
+
 def test_a_tangent_of_a_backward() -> None:
     x, w, rows = operands(*SHAPES)[0]
 

@@ -28,7 +28,8 @@ def scanned(steps: int) -> Callable[..., Any]:
 
     def objective(lib: Any, x: Any, y: Any, z: Any, sigma: Any, rho: Any, beta: Any) -> Any:
         def step(state: Any, _: Any) -> Any:
-            return advanced(*state, sigma, rho, beta), None
+            x, y, z = state
+            return advanced(x, y, z, sigma, rho, beta), None
 
         (x, y, z), _ = lib.scan(step, (x, y, z), length=steps)
         return x * x + y * y + z * z

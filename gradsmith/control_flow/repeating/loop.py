@@ -7,7 +7,8 @@ the trace around it, which runs that program as often as there are steps, withou
 Its gradient is a loop of the same kind. It goes through the rows the other way; its state are the cotangents of the
 state and the sums of the gradients of constants; among its rows are the states of the first loop, which that one then
 keeps; and its step computes the step once more, and the gradient of that (pulled.py). So it has a gradient of the same
-kind again, and a `vmap` of a loop is a loop of steps that are mapped.
+kind again. Tangents are a loop beside the first one (pushed.py), and a `vmap` of a loop is a loop of steps that are
+mapped (mapped.py).
 
     state ──> [ step ] ──> [ step ] ──> [ step ] ──>        rows, constants ──> each step ──> results
                  │ states     │            │
@@ -27,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function
-from gradsmith.generated import stack
 from gradsmith.runtime.batching.batch import is_batched_tensor, level_of, trace_of_thread
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -160,6 +160,7 @@ class Looped(Function):
         ctx.set_materialize_grads(False)
         kept = output[-loop.shape.n_state :] if loop.shape.keeps and loop.shape.n_state else ()
         ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept)
+        ctx.save_for_forward(*inputs[1:], *kept)
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
@@ -172,6 +173,13 @@ class Looped(Function):
         return (None, *gradients_of_loop(loop, saved[:given], saved[given:], cotangents, needed))
 
     @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
+        from gradsmith.control_flow.repeating.pushed import tangents_of_loop
+
+        saved = ctx.saved_tensors
+        return tuple(tangents_of_loop(ctx.loop, saved[: ctx.count], saved[ctx.count :], tangents[1:]))
+
+    @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], loop: Loop, *tensors: Any) -> Any:
         from gradsmith.control_flow.repeating.mapped import mapped_loop
 
@@ -182,25 +190,9 @@ class Looped(Function):
 
 
 def looped(loop: Loop, operands: Tensors) -> list[Any]:
-    """The state after a loop, and its stacked results. A backward finds the states that it needs."""
-    if any(map(all_tangents, operands)) and not loop.leaves:
-        return _made_one_by_one(loop, operands)
-    if not is_grad_enabled() or not any(one.requires_grad for one in operands):
+    """The state after a loop, and its stacked results. Derivatives find the states that they need."""
+    records = is_grad_enabled() and any(one.requires_grad for one in operands)
+    if not records and not any(map(all_tangents, operands)):
         return list(Looped.apply(loop, *operands))
     found = Looped.apply(replace(loop, shape=replace(loop.shape, keeps=True)), *operands)
     return list(found[: len(found) - loop.shape.n_state])
-
-
-def _made_one_by_one(loop: Loop, operands: Tensors) -> list[Any]:
-    """Where tangents are carried along, the steps are traced as they are."""
-    shape = loop.shape
-    state, columns = list(operands[: shape.n_state]), operands[shape.n_state : shape.n_state + shape.n_rows]
-    constants = operands[shape.n_state + shape.n_rows :]
-    results = []
-    for number in reversed(range(shape.n)) if shape.reverse else range(shape.n):
-        found = loop.work([*state, *[column[number] for column in columns], *constants])
-        state = found[: shape.n_next]
-        results.append(found[shape.n_next :])
-    if shape.reverse:
-        results.reverse()
-    return [*state, *map(stack, map(list, zip(*results)))]

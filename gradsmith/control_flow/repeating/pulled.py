@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from gradsmith.autograd.gradients import grad
 from gradsmith.control_flow.repeating.loop import Loop, Shape, looped
+from gradsmith.control_flow.repeating.parts import Parts, Pieces, joined_pieces, piece_of
 from gradsmith.generated import cat
-from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled
+from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.factories.creation import full, zeros
 
 Tensors = Sequence[Any]
@@ -67,7 +68,7 @@ class _Backward:
         first = shape.n_state + shape.n_rows
         self.sums = {n - first: _nothing(self.constants[n - first]) for n in wanted if n >= first}
         self.summed: set[int] = set()
-        self.pieces: list[tuple[int, dict[int, Any]]] = []
+        self.pieces: Pieces = []
         self._pulled: dict[tuple[int, ...], Pulled] = {}
 
     def _merge_twins(self) -> None:
@@ -101,7 +102,8 @@ class _Backward:
 
     def _operands(self, left: int, count: int) -> list[Any]:
         """What the next `count` steps are given."""
-        columns = [self._piece(column, left, count) for column in self._columns()]
+        done, from_end = self.loop.shape.n - left, not self.loop.shape.reverse
+        columns = [piece_of(column, done, count, from_end) for column in self._columns()]
         return [*self.of_state.values(), *self.sums.values(), *columns, *self.constants]
 
     def _pulled_of(self, alive: tuple[int, ...]) -> Pulled:
@@ -113,15 +115,6 @@ class _Backward:
     def _columns(self) -> Columns:
         return [*self.of_results.values(), *self.seeds.values(), *self.states, *self.columns]
 
-    def _piece(self, column: Any, left: int, count: int) -> Any:
-        """The next `count` of the rows that are left."""
-        if left == count == self.loop.shape.n:
-            return column
-        if self.loop.shape.reverse:
-            first = self.loop.shape.n - left
-            return column[first : first + count]
-        return column[left - count : left]
-
     def _loop_of(self, pulled: Pulled, n: int) -> Loop:
         n_state = len(pulled.roles.alive) + len(pulled.roles.constants)
         n_next = n_state if pulled.present is None else len(pulled.alive_before) + len(pulled.roles.constants)
@@ -130,7 +123,7 @@ class _Backward:
         return Loop(pulled, shape, (True,) * max(n_state, n_next), leaves=self.loop.leaves, bodies=pulled.bodies)
 
     def _take(self, pulled: Pulled, found: list[Any], count: int) -> None:
-        parts = _Parts(found)
+        parts = Parts(found)
         self.of_state = dict(zip(pulled.alive_before, parts.take(len(pulled.alive_before))))
         self.sums = dict(zip(self.sums, parts.take(len(self.sums))))
         self.summed.update(pulled.present_constants)
@@ -139,39 +132,14 @@ class _Backward:
     def gradients(self) -> list[Any]:
         shape = self.loop.shape
         found: list[Any] = [self.of_state.get(i) for i in range(shape.n_state)]
-        found += [self._of_column(row) if row in self.rows else None for row in range(shape.n_rows)]
+        found += [joined_pieces(self.pieces, row, not shape.reverse) for row in range(shape.n_rows)]
         found += [self.sums[n] if n in self.summed else None for n in range(len(self.constants))]
         return [one if needs else None for one, needs in zip(found, self.needed)]
-
-    def _of_column(self, row: int) -> Any:
-        if not any(row in piece for _, piece in self.pieces):
-            return None
-        like = self.columns[row]
-        parts = [
-            piece[row] if row in piece else zeros((count, *like.shape[1:]), dtype=like.dtype)
-            for count, piece in self.pieces
-        ]
-        if not self.loop.shape.reverse:
-            parts.reverse()
-        return parts[0] if len(parts) == 1 else cat(parts)
 
 
 def _nothing(tensor: Any) -> Any:
     """What a sum begins with: to add to it changes no bit."""
     return full(tensor.shape, complex(-0.0, -0.0) if tensor.is_complex() else -0.0, dtype=tensor.dtype)
-
-
-class _Parts:
-    """A list that is taken apart from its beginning."""
-
-    def __init__(self, tensors: Tensors) -> None:
-        self._left: Iterator[Any] = iter(tensors)
-
-    def take(self, count: int) -> list[Any]:
-        return [next(self._left) for _ in range(count)]
-
-    def rest(self) -> list[Any]:
-        return list(self._left)
 
 
 class Pulled:
@@ -221,7 +189,7 @@ class Pulled:
 
     def __call__(self, tensors: list[Any]) -> list[Any]:
         recording = is_grad_enabled()
-        shape, roles, parts = self.loop.shape, self.roles, _Parts(tensors)
+        shape, roles, parts = self.loop.shape, self.roles, Parts(tensors)
         of_state, sums = parts.take(len(roles.alive)), parts.take(len(roles.constants))
         of_results, seeds = parts.take(len(roles.results)), parts.take(len(roles.seeds))
         own = _recorded if recording else _leaf
@@ -265,7 +233,9 @@ def _gradients(roots: list[tuple[Any, Any]], inputs: list[Any], create_graph: bo
 
 
 def _leaf(tensor: Any, wanted: bool) -> Any:
-    return tensor.detach().requires_grad_(wanted)
+    """A tensor without history, which keeps its tangents."""
+    with no_grad():
+        return tensor.view_as(tensor).requires_grad_(wanted)
 
 
 def _recorded(tensor: Any, wanted: bool) -> Any:
