@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from gradsmith.compiler.plans.memory import Memory
@@ -10,7 +10,7 @@ from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.runs import BlockRun, StepwiseRun
 from gradsmith.compiler.values import Values
 from gradsmith.control_flow.repeating.inner import apart, expect_released, require_repeatable, trace_inside
-from gradsmith.control_flow.repeating.loop import Shape, Untraceable
+from gradsmith.control_flow.repeating.loop import Mark, Shape, Untraceable
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import trace_of_thread
 from gradsmith.runtime.graph.tensor import array_behind, from_array
@@ -19,11 +19,18 @@ from gradsmith.runtime.programs.program import Step
 from gradsmith.runtime.programs.trace import Trace
 from gradsmith.runtime.switches.grad_mode import enable_grad, no_grad
 
-Work = Callable[[list[Any]], list[Any]]
+Work = Any  # from tensors to tensors
+Marks = Sequence[Mark]
 
 
 def planned_body(
-    work: Work, examples: Sequence[Any], is_own: bool, requires_grad: Sequence[bool] | None = None
+    work: Work,
+    examples: Sequence[Any],
+    is_own: bool,
+    requires_grad: Sequence[bool] | None = None,
+    made: Marks = (),
+    given: Marks = (),
+    first_given: int = 0,
 ) -> Body:
     """The program of ``work(tensors)``, one step of a loop.
 
@@ -35,6 +42,10 @@ def planned_body(
         Is it a step of the user's? Then a result that is laid out otherwise than row by row ends the attempt.
     requires_grad : sequence of bool, optional
         Record the step, with examples some of which require grad.
+    made : sequence of Mark
+        Values on the way that are results too.
+    given : sequence of Mark
+        Values that the step of a backward need not compute again: examples from `first_given` on.
 
     Raises
     ------
@@ -46,7 +57,11 @@ def planned_body(
     """
     try:
         with trace_inside() as trace:
-            body, expected = _planned(trace, work, examples, is_own, requires_grad)
+            found = _run(trace, work, examples, is_own, requires_grad)
+            outputs = [*found, *_slots_of(trace, 0, made)]
+            known = _slots_of(trace, work.first_step, given) if given else []
+            body = Body(trace, outputs, {slot: first_given + number for number, slot in enumerate(known)})
+            expected = [trace.values[slot] for slot in outputs]
     except MemoryError:
         raise
     except Untraceable as reason:
@@ -63,10 +78,10 @@ def planned_body(
     return body
 
 
-def _planned(
-    trace: Trace, work: Work, examples: Sequence[Any], is_own: bool, requires_grad: Sequence[bool] | None
-) -> tuple[Body, list[Any]]:
-    """The program, and what it has to give for the examples."""
+def _run(
+    trace: Trace, work: Work, examples: Sequence[Any], is_own: bool, requires_grad: Sequence[bool] | None = None
+) -> list[int]:
+    """Slots of the results."""
     with no_grad() if requires_grad is None else enable_grad():
         given = [trace.argument(apart(one)) for one in examples]
         for one, is_wanted in zip(given, requires_grad or ()):
@@ -75,8 +90,52 @@ def _planned(
     with no_grad():
         found = [_laid_out(trace, one, is_own) for one in found]
     require_repeatable(trace)
-    outputs = [trace.slot(one) for one in found]
-    return Body(trace, outputs), [trace.values[slot] for slot in outputs]
+    return [trace.slot(one) for one in found]
+
+
+def _slots_of(trace: Trace, first: int, marks: Marks) -> list[int]:
+    """Slots of values that the steps from `first` on make."""
+    steps = [trace.steps[first + mark.number] for mark in marks]
+    if any(step.name != mark.name for step, mark in zip(steps, marks)):
+        raise Untraceable("a step that does something else when it is called again")
+    return [slot for step in steps for slot in step.results if slot is not None]
+
+
+def marks_read_later(work: Any, examples: Sequence[Any]) -> Marks:
+    """What a step makes and its backward `work` reads; nothing where it is simpler to make all of it again."""
+    try:
+        with trace_inside() as trace:
+            outputs = _run(trace, work, examples, False)
+            outside = [*range(trace.n_inputs), *trace.captured]
+            memory = Memory(trace.values, outside, trace.steps)
+            return _read_later(trace.steps, outputs, memory, range(work.first_step, work.first_step + work.n_steps))
+    except MemoryError:
+        raise
+    except Exception:  # the backward itself will say so, if it is ever wanted
+        return ()
+
+
+def _read_later(steps: Sequence[Step], outputs: list[int], memory: Memory, own: range) -> Marks:
+    """Results of the `own` steps that others read. Views are made again, of what they show."""
+    if any(step.writes or step.function is not None for step in steps[own.start : own.stop]):
+        return ()
+    needed = set(map(id, needed_steps(steps, outputs, memory)))
+    wanted = {slot for step in steps[own.stop :] if id(step) in needed for slot in step.reads} | set(outputs)
+    found = []
+    for number in reversed(own):
+        step = steps[number]
+        if wanted.isdisjoint(step.results):
+            continue
+        if len(step.results) == 1 and _may_be_stacked(memory, step):
+            found.append(Mark(number - own.start, step.name))
+        else:
+            wanted.update(step.reads)
+    return tuple(reversed(found))
+
+
+def _may_be_stacked(memory: Memory, step: Step) -> bool:
+    slot = step.results[0]
+    return slot is not None and memory.is_own(slot) and memory.arrays[slot].flags.c_contiguous
 
 
 def _laid_out(trace: Trace, result: Any, is_own: bool) -> Any:
@@ -97,6 +156,13 @@ def _expect_same(body: Body, examples: Sequence[Any], expected: Sequence[Any]) -
             raise Untraceable("a step that its program does not repeat")
 
 
+class Planner:
+    """Makes programs of steps for loops that are traced once."""
+
+    body = staticmethod(planned_body)
+    marks_read_later = staticmethod(marks_read_later)
+
+
 class Body:
     """One step as a program.
 
@@ -107,7 +173,7 @@ class Body:
     program : Program
         Of one step.
     places : dict of int to int
-        Slot of an input -> its place among the operands of the loop.
+        Slot of an input, or of a value that is given -> its place among the operands of the loop.
     constants : dict of int to Tensor
         What the step makes of Python values.
     renewed : set of int
@@ -119,14 +185,16 @@ class Body:
     values : Values
     """
 
-    def __init__(self, trace: Trace, outputs: list[int]) -> None:
-        outside = [*range(trace.n_inputs), *trace.captured]
+    def __init__(self, trace: Trace, outputs: list[int], given: dict[int, int]) -> None:
+        outside = [*range(trace.n_inputs), *trace.captured, *given]
         memory = Memory(trace.values, outside, trace.steps)
-        steps = needed_steps(trace.steps, outputs, memory)
+        steps = [step for step in trace.steps if given.keys().isdisjoint(step.results)] if given else trace.steps
+        steps = needed_steps(steps, outputs, memory)
         read = {slot for step in steps for slot in step.reads} | set(outputs)
         captured = [slot for slot in trace.captured if slot in read]
         self.captured = [trace.captured[slot] for slot in captured]
         self.places = {slot: slot for slot in range(trace.n_inputs) if slot in read}
+        self.places |= {slot: place for slot, place in given.items() if slot in read}
         self.places |= {slot: trace.n_inputs + number for number, slot in enumerate(captured)}
         self.constants = {slot: trace.constant_before(slot) for slot in trace.constants if slot in read}
         written = _written(steps, memory)

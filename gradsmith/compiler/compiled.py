@@ -14,7 +14,7 @@ from typing import Any
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
-from gradsmith.compiler.bodies import planned_body
+from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes
@@ -168,7 +168,7 @@ class Compiled:
         caller = Caller(_name_of(self.function), _line_of_user)
         try:
             guards = self.options.on_escape == "guard"
-            traced = trace_call(self.function, caller, leaves, spec, guards, planned_body)
+            traced = trace_call(self.function, caller, leaves, spec, guards, Planner())
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise

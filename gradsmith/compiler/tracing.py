@@ -118,15 +118,15 @@ def trace_call(
     leaves: list[Any],
     spec: pytree.TreeSpec,
     guards: bool = False,
-    plan: Callable[..., Any] | None = None,
+    planner: Any = None,
 ) -> Traced:
     """Call the function once, on the arguments whose leaves are given, and write down what it does.
 
-    With `guards` it may ask for truth values and integers, whose being the same becomes a step. With `plan`, which
-    makes a program of one step, a scan is traced once.
+    With `guards` it may ask for truth values and integers, whose being the same becomes a step. With a `planner`,
+    which makes a program of one step, a scan is traced once.
     """
     with Trace(caller) as trace:
-        trace.guards, trace.plan = guards, plan
+        trace.guards, trace.planner = guards, planner
         tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Tensor)}  # one that is given twice is one leaf
         known = {name: trace.argument(leaf) for name, leaf in tensors.items()}
         given = [known.get(id(leaf), leaf) for leaf in leaves]

@@ -17,7 +17,8 @@ from typing import Any
 from gradsmith.control_flow.held import Held
 from gradsmith.control_flow.lifting import Lifted
 from gradsmith.control_flow.probes import Probe, Seen, leaves_of, probed
-from gradsmith.control_flow.repeating.loop import Loop, Shape, Untraceable, looped
+from gradsmith.control_flow.repeating.loop import Loop, Shape, Untraceable, keeping, looped
+from gradsmith.control_flow.repeating.pulled import with_marks
 from gradsmith.control_flow.segmented import looped_in_segments
 from gradsmith.control_flow.steps import Steps, Walk
 from gradsmith.control_flow.trees import Tensors
@@ -25,6 +26,7 @@ from gradsmith.runtime.batching.batch import is_batched_tensor, trace_of_thread
 from gradsmith.runtime.batching.levels import open_levels
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 
 FEWEST = 64  # steps; fewer are as fast traced one by one, and have the ops around them in one program with them
 PROBED = 3  # the first one may differ: it begins with what others made
@@ -43,7 +45,7 @@ def ran_in_trace(
     `f` is the function of each step, where that of `steps` does something beside it.
     """
     trace, f = trace_of_thread(), steps.f if f is None else f
-    if n < FEWEST or trace is None or trace.plan is None or open_levels():
+    if n < FEWEST or trace is None or trace.planner is None or open_levels():
         return steps.run(carry, columns, n)
     walk, lifted = Walk(steps, carry, columns, n, PROBED), Lifted(f, _is_operand)
     probes, held = [], []
@@ -81,8 +83,13 @@ def _loop_of(step: _Step, operands: list[Any], probes: list[Probe], n: int) -> L
         raise Untraceable("a state that is not laid out row by row")
     if not all(array.flags.aligned for array in arrays):
         raise Untraceable("rows that are not aligned")
-    loop.body([*operands, *leaves])
-    return replace(loop, twins=_single_twins(step.twins))
+    operands = [*operands, *leaves]
+    loop.body(operands)
+    loop = replace(loop, twins=_single_twins(step.twins))
+    if is_grad_enabled() and any(one.requires_grad for one in operands):
+        loop = with_marks(loop, operands)
+        keeping(loop).body(operands)
+    return loop
 
 
 def _needs_grad(probes: list[Probe]) -> tuple[bool, ...]:

@@ -20,7 +20,7 @@ class Trace(VmapLevel):
     captured: dict[int, Tensor]
     replaced: set[int]
     guards: bool
-    plan: Callable[..., Any] | None
+    planner: Any
     touched: dict[int, tuple[Tensor, Tensor | None]]
     originals: dict[int, tuple[Any, Any]]
     changed: dict[int, Any]

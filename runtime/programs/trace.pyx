@@ -106,7 +106,7 @@ cdef class Trace(VmapLevel):
     cdef readonly dict touched
     cdef readonly set replaced
     cdef public bint guards             # the function may ask for truth values and integers
-    cdef public object plan             # makes a program of one step of a loop; None where loops are traced step by step
+    cdef public object planner          # makes a program of one step of a loop; None where loops are traced step by step
     cdef readonly dict originals
     cdef readonly list generators
     cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too

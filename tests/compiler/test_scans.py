@@ -605,3 +605,19 @@ def test_fori_loop() -> None:
 )
 def test_bodies_that_use_the_number(body: Any) -> None:
     check(lambda x: gs.fori_loop(0, N, body, x), operands((3,)), is_once=False)
+
+
+def test_captured_tensors_that_are_written_before_the_backward() -> None:
+    """What the backward reads may not change, and what it does not read may."""
+    factor, shift = normal(3, seed=5), normal(3, seed=6)
+
+    def function(x: Any, rows: Any) -> Any:
+        x = x.detach().requires_grad_()
+        h, _ = gs.scan(lambda h, row: (gs.tanh(h * factor + shift) + row, None), x, rows)
+        (shift if rows.shape[0] == N else factor).mul_(1.0)
+        return gs.autograd.grad((h * h).sum(), x)[0]
+
+    check(function, operands((3,), (N, 3)))
+    for called in (function, gs.compile(function)):
+        with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+            called(normal(3), normal(N + 1, 3))

@@ -35,7 +35,7 @@ def trace_inside() -> Iterator[Trace]:
     """A trace within that of the thread, which leaves nothing behind: no write, no `.grad`, no random number drawn."""
     outer = trace_of_thread()
     with Trace(_Inner(outer.call.ended())) as trace:
-        trace.plan = outer.plan
+        trace.planner = outer.planner
         try:
             yield trace
         finally:

@@ -58,6 +58,14 @@ class Shape:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """A value that a step makes on the way: the result of the op of this number and name."""
+
+    number: int
+    name: str
+
+
+@dataclass(frozen=True)
 class Loop:
     """A loop whose step is traced once.
 
@@ -73,6 +81,10 @@ class Loop:
         Is the step the user's?
     leaves : tuple of Tensor
         What requires grad and is read by the step itself; the last constants, which say that they are.
+    made : tuple of Mark
+        What a backward reads of each step, besides the state: stacked with the results if the loop keeps its states.
+    given : tuple of Mark
+        The same in the backward: its last rows.
     bodies : dict
         Programs of the step, by the layouts of what it is given.
     """
@@ -83,6 +95,8 @@ class Loop:
     twins: tuple[tuple[int, int], ...] = ()
     is_own: bool = False
     leaves: tuple[Any, ...] = ()
+    made: tuple[Mark, ...] = ()
+    given: tuple[Mark, ...] = ()
     bodies: dict[Any, Any] = field(default_factory=dict)
 
     def values(self, tensors: Tensors) -> list[Any]:
@@ -105,11 +119,24 @@ class Loop:
         """The program of one step."""
         examples = self.examples(tensors)
         arrays = [array_behind(one) for one in examples]
-        key = tuple([(array.dtype, array.shape, array.strides) for array in arrays])
+        made = self.made if self.shape.keeps else ()
+        key = (made, *[(array.dtype, array.shape, array.strides) for array in arrays])
         if key not in self.bodies:
             requires_grad = self._requires_grad(tensors) if self.is_own and is_grad_enabled() else None
-            self.bodies[key] = trace_of_thread().plan(self.work, examples, self.is_own, requires_grad)
+            first_given = self.shape.n_state + self.shape.n_rows - len(self.given)
+            self.bodies[key] = trace_of_thread().planner.body(
+                self.work, examples, self.is_own, requires_grad, made, self.given, first_given
+            )
         return self.bodies[key]
+
+    @property
+    def n_extra(self) -> int:
+        """Results that only a backward reads."""
+        return len(self.made) if self.shape.keeps else 0
+
+    @property
+    def n_kept(self) -> int:
+        return self.shape.n_state if self.shape.keeps else 0
 
     def _requires_grad(self, tensors: Tensors) -> list[bool]:
         """Of what each step is given, as eager records it: ops within a gradient depend on that."""
@@ -156,28 +183,33 @@ class Looped(Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         loop: Loop = inputs[0]
-        ctx.loop, ctx.count = loop, len(inputs) - 1
+        ctx.loop, ctx.count, ctx.n_out = loop, len(inputs) - 1, len(output) - loop.n_extra - loop.n_kept
         ctx.set_materialize_grads(False)
-        kept = output[-loop.shape.n_state :] if loop.shape.keeps and loop.shape.n_state else ()
-        ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept)
+        extra = output[ctx.n_out : ctx.n_out + loop.n_extra]
+        kept = output[ctx.n_out + loop.n_extra :]
+        ctx.mark_non_differentiable(*extra)
+        ctx.save_for_backward(*inputs[1 + loop.shape.n_state :], *kept, *extra)
         ctx.save_for_forward(*inputs[1:], *kept)
+        ctx.versions = [(one, one._version) for one in loop.body(inputs[1:]).captured]
 
     @staticmethod
     def backward(ctx: Any, *cotangents: Any) -> tuple[Any, ...]:
         from gradsmith.control_flow.repeating.pulled import gradients_of_loop
 
         loop: Loop = ctx.loop
-        saved = ctx.saved_tensors
-        given = ctx.count - loop.shape.n_state
-        needed = ctx.needs_input_grad[1:]
-        return (None, *gradients_of_loop(loop, saved[:given], saved[given:], cotangents, needed))
+        saved, first = ctx.saved_tensors, ctx.count - loop.shape.n_state
+        states, extra = saved[first : first + loop.n_kept], saved[first + loop.n_kept :]
+        cotangents = (*cotangents[: ctx.n_out], *cotangents[ctx.n_out + loop.n_extra :])
+        operands, needed = saved[:first], ctx.needs_input_grad[1:]
+        return (None, *gradients_of_loop(loop, operands, states, extra, cotangents, needed, ctx.versions))
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> tuple[Any, ...]:
         from gradsmith.control_flow.repeating.pushed import tangents_of_loop
 
         saved = ctx.saved_tensors
-        return tuple(tangents_of_loop(ctx.loop, saved[: ctx.count], saved[ctx.count :], tangents[1:]))
+        found = tangents_of_loop(ctx.loop, saved[: ctx.count], saved[ctx.count :], tangents[1:])
+        return (*found[: ctx.n_out], *[None] * ctx.loop.n_extra, *found[ctx.n_out :])
 
     @staticmethod
     def vmap(info: Any, in_dims: tuple[Any, ...], loop: Loop, *tensors: Any) -> Any:
@@ -194,5 +226,10 @@ def looped(loop: Loop, operands: Tensors) -> list[Any]:
     records = is_grad_enabled() and any(one.requires_grad for one in operands)
     if not records and not any(map(all_tangents, operands)):
         return list(Looped.apply(loop, *operands))
-    found = Looped.apply(replace(loop, shape=replace(loop.shape, keeps=True)), *operands)
-    return list(found[: len(found) - loop.shape.n_state])
+    n_out = len(loop.body(operands).models)
+    return list(Looped.apply(keeping(loop), *operands)[:n_out])
+
+
+def keeping(loop: Loop) -> Loop:
+    """The same loop, which keeps its states."""
+    return replace(loop, shape=replace(loop.shape, keeps=True))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from gradsmith.autograd.gradients import grad
 from gradsmith.control_flow.repeating.loop import Loop, Shape, looped
 from gradsmith.control_flow.repeating.parts import Parts, Pieces, joined_pieces, piece_of
 from gradsmith.generated import cat
+from gradsmith.runtime.batching.batch import trace_of_thread
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.factories.creation import full, zeros
 
@@ -18,10 +20,21 @@ Columns = list[Any]
 
 
 def gradients_of_loop(
-    loop: Loop, operands: Tensors, states: Tensors, cotangents: Tensors, needed: Sequence[bool]
+    loop: Loop,
+    operands: Tensors,
+    states: Tensors,
+    extra: Tensors,
+    cotangents: Tensors,
+    needed: Sequence[bool],
+    versions: list[tuple[Any, int]],
 ) -> list[Any]:
-    """Gradients of the state, of columns and of constants; None where there is none, or none is `needed`."""
-    backward = _Backward(loop, operands, states, cotangents, needed)
+    """Gradients of the state, of columns and of constants; None where there is none, or none is `needed`.
+
+    `extra` are columns of what the loop has made on the way. A backward that is recorded makes it again. `versions` are
+    those of the tensors that the loop captured, when it did.
+    """
+    backward = _Backward(loop, operands, states, () if is_grad_enabled() else extra, cotangents, needed)
+    backward.versions = {id(one): version for one, version in versions}
     left = loop.shape.n
     while left:
         left -= backward.advance(left)
@@ -52,11 +65,17 @@ class _Backward:
     """
 
     def __init__(
-        self, loop: Loop, operands: Tensors, states: Tensors, cotangents: Tensors, needed: Sequence[bool]
+        self,
+        loop: Loop,
+        operands: Tensors,
+        states: Tensors,
+        extra: Tensors,
+        cotangents: Tensors,
+        needed: Sequence[bool],
     ) -> None:
         shape = loop.shape
         self.loop, self.columns, self.constants = loop, operands[: shape.n_rows], operands[shape.n_rows :]
-        self.states, self.needed = list(states), needed
+        self.states, self.extra, self.needed = states, extra, needed
         n_results = len(cotangents) - shape.n_next - len(states)
         of_state, rest = cotangents[: shape.n_next], cotangents[shape.n_next :]
         self.of_state = {i: one for i, one in enumerate(of_state) if one is not None and loop.needs_grad[i]}
@@ -68,6 +87,7 @@ class _Backward:
         first = shape.n_state + shape.n_rows
         self.sums = {n - first: _nothing(self.constants[n - first]) for n in wanted if n >= first}
         self.summed: set[int] = set()
+        self.versions: dict[int, int] = {}
         self.pieces: Pieces = []
         self._pulled: dict[tuple[int, ...], Pulled] = {}
 
@@ -96,9 +116,18 @@ class _Backward:
         """Make some steps of those that are left; gives their number."""
         pulled = self._pulled_of(tuple(self.of_state))
         pulled.find_present(self._loop_of(pulled, 1), self._operands(left, left))
+        self._expect_unchanged(self._loop_of(pulled, 1).body(self._operands(left, left)).captured)
         count = left if pulled.roles.alive == pulled.alive_before else 1
         self._take(pulled, looped(self._loop_of(pulled, count), self._operands(left, count)), count)
         return count
+
+    def _expect_unchanged(self, captured: Tensors) -> None:
+        for one in captured:
+            if self.versions.get(id(one), one._version) != one._version:
+                raise RuntimeError(
+                    "one of the variables needed for gradient computation has been modified by an inplace operation: a "
+                    f"tensor of shape {list(one.shape)} that the steps of a loop read; clone() it before the loop"
+                )
 
     def _operands(self, left: int, count: int) -> list[Any]:
         """What the next `count` steps are given."""
@@ -109,18 +138,19 @@ class _Backward:
     def _pulled_of(self, alive: tuple[int, ...]) -> Pulled:
         if alive not in self._pulled:
             roles = Roles(alive, tuple(self.of_results), tuple(self.seeds), self.rows, tuple(self.sums))
-            self._pulled[alive] = Pulled(self.loop, roles)
+            self._pulled[alive] = Pulled(self.loop, roles, len(self.extra))
         return self._pulled[alive]
 
     def _columns(self) -> Columns:
-        return [*self.of_results.values(), *self.seeds.values(), *self.states, *self.columns]
+        return [*self.of_results.values(), *self.seeds.values(), *self.states, *self.columns, *self.extra]
 
     def _loop_of(self, pulled: Pulled, n: int) -> Loop:
         n_state = len(pulled.roles.alive) + len(pulled.roles.constants)
         n_next = n_state if pulled.present is None else len(pulled.alive_before) + len(pulled.roles.constants)
         n_rows = len(self._columns())
         shape = Shape(n_state, n_rows, n, not self.loop.shape.reverse, n_next)
-        return Loop(pulled, shape, (True,) * max(n_state, n_next), leaves=self.loop.leaves, bodies=pulled.bodies)
+        needs_grad, given = (True,) * max(n_state, n_next), self.loop.made if self.extra else ()
+        return Loop(pulled, shape, needs_grad, leaves=self.loop.leaves, given=given, bodies=pulled.bodies)
 
     def _take(self, pulled: Pulled, found: list[Any], count: int) -> None:
         parts = Parts(found)
@@ -153,10 +183,13 @@ class Pulled:
     ----------
     present : list of bool or None
         Which gradients there are, of the state, of wanted constants and of wanted rows: known once it has been called.
+    first_step, n_steps : int
+        Of the trace of the last call: where the step itself begins, and how many ops it has.
     """
 
-    def __init__(self, loop: Loop, roles: Roles) -> None:
-        self.loop, self.roles = loop, roles
+    def __init__(self, loop: Loop, roles: Roles, n_extra: int = 0) -> None:
+        self.loop, self.roles, self.n_extra = loop, roles, n_extra
+        self.first_step = self.n_steps = 0
         self.present: list[bool] | None = None
         self.bodies: dict[Any, Any] = {}
 
@@ -195,10 +228,14 @@ class Pulled:
         own = _recorded if recording else _leaf
         states = [own(one, self.loop.needs_grad[i]) for i, one in enumerate(parts.take(shape.n_state))]
         rows = [own(one, i in roles.rows) for i, one in enumerate(parts.take(shape.n_rows))]
+        parts.take(self.n_extra)  # the program reads them in the place of what the step makes
         constants = [own(one, i in roles.constants) for i, one in enumerate(parts.rest())]
         constants[len(constants) - len(self.loop.leaves) :] = self.loop.leaves
+        trace = trace_of_thread()
+        self.first_step = len(trace.steps)
         with enable_grad():
             found = self.loop.work([*states, *rows, *constants])
+        self.n_steps = len(trace.steps) - self.first_step
         # Eager reaches results before anything of the step, the last one first.
         roots = [(found[shape.n_next + j], one) for j, one in reversed(list(zip(roles.results, of_results)))]
         roots += [(found[i], one) for i, one in zip(roles.alive, of_state)]
@@ -243,3 +280,24 @@ def _recorded(tensor: Any, wanted: bool) -> Any:
     if not tensor.requires_grad:
         return _leaf(tensor, wanted)
     return tensor.view_as(tensor) if wanted else tensor
+
+
+def with_marks(loop: Loop, operands: Tensors) -> Loop:
+    """The loop, which gives its backward what that reads of each step, if all results have cotangents."""
+    shape, examples = loop.shape, loop.examples(operands)
+    first = shape.n_state + shape.n_rows
+    wanted = [n for n, one in enumerate(operands) if one.requires_grad]
+    twins = [result for result, _ in loop.twins]
+    models = loop.body(operands).models[shape.n_next :]
+    results = [j for j, model in enumerate(models) if model.dtype.kind in "fc" and j not in twins]
+    roles = Roles(
+        alive=tuple([i for i in range(shape.n_state) if loop.needs_grad[i]]),
+        results=tuple(results),
+        seeds=(),
+        rows=tuple([n - shape.n_state for n in wanted if shape.n_state <= n < first]),
+        constants=tuple([n - first for n in wanted if n >= first]),
+    )
+    given = [examples[i] for i in roles.alive] + [examples[first + n] for n in roles.constants]
+    given += [from_array(models[j].copy()) for j in results]
+    made = trace_of_thread().planner.marks_read_later(Pulled(loop, roles), [*given, *examples])
+    return replace(loop, made=tuple(made))
