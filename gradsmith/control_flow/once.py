@@ -84,7 +84,9 @@ def _loop_of(step: _Step, operands: list[Any], probes: list[Probe], n: int) -> L
     if not all(array.flags.aligned for array in arrays):
         raise Untraceable("rows that are not aligned")
     operands = [*operands, *leaves]
-    loop.body(operands)
+    known = set(map(id, leaves))
+    if any(one.requires_grad and id(one) not in known for one in loop.body(operands).captured):
+        raise Untraceable("a step that captures a tensor in two ways")
     loop = replace(loop, twins=_single_twins(step.twins))
     if is_grad_enabled() and any(one.requires_grad for one in operands):
         loop = with_marks(loop, operands)

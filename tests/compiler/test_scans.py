@@ -385,6 +385,22 @@ def test_parameters_of_modules() -> None:
     assert trained(True) == trained(False)
 
 
+def test_a_parameter_that_is_captured_twice() -> None:
+    gs.manual_seed(0)
+    cell = gs.nn.RNNCell(3, 3).double()
+    weight = cell.weight_hh
+
+    def slopes(x: Any, rows: Any) -> Any:
+        def step(h: Any, row: Any) -> Any:
+            h = cell(row.unsqueeze(0), h) + 0.1 * (h @ weight)
+            return h, h
+
+        _, states = gs.scan(step, x, rows)
+        return gs.autograd.grad((states * states).sum(), list(cell.parameters()))
+
+    check(slopes, operands((1, 3), (N, 3)), is_once=False)
+
+
 def test_captured_tensors_are_read_in_each_run() -> None:
     scale = normal(3, seed=8)
     compiled = gs.compile(lambda rows: gs.scan(lambda h, row: (h * 0.5 + scale * row, None), scale, rows)[0])

@@ -7,8 +7,9 @@ the trace around it, which runs that program as often as there are steps, withou
 Its gradient is a loop of the same kind. It goes through the rows the other way; its state are the cotangents of the
 state and the sums of the gradients of constants; among its rows are the states of the first loop, which that one then
 keeps; and its step computes the step once more, and the gradient of that (pulled.py). So it has a gradient of the same
-kind again. Tangents are a loop beside the first one (pushed.py), and a `vmap` of a loop is a loop of steps that are
-mapped (mapped.py).
+kind again. A backward that is not recorded computes nothing twice: the first loop also stacks what the backward reads
+on the way, and a value that is `given` is an input of its program in the place of the ops that made it. Tangents are a
+loop beside the first one (pushed.py), and a `vmap` of a loop is a loop of steps that are mapped (mapped.py).
 
     state ──> [ step ] ──> [ step ] ──> [ step ] ──>        rows, constants ──> each step ──> results
                  │ states     │            │
