@@ -81,6 +81,7 @@ FLOORS = (
     "gradsmith.stats",
     "gradsmith.utils",
     "gradsmith.func",
+    "gradsmith.control_flow.repeating",
     "gradsmith.control_flow",
     "gradsmith.futures",
     "gradsmith.distributed",

@@ -14,11 +14,12 @@ from typing import Any
 
 from gradsmith import collector
 from gradsmith.compiler.arguments import Arguments, unmarked
+from gradsmith.compiler.bodies import Planner
 from gradsmith.compiler.errors import TraceError
 from gradsmith.compiler.explaining import explained
 from gradsmith.compiler.guards import PLAIN, CapturedNames, is_apart, key_of_leaves, key_of_modes
 from gradsmith.compiler.options import Options
-from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call, undo_writes
+from gradsmith.compiler.tracing import Caller, NoGradient, Traced, trace_call
 from gradsmith.compiler.variant import Variant, differs
 from gradsmith.compiler.varying import ADVICE, what_varies
 from gradsmith.generated.tensor import Tensor
@@ -168,7 +169,8 @@ class Compiled:
     def _made_and_called(self, key: Any, leaves: list[Any], spec: pytree.TreeSpec) -> Any:
         caller = Caller(_name_of(self.function), line_of_user)
         try:
-            traced = trace_call(self.function, caller, leaves, spec, self.options.on_escape == "guard")
+            guards = self.options.on_escape == "guard"
+            traced = trace_call(self.function, caller, leaves, spec, guards, Planner())
         except TraceError as error:
             if self.options.on_escape != "eager":
                 raise
@@ -179,7 +181,7 @@ class Compiled:
         try:
             return self._planned(traced, key, leaves, spec)
         except BaseException:
-            undo_writes(traced.trace)
+            traced.trace.restore()
             raise
         finally:
             traced.trace.release()

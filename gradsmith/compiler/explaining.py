@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from gradsmith.control_flow.repeating.loop import Run
 from gradsmith.runtime.programs.block import Block, Repeat, Tiles
 from gradsmith.runtime.programs.program import Program, Slot, Step
 
@@ -42,6 +43,9 @@ def _lines(program: Program) -> Iterator[str]:
     for step in program.steps:
         if step.block is None:
             yield f"    {_text(step)}"
+            if isinstance(step.function, Run):
+                yield f"    {step.function.shape.n} times"
+                yield from (f"    {line}" for line in _lines(step.function.body.program))
         else:
             yield "    block"
             yield from _lines_of_block(step.block)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -10,33 +9,14 @@ from typing import Any
 
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.autograd.graph.drawing.picture import Arrow, Box, Kind, Picture
+from gradsmith.compiler.values import Values
+from gradsmith.control_flow.repeating.loop import Run
 from gradsmith.runtime.programs.block import Repeat, Tiles
 from gradsmith.runtime.programs.program import Program, Step
 
 PRODUCTS = ("matmul", "mm", "mv", "dot", "linear", "matmul_of_transpose", "bmm", "addmm")
 SUMS = ("sum", "sum_to", "mean", "amax", "amin", "prod", "logsumexp")
 MOST_BOXES = 300
-
-
-class Values:
-    """Dtypes and shapes of the values of a program."""
-
-    def __init__(self, layouts: list[int], kinds: list[Any]) -> None:
-        self._layouts, self._kinds = layouts, kinds
-
-    def shape(self, slot: int) -> tuple[int, ...]:
-        shape: tuple[int, ...] = self._kinds[self._layouts[slot]][1]
-        return shape
-
-    def size(self, slot: int) -> int:
-        return math.prod(self.shape(slot))
-
-    def nbytes(self, slot: int) -> int:
-        return self.size(slot) * int(self._kinds[self._layouts[slot]][0].itemsize)
-
-    def text(self, slot: int) -> str:
-        dtype, shape, _ = self._kinds[self._layouts[slot]]
-        return f"{dtype}{list(shape)}"
 
 
 @dataclass(frozen=True)
@@ -50,7 +30,7 @@ class Cost:
     bytes_read, bytes_written : int
         By steps, were nothing in a cache.
     memory : int
-        Bytes that the programs keep from call to call.
+        Bytes that the programs keep from call to call, and those of states and stacked results of loops in a call.
     ops : Counter
         How often each op runs.
     """
@@ -70,11 +50,15 @@ class Cost:
 
 
 def cost_of(variant: Any) -> Cost:
-    values, ops = variant.values, Counter[str]()
+    ops = Counter[str]()
     flops = read = written = memory = 0
-    for program in _programs(variant):
+    for program, values, runs in _programs(variant):
         memory += program.arena_size
-        for step, times in _with_counts(program.steps):
+        for step, count in _with_counts(program.steps):
+            if isinstance(step.function, Run):  # its program follows
+                memory += step.function.nbytes
+                continue
+            times = runs * count
             results = [slot for slot in step.results if slot is not None]
             ops[step.name] += times
             flops += times * _flops(step, results, values)
@@ -83,10 +67,19 @@ def cost_of(variant: Any) -> Cost:
     return Cost(flops, read, written, memory, ops)
 
 
-def _programs(variant: Any) -> Iterator[Program]:
-    yield variant.forward
+def _programs(variant: Any) -> Iterator[tuple[Program, Values, int]]:
+    """Each program, with those of the steps of loops, and how often it runs."""
+    yield from _with_loops(variant.forward, variant.values, 1)
     if variant.backward is not None:
-        yield variant.backward
+        yield from _with_loops(variant.backward, variant.values, 1)
+
+
+def _with_loops(program: Program, values: Values, runs: int) -> Iterator[tuple[Program, Values, int]]:
+    yield program, values, runs
+    for step in program.steps:
+        if isinstance(step.function, Run):
+            body = step.function.body
+            yield from _with_loops(body.program, body.values, runs * step.function.shape.n)
 
 
 def _with_counts(parts: Iterable[Any], times: int = 1) -> Iterator[tuple[Step, int]]:

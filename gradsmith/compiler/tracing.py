@@ -113,14 +113,20 @@ class Traced:
 
 
 def trace_call(
-    function: Callable[..., Any], caller: Caller, leaves: list[Any], spec: pytree.TreeSpec, guards: bool = False
+    function: Callable[..., Any],
+    caller: Caller,
+    leaves: list[Any],
+    spec: pytree.TreeSpec,
+    guards: bool = False,
+    planner: Any = None,
 ) -> Traced:
     """Call the function once, on the arguments whose leaves are given, and write down what it does.
 
-    With `guards` it may ask for truth values and integers, whose being the same becomes a step.
+    With `guards` it may ask for truth values and integers, whose being the same becomes a step. With a `planner`,
+    which makes a program of one step, a scan is traced once.
     """
     with Trace(caller) as trace:
-        trace.guards = guards
+        trace.guards, trace.planner = guards, planner
         tensors = {id(leaf): leaf for leaf in leaves if isinstance(leaf, Tensor)}  # one that is given twice is one leaf
         known = {name: trace.argument(leaf) for name, leaf in tensors.items()}
         given = [known.get(id(leaf), leaf) for leaf in leaves]
@@ -130,19 +136,11 @@ def trace_call(
             found = run.traced(function(*args, **kwargs))
             run.put_gradients()
         except BaseException:
-            undo_writes(trace)
+            trace.restore()
             run.put_gradients()
             trace.release()
             raise
         return found
-
-
-def undo_writes(trace: Trace) -> None:
-    """Give memory from outside, and generators, what they had before the traced run: nothing is left half-changed."""
-    for owner, before in trace.originals.values():
-        np.copyto(owner, before)
-    for generator, state in trace.generators:
-        generator.set_state(state)
 
 
 class _Run:

@@ -10,11 +10,12 @@ import numpy as np
 from gradsmith.autograd import Function, grad
 from gradsmith.autograd.graph.drawing.drawing import GraphDrawing
 from gradsmith.compiler.guards import CapturedNames
-from gradsmith.compiler.inspection import Cost, Profile, Values, cost_of, drawing_of, profile_of
+from gradsmith.compiler.inspection import Cost, Profile, cost_of, drawing_of, profile_of
 from gradsmith.compiler.plans.memory import Memory
 from gradsmith.compiler.plans.plan import make_program, needed_steps
 from gradsmith.compiler.plans.recomputing import Recomputing
 from gradsmith.compiler.tracing import Result, Source, Traced, values_of
+from gradsmith.compiler.values import Values
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.graph.tensor import array_behind

@@ -5,11 +5,16 @@ from __future__ import annotations
 import inspect
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
+from gradsmith.control_flow.once import ran_in_trace
+from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.trees import TensorTree
+from gradsmith.control_flow.unknown import Unknown
+from gradsmith.runtime.batching.batch import is_tracing
 
 
 def fori_loop(lower: int, upper: int, body: Callable[[int, Any], Any], carry: Any) -> Any:
@@ -44,10 +49,29 @@ def fori_loop(lower: int, upper: int, body: Callable[[int, Any], Any], carry: An
     """
     require_callable("fori_loop", "body", body)
     state = TensorTree("fori_loop", "carry", carry)
+    numbers = range(_bound("lower", lower), _bound("upper", upper))
+    if is_tracing() and numbers:
+        return state.built(_ran_in_trace(body, state, numbers))
     tensors = state.tensors
-    for i in range(_bound("lower", lower), _bound("upper", upper)):
+    for i in numbers:
         tensors = state.flat(body(i, state.built(tensors)))
     return state.built(tensors)
+
+
+def _ran_in_trace(body: Callable[[int, Any], Any], state: TensorTree, numbers: range) -> list[Any]:
+    """As a scan without rows and results. It is traced once if the body does nothing with i but hand it on."""
+    each = iter(numbers)
+
+    def step(carry: Any, _: Any) -> tuple[Any, None]:
+        return body(next(each), carry), None
+
+    steps = Steps(step, state, TensorTree("fori_loop", "xs", None), False)
+    of_any = partial(_step_of_any, body, Unknown())
+    return ran_in_trace(steps, state.tensors, (), len(numbers), f=of_any)
+
+
+def _step_of_any(body: Callable[[Any, Any], Any], i: Unknown, carry: Any, _: Any) -> tuple[Any, None]:
+    return body(i, carry), None
 
 
 def _bound(name: str, value: Any) -> int:

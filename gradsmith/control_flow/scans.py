@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gradsmith.control_flow.checks import require_callable
+from gradsmith.control_flow.once import ran_in_trace
 from gradsmith.control_flow.segments import ran_in_segments
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.trees import TensorTree
@@ -40,6 +41,8 @@ def scan(
         n / k states and k steps in place of n steps. "sqrt" takes the root of n, which needs the least memory. `f` must
         do the same when it is called again; random numbers are drawn as in the first run. Where tangents are carried
         along, or slices by a `vmap`, everything is kept.
+
+    In a compiled function a loop of many steps is traced once, if one step stands for all.
 
     Returns
     -------
@@ -77,7 +80,9 @@ def scan(
     steps = Steps(f, state, rows, bool(reverse))
     if n == 0:
         return state.built(state.tensors), None
-    if segment is None or is_tracing():  # a program has its own memory
+    if is_tracing():  # a program has its own memory
+        tensors = ran_in_trace(steps, state.tensors, rows.tensors, n, segment)
+    elif segment is None:
         tensors = steps.run(state.tensors, rows.tensors, n)
     else:
         tensors = ran_in_segments(steps, state.tensors, rows.tensors, n, segment)

@@ -23,11 +23,7 @@ class Steps:
 
     def run(self, carry: Tensors, columns: Tensors, n: int) -> list[Any]:
         """The tensors of the state after `n` steps, and those of the stacked results."""
-        pile = _Pile(self.reverse)
-        for row in self._each_row(columns, n):
-            carry, results = self.step(carry, row)
-            pile.add(results)
-        return [*carry, *pile.stacked()]
+        return Walk(self, carry, columns, n).finished()
 
     def step(self, carry: Tensors, row: Tensors) -> tuple[list[Any], list[Any]]:
         given = self.f(self.state.built(carry), self.rows.built(row))
@@ -44,14 +40,62 @@ class Steps:
         count = len(self.state.places)
         return self.state.built(tensors[:count]), self.result.built(tensors[count:])
 
-    def _each_row(self, columns: Tensors, n: int) -> Iterator[Tensors]:
-        if not columns:
-            yield from [()] * n
-            return
-        pieces = list(zip(*(column.split(CHUNK) if n > CHUNK else (column,) for column in columns)))
-        for piece in reversed(pieces) if self.reverse else pieces:
-            rows = list(zip(*(column.unbind(0) for column in piece)))
-            yield from reversed(rows) if self.reverse else rows
+
+class Walk:
+    """The steps of a scan, one after the other.
+
+    Attributes
+    ----------
+    carry : list of Tensor
+        The state after the steps that have been made.
+    row : sequence of Tensor
+        That of the last step, or of the next one where it has been taken already.
+    """
+
+    def __init__(self, steps: Steps, carry: Tensors, columns: Tensors, n: int, n_first: int = 0) -> None:
+        self.steps, self.carry, self.left = steps, carry, n
+        self.row: Tensors = ()
+        self._is_taken = False
+        self._pile = _Pile(steps.reverse)
+        self._rows = _each_row(columns, n, n_first, steps.reverse)
+
+    def take_row(self) -> None:
+        """Get the row of the next step."""
+        self.row, self._is_taken = next(self._rows), True
+
+    def advance(self) -> None:
+        """Make one step."""
+        if not self._is_taken:
+            self.take_row()
+        self._is_taken = False
+        self.carry, results = self.steps.step(self.carry, self.row)
+        self._pile.add(results)
+        self.left -= 1
+
+    def finished(self) -> list[Any]:
+        """The tensors of the state after all steps, and those of the stacked results."""
+        while self.left:
+            self.advance()
+        return [*self.carry, *self._pile.stacked()]
+
+
+def _each_row(columns: Tensors, n: int, n_first: int, reverse: bool) -> Iterator[Tensors]:
+    """Rows, of which `n_first` are taken apart before the others."""
+    if not columns:
+        yield from [()] * n
+        return
+    sizes = _sizes(n, n_first, reverse)
+    pieces = list(zip(*(column.split(sizes) if len(sizes) > 1 else (column,) for column in columns)))
+    for piece in reversed(pieces) if reverse else pieces:
+        rows = list(zip(*(column.unbind(0) for column in piece)))
+        yield from reversed(rows) if reverse else rows
+
+
+def _sizes(n: int, n_first: int, reverse: bool) -> list[int]:
+    """Of the pieces in which rows are taken apart."""
+    whole, rest = divmod(n - n_first, CHUNK)
+    sizes = [size for size in (n_first, *[CHUNK] * whole, rest) if size]
+    return [*sizes[1:], n_first] if reverse and n_first else sizes
 
 
 class _Pile:

@@ -47,6 +47,12 @@ cdef extern from "runtime/programs/block_kernels.h":
     ctypedef void (*BlockParallel "gs_block_parallel")(...) noexcept
     void gs_block_set_parallel(BlockParallel parallel) noexcept
     int gs_run_block(const BlockStep *steps, Py_ssize_t count, char **addresses) except -1
+    ctypedef struct BlockMover "gs_block_mover":
+        int place
+        npy_intp *strides
+    int gs_run_block_often(
+        const BlockStep *steps, Py_ssize_t count, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times
+    ) except -1
 
 
 # Steps that follow one another and need no Python. `addresses` of a frame are theirs.
@@ -62,6 +68,7 @@ cdef class Block:
     cdef Py_ssize_t n_moving
 
     cdef int run(self, char **addresses) except -1
+    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t times) except -1    # one mover for each of `moving`
     cdef BlockStep *new_step(self, object part) except NULL
     cdef int grow(self) except -1
     cdef const BlockMore *keep(self, dict given, tuple others) except NULL

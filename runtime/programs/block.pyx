@@ -136,6 +136,9 @@ cdef class Block:
     cdef int run(self, char **addresses) except -1:
         return gs_run_block(self.steps, self.count, addresses)
 
+    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t times) except -1:
+        return gs_run_block_often(self.steps, self.count, addresses, movers, self.n_moving, times)
+
     cdef int grow(self) except -1:
         cdef Py_ssize_t capacity = 2 * self.capacity or 16
         cdef BlockStep *steps = <BlockStep *>PyMem_Realloc(self.steps, capacity * sizeof(BlockStep))

@@ -314,3 +314,21 @@ gs_run_block(const gs_block_step *steps, Py_ssize_t count, char **addresses)
 {
     return run_steps(steps, count, addresses);
 }
+
+int
+gs_run_block_often(const gs_block_step *steps, Py_ssize_t count, char **addresses, const gs_block_mover *movers,
+                   Py_ssize_t n_movers, Py_ssize_t times)
+{
+    for (Py_ssize_t time = 0; time < times; time++) {
+        if (run_steps(steps, count, addresses) < 0) {
+            return -1;
+        }
+        for (Py_ssize_t k = 0; k < n_movers; k++) {
+            addresses[movers[k].place] += movers[k].strides[time & 1];
+        }
+        if ((time + 1) % ITERATIONS_BETWEEN_SIGNALS == 0 && PyErr_CheckSignals() < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}

@@ -106,6 +106,7 @@ cdef class Trace(VmapLevel):
     cdef readonly dict touched
     cdef readonly set replaced
     cdef public bint guards             # the function may ask for truth values and integers
+    cdef public object planner          # makes a program of one step of a loop; None where loops are traced step by step
     cdef readonly dict originals
     cdef readonly list generators
     cdef readonly dict aliased          # slot of an argument -> itself, where the function captures it too
@@ -152,6 +153,13 @@ cdef class Trace(VmapLevel):
         """Let go of all tensors: the traced ones keep the trace, and a cycle through arrays is never collected."""
         self.leaves, self.touched, self.aliased, self.slot_of_tensor, self.slot_of_array = {}, {}, {}, {}, {}
         self.values, self.constants, self.captured, self.originals, self.changed = [], {}, {}, {}, {}
+
+    def restore(self):
+        """Give memory from outside, and generators, what they had before: nothing is left half-changed."""
+        for owner, before in self.originals.values():
+            np.copyto(owner, before)
+        for generator, state in self.generators:
+            self.aside(generator.set_state, (state,))
 
     def argument(self, TensorBase tensor not None):
         """The traced tensor for an argument: a leaf that requires grad where the argument does."""

@@ -723,3 +723,19 @@ def test_is_compiling_and_reset() -> None:
     gs.compiler.reset()
     f(gs.ones(1))
     assert found == [True, True]
+
+
+def test_an_error_after_random_numbers() -> None:
+    """It is the function's own, and the numbers are drawn again by whoever comes next."""
+
+    @gs.compile
+    def f(x: Any) -> Any:
+        gs.randn(3)
+        raise ValueError("of the function")
+
+    gs.manual_seed(0)
+    with pytest.raises(ValueError, match="of the function"):
+        f(gs.ones(3))
+    found = gs.randn(2)
+    gs.manual_seed(0)
+    assert gs.equal(found, gs.randn(2))

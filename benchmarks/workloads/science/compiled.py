@@ -70,6 +70,15 @@ def of_lorenz(steps: int) -> Builders:
     return gradients(lorenz.trajectory(steps), lorenz.in_jax(steps), data)
 
 
+def of_scanned_lorenz(steps: int) -> Builders:
+    """By `scan`, which is traced once."""
+    data = [np.array(number) for number in lorenz.START]
+    found = gradients(lorenz.scanned(steps), lorenz.in_jax(steps), data)
+    return {name: build for name, build in found.items() if name != "torch"} | functional.by_hand(
+        lorenz.by_hand(steps), *data
+    )
+
+
 def of_elements(n: int) -> Builders:
     def objective(lib: Any, x: Any) -> Any:
         return lib.tanh(x * x).sum() + (lib.sin(x) * x).sum()
@@ -145,6 +154,7 @@ def of_network(sizes: tuple[int, ...], batch: int) -> Builders:
 def rows() -> Iterator[Case]:
     yield Case("compiled ODE, 1,000 steps", of_ode, (1000, 4), (5, 3), "torch 0.0045", "torch 0.003", tolerance=1e-8)
     yield Case("compiled Lorenz, 1,000 steps", of_lorenz, (1000,), (5,), "torch 0.001", "torch 0.0005", tolerance=1e-6)
+    yield Case("compiled Lorenz by scan, 1,000 steps", of_scanned_lorenz, (1000,), (100,), tolerance=1e-6)
     yield Case("compiled gradient, 50 numbers", of_elements, (50,), (5,), "torch 0.03", "torch 0.012", tolerance=1e-8)
     yield Case(
         "compiled character LSTM, 2 layers, 1,024 characters", of_characters, (2, 1024, 14), (2, 5, 3),

@@ -23,6 +23,20 @@ def trajectory(steps: int) -> Callable[..., Any]:
     return objective
 
 
+def scanned(steps: int) -> Callable[..., Any]:
+    """The same by `scan`, of libraries that have one."""
+
+    def objective(lib: Any, x: Any, y: Any, z: Any, sigma: Any, rho: Any, beta: Any) -> Any:
+        def step(state: Any, _: Any) -> Any:
+            x, y, z = state
+            return advanced(x, y, z, sigma, rho, beta), None
+
+        (x, y, z), _ = lib.scan(step, (x, y, z), length=steps)
+        return x * x + y * y + z * z
+
+    return objective
+
+
 def advanced(x: Any, y: Any, z: Any, sigma: Any, rho: Any, beta: Any) -> tuple[Any, Any, Any]:
     return x + STEP * (sigma * (y - x)), y + STEP * (x * (rho - z) - y), z + STEP * (x * y - beta * z)
 

@@ -1,0 +1,1 @@
+"""Loops that a trace holds as one step. See loop.py, Note [Loops traced once]."""
