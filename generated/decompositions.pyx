@@ -3001,35 +3001,14 @@ cdef class WholeSvdBackward0(Node):
             grads[0] == NULL and grads[2] == NULL
         ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
             grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) and self_is_complex else None
-        of_U = (
-            op_sub_tensor_tensor(
-                op_basic_index(
-                    op_phase_checked(op_cat([of_U1, of_V1], -2), op_cat([U1, V1], -2), "linalg.svd"),
-                    np.s_[Ellipsis, :item_of(shape_of(U1), -2), :],
-                ),
-                op_mul_scalar(
-                    op_where_tensor_scalar(
-                        op_greatest(U1),
-                        op_div_tensor_tensor(
-                            op_imag(
-                                op_add_tensor(
-                                    op_sum_dim(op_mul_tensor(op_conj(U1), of_U1), (-2,), True, None),
-                                    op_sum_dim(op_mul_tensor(op_conj(V1), of_V1), (-2,), True, None),
-                                ),
-                            ),
-                            op_masked_fill_scalar(op_real(U1), op_logical_not(op_greatest(U1)), 1),
-                        ),
-                        0,
-                    ),
-                    1j,
-                ),
-            ) if self_is_complex else of_U1
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
         ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
+        of_U = op_in_one_phase(of_U1, of_V1, U1, V1) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
+            self_shape, -2
+        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
+            self_shape, -2
+        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
+            self_shape, -2
+        ) < item_of(self_shape, -1) else None
         left = op_matmul(op_mT(op_conj(U1)), of_U) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
             self_shape, -2
         ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
@@ -3104,196 +3083,39 @@ cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    #
                                     ),
                                 ),
                             ),
-                            op_sub_tensor_tensor(
+                            op_in_one_phase(
+                                op_gathered_basis(
+                                    grad_U,
+                                    U,
+                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
+                                ),
+                                op_gathered_basis(
+                                    op_mT(op_conj(grad_Vh)),
+                                    op_mT(op_conj(Vh)),
+                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
+                                ),
                                 op_basic_index(
-                                    op_phase_checked(
-                                        op_cat(
-                                            [
-                                                op_gathered_basis(
-                                                    grad_U,
-                                                    U,
-                                                    item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ),
-                                                op_gathered_basis(
-                                                    op_mT(op_conj(grad_Vh)),
-                                                    op_mT(op_conj(Vh)),
-                                                    item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ),
-                                            ],
-                                            -2,
-                                        ),
-                                        op_cat(
-                                            [
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                                op_basic_index(
-                                                    op_mT(op_conj(Vh)),
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ],
-                                            -2,
-                                        ),
-                                        "linalg.svd",
-                                    ),
+                                    U,
                                     np.s_[
                                         Ellipsis,
-                                        :item_of(
-                                            shape_of(
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                            -2,
-                                        ),
-                                        :,
+                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
                                     ],
                                 ),
-                                op_mul_scalar(
-                                    op_where_tensor_scalar(
-                                        op_greatest(
-                                            op_basic_index(
-                                                U,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    :item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ],
-                                            ),
-                                        ),
-                                        op_div_tensor_tensor(
-                                            op_imag(
-                                                op_add_tensor(
-                                                    op_sum_dim(
-                                                        op_mul_tensor(
-                                                            op_conj(
-                                                                op_basic_index(
-                                                                    U,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        :item_of(shape_of(self), -2) if item_of(
-                                                                            shape_of(self), -2
-                                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                                            shape_of(self), -1
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                            op_gathered_basis(
-                                                                grad_U,
-                                                                U,
-                                                                item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ),
-                                                        ),
-                                                        (-2,),
-                                                        True,
-                                                        None,
-                                                    ),
-                                                    op_sum_dim(
-                                                        op_mul_tensor(
-                                                            op_conj(
-                                                                op_basic_index(
-                                                                    op_mT(op_conj(Vh)),
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        :item_of(shape_of(self), -2) if item_of(
-                                                                            shape_of(self), -2
-                                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                                            shape_of(self), -1
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                            op_gathered_basis(
-                                                                op_mT(op_conj(grad_Vh)),
-                                                                op_mT(op_conj(Vh)),
-                                                                item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ),
-                                                        ),
-                                                        (-2,),
-                                                        True,
-                                                        None,
-                                                    ),
-                                                ),
-                                            ),
-                                            op_masked_fill_scalar(
-                                                op_real(
-                                                    op_basic_index(
-                                                        U,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
-                                                op_logical_not(
-                                                    op_greatest(
-                                                        op_basic_index(
-                                                            U,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                :item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ),
-                                                1,
-                                            ),
-                                        ),
-                                        0,
-                                    ),
-                                    1j,
+                                op_basic_index(
+                                    op_mT(op_conj(Vh)),
+                                    np.s_[
+                                        Ellipsis,
+                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
+                                    ],
                                 ),
-                            ) if is_complex(self) else op_gathered_basis(
-                                grad_U,
-                                U,
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
                             ),
                         ),
                         op_matmul(
@@ -3426,196 +3248,39 @@ cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    #
                                     ),
                                 ),
                             ),
-                            op_sub_tensor_tensor(
+                            op_in_one_phase(
+                                op_gathered_basis(
+                                    grad_U,
+                                    U,
+                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
+                                ),
+                                op_gathered_basis(
+                                    op_mT(op_conj(grad_Vh)),
+                                    op_mT(op_conj(Vh)),
+                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
+                                ),
                                 op_basic_index(
-                                    op_phase_checked(
-                                        op_cat(
-                                            [
-                                                op_gathered_basis(
-                                                    grad_U,
-                                                    U,
-                                                    item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ),
-                                                op_gathered_basis(
-                                                    op_mT(op_conj(grad_Vh)),
-                                                    op_mT(op_conj(Vh)),
-                                                    item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ),
-                                            ],
-                                            -2,
-                                        ),
-                                        op_cat(
-                                            [
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                                op_basic_index(
-                                                    op_mT(op_conj(Vh)),
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ],
-                                            -2,
-                                        ),
-                                        "linalg.svd",
-                                    ),
+                                    U,
                                     np.s_[
                                         Ellipsis,
-                                        :item_of(
-                                            shape_of(
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                            -2,
-                                        ),
-                                        :,
+                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
                                     ],
                                 ),
-                                op_mul_scalar(
-                                    op_where_tensor_scalar(
-                                        op_greatest(
-                                            op_basic_index(
-                                                U,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    :item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ],
-                                            ),
-                                        ),
-                                        op_div_tensor_tensor(
-                                            op_imag(
-                                                op_add_tensor(
-                                                    op_sum_dim(
-                                                        op_mul_tensor(
-                                                            op_conj(
-                                                                op_basic_index(
-                                                                    U,
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        :item_of(shape_of(self), -2) if item_of(
-                                                                            shape_of(self), -2
-                                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                                            shape_of(self), -1
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                            op_gathered_basis(
-                                                                grad_U,
-                                                                U,
-                                                                item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ),
-                                                        ),
-                                                        (-2,),
-                                                        True,
-                                                        None,
-                                                    ),
-                                                    op_sum_dim(
-                                                        op_mul_tensor(
-                                                            op_conj(
-                                                                op_basic_index(
-                                                                    op_mT(op_conj(Vh)),
-                                                                    np.s_[
-                                                                        Ellipsis,
-                                                                        :item_of(shape_of(self), -2) if item_of(
-                                                                            shape_of(self), -2
-                                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                                            shape_of(self), -1
-                                                                        ),
-                                                                    ],
-                                                                ),
-                                                            ),
-                                                            op_gathered_basis(
-                                                                op_mT(op_conj(grad_Vh)),
-                                                                op_mT(op_conj(Vh)),
-                                                                item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ),
-                                                        ),
-                                                        (-2,),
-                                                        True,
-                                                        None,
-                                                    ),
-                                                ),
-                                            ),
-                                            op_masked_fill_scalar(
-                                                op_real(
-                                                    op_basic_index(
-                                                        U,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
-                                                op_logical_not(
-                                                    op_greatest(
-                                                        op_basic_index(
-                                                            U,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                :item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                ),
-                                                1,
-                                            ),
-                                        ),
-                                        0,
-                                    ),
-                                    1j,
+                                op_basic_index(
+                                    op_mT(op_conj(Vh)),
+                                    np.s_[
+                                        Ellipsis,
+                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
+                                    ],
                                 ),
-                            ) if is_complex(self) else op_gathered_basis(
-                                grad_U,
-                                U,
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
                             ),
                         ),
                         op_matmul(
@@ -3647,190 +3312,39 @@ cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    #
                 ),
                 op_div_tensor_tensor(
                     op_sub_tensor_tensor(
-                        op_sub_tensor_tensor(
+                        op_in_one_phase(
+                            op_gathered_basis(
+                                grad_U,
+                                U,
+                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                    shape_of(self), -1
+                                ) else item_of(shape_of(self), -1),
+                            ),
+                            op_gathered_basis(
+                                op_mT(op_conj(grad_Vh)),
+                                op_mT(op_conj(Vh)),
+                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                    shape_of(self), -1
+                                ) else item_of(shape_of(self), -1),
+                            ),
                             op_basic_index(
-                                op_phase_checked(
-                                    op_cat(
-                                        [
-                                            op_gathered_basis(
-                                                grad_U,
-                                                U,
-                                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                    shape_of(self), -1
-                                                ) else item_of(shape_of(self), -1),
-                                            ),
-                                            op_gathered_basis(
-                                                op_mT(op_conj(grad_Vh)),
-                                                op_mT(op_conj(Vh)),
-                                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                    shape_of(self), -1
-                                                ) else item_of(shape_of(self), -1),
-                                            ),
-                                        ],
-                                        -2,
-                                    ),
-                                    op_cat(
-                                        [
-                                            op_basic_index(
-                                                U,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    :item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ],
-                                            ),
-                                            op_basic_index(
-                                                op_mT(op_conj(Vh)),
-                                                np.s_[
-                                                    Ellipsis,
-                                                    :item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ],
-                                            ),
-                                        ],
-                                        -2,
-                                    ),
-                                    "linalg.svd",
-                                ),
+                                U,
                                 np.s_[
                                     Ellipsis,
-                                    :item_of(
-                                        shape_of(
-                                            op_basic_index(
-                                                U,
-                                                np.s_[
-                                                    Ellipsis,
-                                                    :item_of(shape_of(self), -2) if item_of(
-                                                        shape_of(self), -2
-                                                    ) <= item_of(shape_of(self), -1) else item_of(shape_of(self), -1),
-                                                ],
-                                            ),
-                                        ),
-                                        -2,
-                                    ),
-                                    :,
+                                    :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
                                 ],
                             ),
-                            op_mul_scalar(
-                                op_where_tensor_scalar(
-                                    op_greatest(
-                                        op_basic_index(
-                                            U,
-                                            np.s_[
-                                                Ellipsis,
-                                                :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                    shape_of(self), -1
-                                                ) else item_of(shape_of(self), -1),
-                                            ],
-                                        ),
-                                    ),
-                                    op_div_tensor_tensor(
-                                        op_imag(
-                                            op_add_tensor(
-                                                op_sum_dim(
-                                                    op_mul_tensor(
-                                                        op_conj(
-                                                            op_basic_index(
-                                                                U,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    :item_of(shape_of(self), -2) if item_of(
-                                                                        shape_of(self), -2
-                                                                    ) <= item_of(shape_of(self), -1) else item_of(
-                                                                        shape_of(self), -1
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                        op_gathered_basis(
-                                                            grad_U,
-                                                            U,
-                                                            item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    (-2,),
-                                                    True,
-                                                    None,
-                                                ),
-                                                op_sum_dim(
-                                                    op_mul_tensor(
-                                                        op_conj(
-                                                            op_basic_index(
-                                                                op_mT(op_conj(Vh)),
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    :item_of(shape_of(self), -2) if item_of(
-                                                                        shape_of(self), -2
-                                                                    ) <= item_of(shape_of(self), -1) else item_of(
-                                                                        shape_of(self), -1
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                        op_gathered_basis(
-                                                            op_mT(op_conj(grad_Vh)),
-                                                            op_mT(op_conj(Vh)),
-                                                            item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    (-2,),
-                                                    True,
-                                                    None,
-                                                ),
-                                            ),
-                                        ),
-                                        op_masked_fill_scalar(
-                                            op_real(
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                            op_logical_not(
-                                                op_greatest(
-                                                    op_basic_index(
-                                                        U,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
-                                            ),
-                                            1,
-                                        ),
-                                    ),
-                                    0,
-                                ),
-                                1j,
+                            op_basic_index(
+                                op_mT(op_conj(Vh)),
+                                np.s_[
+                                    Ellipsis,
+                                    :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                        shape_of(self), -1
+                                    ) else item_of(shape_of(self), -1),
+                                ],
                             ),
-                        ) if is_complex(self) else op_gathered_basis(
-                            grad_U,
-                            U,
-                            item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                shape_of(self), -1
-                            ) else item_of(shape_of(self), -1),
                         ),
                         op_matmul(
                             op_basic_index(
@@ -3856,202 +3370,39 @@ cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    #
                                         ),
                                     ),
                                 ),
-                                op_sub_tensor_tensor(
+                                op_in_one_phase(
+                                    op_gathered_basis(
+                                        grad_U,
+                                        U,
+                                        item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
+                                    ),
+                                    op_gathered_basis(
+                                        op_mT(op_conj(grad_Vh)),
+                                        op_mT(op_conj(Vh)),
+                                        item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                            shape_of(self), -1
+                                        ) else item_of(shape_of(self), -1),
+                                    ),
                                     op_basic_index(
-                                        op_phase_checked(
-                                            op_cat(
-                                                [
-                                                    op_gathered_basis(
-                                                        grad_U,
-                                                        U,
-                                                        item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ),
-                                                    op_gathered_basis(
-                                                        op_mT(op_conj(grad_Vh)),
-                                                        op_mT(op_conj(Vh)),
-                                                        item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ),
-                                                ],
-                                                -2,
-                                            ),
-                                            op_cat(
-                                                [
-                                                    op_basic_index(
-                                                        U,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                    op_basic_index(
-                                                        op_mT(op_conj(Vh)),
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ],
-                                                -2,
-                                            ),
-                                            "linalg.svd",
-                                        ),
+                                        U,
                                         np.s_[
                                             Ellipsis,
-                                            :item_of(
-                                                shape_of(
-                                                    op_basic_index(
-                                                        U,
-                                                        np.s_[
-                                                            Ellipsis,
-                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                shape_of(self), -2
-                                                            ) <= item_of(shape_of(self), -1) else item_of(
-                                                                shape_of(self), -1
-                                                            ),
-                                                        ],
-                                                    ),
-                                                ),
-                                                -2,
-                                            ),
-                                            :,
+                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                                shape_of(self), -1
+                                            ) else item_of(shape_of(self), -1),
                                         ],
                                     ),
-                                    op_mul_scalar(
-                                        op_where_tensor_scalar(
-                                            op_greatest(
-                                                op_basic_index(
-                                                    U,
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                            op_div_tensor_tensor(
-                                                op_imag(
-                                                    op_add_tensor(
-                                                        op_sum_dim(
-                                                            op_mul_tensor(
-                                                                op_conj(
-                                                                    op_basic_index(
-                                                                        U,
-                                                                        np.s_[
-                                                                            Ellipsis,
-                                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                                shape_of(self), -2
-                                                                            ) <= item_of(
-                                                                                shape_of(self), -1
-                                                                            ) else item_of(shape_of(self), -1),
-                                                                        ],
-                                                                    ),
-                                                                ),
-                                                                op_gathered_basis(
-                                                                    grad_U,
-                                                                    U,
-                                                                    item_of(shape_of(self), -2) if item_of(
-                                                                        shape_of(self), -2
-                                                                    ) <= item_of(shape_of(self), -1) else item_of(
-                                                                        shape_of(self), -1
-                                                                    ),
-                                                                ),
-                                                            ),
-                                                            (-2,),
-                                                            True,
-                                                            None,
-                                                        ),
-                                                        op_sum_dim(
-                                                            op_mul_tensor(
-                                                                op_conj(
-                                                                    op_basic_index(
-                                                                        op_mT(op_conj(Vh)),
-                                                                        np.s_[
-                                                                            Ellipsis,
-                                                                            :item_of(shape_of(self), -2) if item_of(
-                                                                                shape_of(self), -2
-                                                                            ) <= item_of(
-                                                                                shape_of(self), -1
-                                                                            ) else item_of(shape_of(self), -1),
-                                                                        ],
-                                                                    ),
-                                                                ),
-                                                                op_gathered_basis(
-                                                                    op_mT(op_conj(grad_Vh)),
-                                                                    op_mT(op_conj(Vh)),
-                                                                    item_of(shape_of(self), -2) if item_of(
-                                                                        shape_of(self), -2
-                                                                    ) <= item_of(shape_of(self), -1) else item_of(
-                                                                        shape_of(self), -1
-                                                                    ),
-                                                                ),
-                                                            ),
-                                                            (-2,),
-                                                            True,
-                                                            None,
-                                                        ),
-                                                    ),
-                                                ),
-                                                op_masked_fill_scalar(
-                                                    op_real(
-                                                        op_basic_index(
-                                                            U,
-                                                            np.s_[
-                                                                Ellipsis,
-                                                                :item_of(shape_of(self), -2) if item_of(
-                                                                    shape_of(self), -2
-                                                                ) <= item_of(shape_of(self), -1) else item_of(
-                                                                    shape_of(self), -1
-                                                                ),
-                                                            ],
-                                                        ),
-                                                    ),
-                                                    op_logical_not(
-                                                        op_greatest(
-                                                            op_basic_index(
-                                                                U,
-                                                                np.s_[
-                                                                    Ellipsis,
-                                                                    :item_of(shape_of(self), -2) if item_of(
-                                                                        shape_of(self), -2
-                                                                    ) <= item_of(shape_of(self), -1) else item_of(
-                                                                        shape_of(self), -1
-                                                                    ),
-                                                                ],
-                                                            ),
-                                                        ),
-                                                    ),
-                                                    1,
-                                                ),
-                                            ),
-                                            0,
-                                        ),
-                                        1j,
+                                    op_basic_index(
+                                        op_mT(op_conj(Vh)),
+                                        np.s_[
+                                            Ellipsis,
+                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
+                                                shape_of(self), -1
+                                            ) else item_of(shape_of(self), -1),
+                                        ],
                                     ),
-                                ) if is_complex(self) else op_gathered_basis(
-                                    grad_U,
-                                    U,
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
                                 ),
                             ),
                         ),
@@ -4133,7 +3484,7 @@ def whole_svd(input):
         V1 = mT(conj(Vh))[..., :count]
         of_U1 = gathered_basis(grad_U, U, count)
         of_V1 = gathered_basis(mT(conj(grad_Vh)), mT(conj(Vh)), count)
-        of_U = in_step(of_U1, of_V1, U1, V1, self.is_complex(), False)
+        of_U = in_one_phase(of_U1, of_V1, U1, V1)
         left = matmul(mT(conj(U1)), of_U)
         right = matmul(mT(conj(V1)), of_V1)
         inner = singular_inner(left, right, S, grad_S, self.is_complex())
@@ -4145,6 +3496,58 @@ def whole_svd(input):
         result: transposed
     """
     return call_whole_svd(input)
+
+
+# ---- in_one_phase(Tensor self, Tensor other, Tensor left, Tensor right) -> Tensor
+
+cdef TensorBase op_in_one_phase(TensorBase self, TensorBase other, TensorBase left, TensorBase right):
+    cdef int depth = begin_op("in_one_phase", (self, other, left, right), NULL) if watching else 0
+    cdef TensorBase result = op_sub_tensor_tensor(
+        op_basic_index(
+            op_phase_checked(op_cat([self, other], -2), op_cat([left, right], -2), "linalg.svd"),
+            np.s_[Ellipsis, :item_of(shape_of(left), -2), :],
+        ),
+        op_mul_scalar(
+            op_where_tensor_scalar(
+                op_greatest(left),
+                op_div_tensor_tensor(
+                    op_imag(
+                        op_add_tensor(
+                            op_sum_dim(op_mul_tensor(op_conj(left), self), (-2,), True, None),
+                            op_sum_dim(op_mul_tensor(op_conj(right), other), (-2,), True, None),
+                        ),
+                    ),
+                    op_masked_fill_scalar(op_real(left), op_logical_not(op_greatest(left)), 1),
+                ),
+                0,
+            ),
+            1j,
+        ),
+    ) if is_complex(self) else self
+    return ended(depth, result)
+
+def call_in_one_phase(self, other, left, right):
+    return op_in_one_phase(
+        as_tensor_operand(self, "in_one_phase", "input", 1, other),
+        as_tensor_operand(other, "in_one_phase", "other", 2, self),
+        as_tensor_operand(left, "in_one_phase", "left", 3, self),
+        as_tensor_operand(right, "in_one_phase", "right", 4, self),
+    )
+
+def in_one_phase(input, other, left, right):
+    """The gradient of left singular vectors, with what that of the right ones says of the phase that both turn by.
+
+    ``in_one_phase(Tensor self, Tensor other, Tensor left, Tensor right) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    left : Tensor
+    right : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_in_one_phase(input, other, left, right)
 
 
 # ---- gathered_basis(Tensor self, Tensor vectors, int count) -> Tensor
