@@ -330,6 +330,8 @@ def view_as_complex(input):
     """
     return call_view_as_complex(input)
 
+view_as_complex_copy = view_as_complex
+
 
 # ---- adjoint(Tensor(a) self) -> Tensor(a)
 

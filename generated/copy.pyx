@@ -8,12 +8,12 @@ from gradsmith.generated.runtime cimport (
     as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents,
     check_inplace, check_input, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace,
     give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, no_loop, Node, Overloads,
-    prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    saved_value, set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase, value_of, wants,
-    watching, wrap, write_out_docstrings, write_values, written_batched,
+    own_memory, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase,
+    value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
 )
 
-from gradsmith.generated.arithmetic cimport op_mul_scalar
+from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar
 from gradsmith.runtime.formulas.arrangement cimport keeps_order, lies_in, memory_order
 from gradsmith.runtime.formulas.formulas cimport is_contiguous, zeros_like
 from gradsmith.runtime.formulas.parts cimport filling
@@ -103,6 +103,28 @@ def clone_by_rows(input):
         result: auto_linear
     """
     return call_clone_by_rows(input)
+
+
+# ---- alias_copy(Tensor self) -> Tensor
+
+cdef TensorBase op_alias_copy(TensorBase self):
+    cdef int depth = begin_op("alias_copy", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_clone(self)
+    return ended(depth, result)
+
+cdef object call_alias_copy(self):
+    return op_alias_copy(as_input(self, "alias_copy"))
+
+def alias_copy(input, *, out=None):
+    """Copy in memory of its own.
+
+    ``alias_copy(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("alias_copy", out, call_alias_copy(input))
 
 
 # ---- detach(Tensor(a) self) -> Tensor(a)
@@ -317,6 +339,32 @@ cdef TensorBase op_to_format(TensorBase self, object dtype, bint non_blocking, b
     )
     return ended(depth, result)
 
+
+# ---- to.device_format(Tensor self, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False, *,
+# object memory_format) -> Tensor
+
+cdef TensorBase op_to_device_format(
+    TensorBase self, object device, object dtype, bint non_blocking, bint copy, object memory_format
+):
+    cdef int depth = begin_op("to", (self, device, dtype, non_blocking, copy, memory_format), NULL) if watching else 0
+    cdef TensorBase result = op_to_format(
+        op_to_device(self, device, dtype, non_blocking, copy), None, False, False, memory_format
+    )
+    return ended(depth, result)
+
+
+# ---- to.other_format(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, *, object memory_format) ->
+# Tensor
+
+cdef TensorBase op_to_other_format(
+    TensorBase self, TensorBase other, bint non_blocking, bint copy, object memory_format
+):
+    cdef int depth = begin_op("to", (self, other, non_blocking, copy, memory_format), NULL) if watching else 0
+    cdef TensorBase result = op_to_format(
+        op_to_device(self, device_of(other), dtype_of(other), non_blocking, copy), None, False, False, memory_format
+    )
+    return ended(depth, result)
+
 cdef object call_to(self, dtype, non_blocking, copy):
     return op_to(
         as_input(self, "to"),
@@ -351,6 +399,25 @@ cdef object call_to_format(self, dtype, non_blocking, copy, memory_format):
         memory_format,
     )
 
+cdef object call_to_device_format(self, device, dtype, non_blocking, copy, memory_format):
+    return op_to_device_format(
+        as_input(self, "to"),
+        as_device(device, "to", "device", 2),
+        as_dtype_or_none(dtype, "to", "dtype", 3),
+        as_bool(non_blocking, "to", "non_blocking", 4),
+        as_bool(copy, "to", "copy", 5),
+        memory_format,
+    )
+
+cdef object call_to_other_format(self, other, non_blocking, copy, memory_format):
+    return op_to_other_format(
+        as_tensor_operand(self, "to", "input", 1, other),
+        as_tensor_operand(other, "to", "other", 2, self),
+        as_bool(non_blocking, "to", "non_blocking", 3),
+        as_bool(copy, "to", "copy", 4),
+        memory_format,
+    )
+
 cdef Overloads TO_OVERLOADS = Overloads("to", (
     Overload("(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False)", False, False),
     Overload("(Tensor input, Tensor other, bool non_blocking=False, bool copy=False)", False, False),
@@ -362,6 +429,16 @@ cdef Overloads TO_OVERLOADS = Overloads("to", (
         None,
         False,
         False,
+    ),
+    Overload(
+        "(Tensor input, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object "
+        "memory_format)",
+        None,
+        False,
+        False,
+    ),
+    Overload(
+        "(Tensor input, Tensor other, bool non_blocking=False, bool copy=False, *, object memory_format)", False, False
     ),
 ))
 
@@ -376,7 +453,11 @@ cdef object bind_to(tuple args, dict kwargs):
         return call_to_other(found[0], found[1], found[2], found[3])
     if choice == 2:
         return call_to_device(found[0], found[1], found[2], found[3], found[4])
-    return call_to_format(found[0], found[1], found[2], found[3], found[4])
+    if choice == 3:
+        return call_to_format(found[0], found[1], found[2], found[3], found[4])
+    if choice == 4:
+        return call_to_device_format(found[0], found[1], found[2], found[3], found[4], found[5])
+    return call_to_other_format(found[0], found[1], found[2], found[3], found[4])
 
 
 # ---- to_copy(Tensor self, dtype dtype) -> Tensor
@@ -585,6 +666,120 @@ cdef object call_fill_(self, value):
     if is_tensor(value):
         return op_fill__tensor(<TensorBase>self, <TensorBase>value)
     return op_fill__scalar(<TensorBase>self, value)
+
+
+# ---- fill(Tensor self, Tensor|Scalar value) -> Tensor
+
+cdef class FillBackward1(Node):
+    """Backward of ``fill(Tensor self, Tensor value) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        if wants(wanted, 0):    # self
+            set_grad_input(grad_inputs, 0, zeros_like(grad))
+        if wants(wanted, 1):    # value
+            set_grad_input(grad_inputs, 1, grad)
+
+cdef object tangents_fill_tensor(tuple tangents, tuple given):    # value_t
+    self_t, value_t = tangents
+    result_t = None
+    if value_t is not None:
+        result_t = value_t
+    return result_t
+
+cdef TensorBase op_fill_tensor(TensorBase self, TensorBase value):
+    cdef int depth = begin_replaceable_op("fill", (self, value), &batched_fill_tensor) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        own_memory(
+            np.full(
+                array_of(self).shape, pointwise.filling_of(array_of(value), array_of(self).dtype), array_of(self).dtype
+            ),
+        ),
+    )
+    cdef Node node
+    if requires_grad_2(self, value):
+        node = <Node>FillBackward1.__new__(FillBackward1)
+        connect_2(node, 0, 0, self, value)
+        set_history(result, node)
+    if has_tangent_2(self, value):
+        carry_tangents(result, (self, value), tangents_fill_tensor, ())
+    return ended(depth, result)
+
+cdef object packed_fill_tensor(tuple operands):
+    return op_fill_tensor(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef object parts_of_fill_tensor(tuple operands):
+    self, value = operands
+    return op_add_tensor(zeros_like(self), filling(self, value))
+
+cdef BatchRule batched_fill_tensor
+batched_fill_tensor = BatchRule(b"fill", by_parts, b"..", packed_fill_tensor, parts_of_fill_tensor, no_loop())
+
+cdef class FillScalarBackward1(Node):
+    """Backward of ``fill(Tensor self, Scalar value) -> Tensor``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, zeros_like(grad))
+
+    cpdef str name(self):
+        return "FillBackward1"
+
+cdef object tangents_fill_scalar(tuple tangents, tuple given):    # value_t
+    return None
+
+cdef TensorBase op_fill_scalar(TensorBase self, object value):
+    cdef int depth = begin_replaceable_op("fill", (self, value), &batched_fill_scalar) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        own_memory(
+            np.full(array_of(self).shape, pointwise.filling_of(value, array_of(self).dtype), array_of(self).dtype)
+        ),
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>FillScalarBackward1.__new__(FillScalarBackward1)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_fill_scalar, ())
+    return ended(depth, result)
+
+cdef object packed_fill_scalar(tuple operands):
+    return op_fill_scalar(<TensorBase>operands[0], operands[1])
+
+cdef object parts_of_fill_scalar(tuple operands):
+    self, value = operands
+    return op_add_tensor(zeros_like(self), filling(self, value))
+
+cdef BatchRule batched_fill_scalar
+batched_fill_scalar = BatchRule(b"fill", by_parts, b"..", packed_fill_scalar, parts_of_fill_scalar, no_loop())
+
+cdef object call_fill(self, value):
+    self = as_tensor_operand(self, "fill", "input", 1, value)
+    value = as_operand(value, "fill", "value", 2, self)
+    if is_tensor(value):
+        return op_fill_tensor(<TensorBase>self, <TensorBase>value)
+    return op_fill_scalar(<TensorBase>self, value)
+
+def fill(input, value, *, out=None):
+    """Tensor of the shape and dtype of another, all of whose elements are one value.
+
+    ``fill(Tensor self, Tensor|Scalar value) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    value : Tensor or number
+    out : Tensor, optional
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: zeros_like(grad)
+        value: grad
+        result: value_t
+    """
+    return give_out("fill", out, call_fill(input, value))
 
 
 # ---- zero_(Tensor(a!) self) -> Tensor(a!)

@@ -14,8 +14,9 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.runtime.formulas.arrangement cimport diag_of_vector_or_matrix, embedded_diagonal, powers_of
+from gradsmith.generated.copy cimport op_to
 from gradsmith.generated.division cimport op_pow_tensor_scalar
-from gradsmith.runtime.formulas.formulas cimport zeros_like_info
+from gradsmith.runtime.formulas.formulas cimport is_differentiable, zeros_like_info
 from gradsmith.generated.joining cimport op_stack
 from gradsmith.generated.reduce cimport op_sum
 from gradsmith.generated.shape cimport op_reshape
@@ -538,9 +539,10 @@ def vander(x, N=None, increasing=False):
 # ---- linalg_vander(Tensor self, *, int? N=None) -> Tensor
 
 cdef TensorBase op_linalg_vander(TensorBase self, object N):
-    if not ndim_of(self) > 0:
+    if not (ndim_of(self) > 0 or N is not None):
         raise RuntimeError(
-            "linalg.vander(): the input must have at least one dimension, but got self.ndim = %r" % (ndim_of(self),)
+            "linalg.vander(): the input must have at least one dimension, or N be given, but got self.ndim = %r and N ="
+            " %r" % (ndim_of(self), N),
         )
     try:
         if not (item_of(shape_of(self), -1) if N is None else N) > 1:
@@ -553,7 +555,15 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
         ) from None
     cdef int depth = begin_op("linalg.vander", (self, N), NULL) if watching else 0
     cdef TensorBase result = op_stack(
-        [op_pow_tensor_scalar(self, i) for i in range(item_of(shape_of(self), -1) if N is None else N)], -1
+        [
+            op_pow_tensor_scalar(
+                (op_reshape(self, (1,)) if ndim_of(self) == 0 else self) if is_differentiable(
+                    dtype_of(op_reshape(self, (1,)) if ndim_of(self) == 0 else self)
+                ) else op_to(op_reshape(self, (1,)) if ndim_of(self) == 0 else self, np.dtype("int64"), False, False),
+                i,
+            ) for i in range(item_of(shape_of(self), -1) if N is None else N)
+        ],
+        -1,
     )
     return ended(depth, result)
 

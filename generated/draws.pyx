@@ -47,7 +47,15 @@ cdef TensorBase op_uniform_(TensorBase self, object start, object to, object gen
         connect_1(node, 0, 0, self)
         history = prepare_history("uniform_", self, node)
     if not (watching and written_batched(&batched_inplace_uniform_, (self, start, to, generator))):
-        write_values("uniform_", self, numpy_generator(generator).uniform(start, to, array_of(self).shape))
+        write_values(
+            "uniform_",
+            self,
+            numpy_generator(generator).uniform(start, to, array_of(self).shape) + 1j * numpy_generator(
+                generator
+            ).uniform(start, to, array_of(self).shape) if np.iscomplexobj(array_of(self)) else numpy_generator(
+                generator
+            ).uniform(start, to, array_of(self).shape),
+        )
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_uniform_, ())
@@ -64,7 +72,6 @@ def call_uniform_(self, start, to, generator):
     start = as_float(start, "uniform_", "start", 2)
     to = as_float(to, "uniform_", "to", 3)
     generator = as_generator_or_none(generator, "uniform_", "generator", 4)
-    check_real(self, "uniform_")
     self = prepare_floating("uniform_", self)
     return op_uniform_(<TensorBase>self, start, to, generator)
 
@@ -94,7 +101,17 @@ cdef TensorBase op_normal_(TensorBase self, object mean, object std, object gene
         connect_1(node, 0, 0, self)
         history = prepare_history("normal_", self, node)
     if not (watching and written_batched(&batched_inplace_normal_, (self, mean, std, generator))):
-        write_values("normal_", self, mean + std * numpy_generator(generator).standard_normal(array_of(self).shape))
+        write_values(
+            "normal_",
+            self,
+            mean * (1 + 1j) + std * np.sqrt(0.5) * (
+                numpy_generator(generator).standard_normal(array_of(self).shape) + 1j * numpy_generator(
+                    generator
+                ).standard_normal(array_of(self).shape)
+            ) if np.iscomplexobj(array_of(self)) else mean + std * numpy_generator(generator).standard_normal(
+                array_of(self).shape
+            ),
+        )
     finish_inplace(self, history)
     if has_tangent_1(self):
         carry_tangents(self, (self,), tangents_normal_, ())
@@ -111,7 +128,6 @@ def call_normal_(self, mean, std, generator):
     mean = as_float(mean, "normal_", "mean", 2)
     std = as_float(std, "normal_", "std", 3)
     generator = as_generator_or_none(generator, "normal_", "generator", 4)
-    check_real(self, "normal_")
     self = prepare_floating("normal_", self)
     return op_normal_(<TensorBase>self, mean, std, generator)
 

@@ -12,6 +12,7 @@ cdef TensorBase op_index_put_scalar(TensorBase self, object indices, object valu
 cdef TensorBase op_select(TensorBase self, object dim, object index)
 cdef TensorBase op_narrow(TensorBase self, object dim, object start, object length)
 cdef TensorBase op_narrow_copy(TensorBase self, object dim, object start, object length)
+cdef TensorBase op_slice_copy(TensorBase self, object dim, object start, object end, object step)
 
 cdef object call_basic_index(self, index)
 cdef object call_basic_index_backward(self, shape, index)
@@ -23,3 +24,4 @@ cdef object call_select(self, dim, index)
 cdef object call_select_copy(self, dim, index)
 cdef object call_narrow(self, dim, start, length)
 cdef object call_narrow_copy(self, dim, start, length)
+cdef object call_slice_copy(self, dim, start, end, step)

@@ -4,17 +4,18 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_int, as_int_tuple, as_operand, as_tensor_operand,
-    as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace, connect_1,
-    connect_2, copy_into, copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor,
-    IS_VIEW, no_loop, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_object, saved_object, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap, write_inplace,
-    write_out_docstrings, written_batched,
+    along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_int, as_int_or_none, as_int_tuple, as_operand,
+    as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace,
+    connect_1, connect_2, copy_into, copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
+    is_tensor, IS_VIEW, item_of, no_loop, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value, set_grad_input,
+    set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap,
+    write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.copy cimport op_clone_by_rows
 from gradsmith.runtime.formulas.numbers cimport narrow_index, select_index
+from gradsmith.generated.shape cimport op_transpose
 from gradsmith.runtime.arrays.functions cimport indexed, shapes, view_index
 
 import numpy as np
@@ -664,6 +665,50 @@ def narrow_copy(input, dim, start, length, *, out=None):
     out : Tensor, optional
     """
     return give_out("narrow_copy", out, call_narrow_copy(input, dim, start, length))
+
+
+# ---- slice_copy(Tensor self, dim dim=0, int? start=None, int? end=None, int step=1) -> Tensor
+
+cdef TensorBase op_slice_copy(TensorBase self, object dim, object start, object end, object step):
+    if not step > 0:
+        raise RuntimeError("slice_copy(): step must be positive, but got step = %r" % (step,))
+    cdef int depth = begin_op("slice_copy", (self, dim, start, end, step), NULL) if watching else 0
+    cdef TensorBase result = op_clone_by_rows(
+        op_transpose(
+            op_basic_index(
+                op_transpose(self, 0, dim),
+                np.s_[0 if start is None else start:item_of(shape_of(self), dim) if end is None else end:step],
+            ),
+            0,
+            dim,
+        ),
+    )
+    return ended(depth, result)
+
+cdef object call_slice_copy(self, dim, start, end, step):
+    return op_slice_copy(
+        as_input(self, "slice_copy"),
+        as_dim(dim, "slice_copy", "dim", 2, self),
+        as_int_or_none(start, "slice_copy", "start", 3),
+        as_int_or_none(end, "slice_copy", "end", 4),
+        as_int(step, "slice_copy", "step", 5),
+    )
+
+def slice_copy(input, dim=0, start=None, end=None, step=1, *, out=None):
+    """Copy of every `step`-th slice along a dimension, from `start` up to `end`.
+
+    ``slice_copy(Tensor self, dim dim=0, int? start=None, int? end=None, int step=1) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    dim : int, default 0
+    start : int, optional
+    end : int, optional
+    step : int, default 1
+    axis : int, optional
+    out : Tensor, optional
+    """
+    return give_out("slice_copy", out, call_slice_copy(input, dim, start, end, step))
 
 
 write_out_docstrings(globals())

@@ -240,7 +240,9 @@ cdef tuple op_linalg_lstsq(TensorBase self, TensorBase B, object rcond, object d
     least_squares_part = op_least_squares(self, right_columns_of_self_B, rcond, "linalg.lstsq")
     cdef tuple solution = (
         like_right(item_of(least_squares_part, 0), self, B),
-        squares_left(self, right_columns_of_self_B, item_of(least_squares_part, 0), driver),
+        squares_left(
+            self, right_columns_of_self_B, item_of(least_squares_part, 0), item_of(least_squares_part, 1), driver
+        ),
         item_of(least_squares_part, 1),
         item_of(least_squares_part, 2),
     )
@@ -263,8 +265,9 @@ def call_linalg_lstsq(self, B, rcond, driver):
     )
 
 def linalg_lstsq(input, B, rcond=None, *, driver=None, out=None):
-    """The shortest least-squares solution, the sums of squares that it leaves if there are more rows than columns, the
-    rank and the singular values.
+    """The shortest least-squares solution, the sums of squares that it leaves, the rank and the singular values. There
+    are no such sums, and the result is empty, with `driver='gelsy'` and where a system has not more rows than columns
+    or a matrix has not full rank.
 
     ``linalg_lstsq(Tensor self, Tensor B, object rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals,
     Tensor rank, Tensor singular_values)``

@@ -18,3 +18,15 @@ cdef tuple op_class_losses(TensorBase self, TensorBase target, object ignore_ind
 cdef TensorBase op_class_losses_backward(
     TensorBase self, TensorBase scores, TensorBase target, TensorBase log_sum, object ignore_index
 )
+cdef TensorBase op_linear_class_losses(
+    TensorBase self,
+    TensorBase linear_weight,
+    TensorBase linear_bias,
+    TensorBase target,
+    TensorBase weight,
+    object ignore_index,
+    object reduction
+)
+cdef tuple op_linear_losses(
+    TensorBase self, TensorBase linear_weight, TensorBase linear_bias, TensorBase target, object ignore_index
+)

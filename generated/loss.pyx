@@ -19,16 +19,18 @@ from gradsmith.generated.exponential cimport op_exp
 from gradsmith.runtime.formulas.formulas cimport (
     class_dim, has_class_indices, mse_scale, nll_backward_weight, soft_cross_entropy, zeros_like, zeros_like_info,
 )
+from gradsmith.generated.linalg cimport op_linear, op_matmul
 from gradsmith.runtime.formulas.networks.losses cimport counted_classes, reduced_class_losses
 from gradsmith.runtime.formulas.parts cimport mse_by_parts, nll_backward_by_parts, nll_by_parts
 from gradsmith.generated.probability cimport op_log_softmax, op_logsumexp
 from gradsmith.generated.reduce cimport op_sum_dim
-from gradsmith.generated.shape cimport op_unsqueeze
+from gradsmith.generated.shape cimport op_mT, op_unsqueeze
 from gradsmith.generated.unary cimport op_neg
 from gradsmith.runtime.arrays.functions cimport losses
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.algebra import linear_scores
 from gradsmith.runtime.switches.return_types import return_type
 
 cdef extern from "loss_kernels.h":
@@ -914,6 +916,279 @@ def class_losses_backward(input, scores, target, log_sum, ignore_index):
         result: transposed
     """
     return call_class_losses_backward(input, scores, target, log_sum, ignore_index)
+
+
+# ---- linear_class_losses(Tensor self, Tensor linear_weight, Tensor? linear_bias, Tensor target, Tensor? weight, int
+# ignore_index, str reduction) -> Tensor
+
+cdef TensorBase op_linear_class_losses(
+    TensorBase self,
+    TensorBase linear_weight,
+    TensorBase linear_bias,
+    TensorBase target,
+    TensorBase weight,
+    object ignore_index,
+    object reduction
+):
+    cdef int depth = begin_op(
+        "linear_class_losses", (self, linear_weight, linear_bias, target, weight, ignore_index, reduction), NULL
+    ) if watching else 0
+    cdef TensorBase result = reduced_class_losses(
+        item_of(op_linear_losses(self, linear_weight, linear_bias, target, ignore_index), 0),
+        target,
+        weight,
+        ignore_index,
+        reduction,
+    )
+    return ended(depth, result)
+
+def call_linear_class_losses(self, linear_weight, linear_bias, target, weight, ignore_index, reduction):
+    self = as_tensor_operand(self, "linear_class_losses", "input", 1, linear_weight)
+    linear_weight = as_tensor_operand(linear_weight, "linear_class_losses", "linear_weight", 2, self)
+    linear_bias = as_tensor_operand_or_none(linear_bias, "linear_class_losses", "linear_bias", 3, self)
+    target = as_tensor_operand(target, "linear_class_losses", "target", 4, self)
+    weight = as_tensor_operand_or_none(weight, "linear_class_losses", "weight", 5, self)
+    ignore_index = as_int(ignore_index, "linear_class_losses", "ignore_index", 6)
+    reduction = as_str(reduction, "linear_class_losses", "reduction", 7)
+    check_real(self, "linear_class_losses")
+    check_real(linear_weight, "linear_class_losses")
+    check_real(target, "linear_class_losses")
+    return op_linear_class_losses(
+        <TensorBase>self,
+        <TensorBase>linear_weight,
+        <TensorBase>linear_bias,
+        <TensorBase>target,
+        <TensorBase>weight,
+        ignore_index,
+        reduction,
+    )
+
+def linear_class_losses(input, linear_weight, linear_bias, target, weight, ignore_index, reduction):
+    """Negative log-likelihood of the softmax of the rows of a linear layer, whose results are kept nowhere.
+
+    ``linear_class_losses(Tensor self, Tensor linear_weight, Tensor? linear_bias, Tensor target, Tensor? weight, int
+    ignore_index, str reduction) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    linear_weight : Tensor
+    linear_bias : Tensor, optional
+    target : Tensor
+    weight : Tensor, optional
+    ignore_index : int
+    reduction : str
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_linear_class_losses(input, linear_weight, linear_bias, target, weight, ignore_index, reduction)
+
+
+# ---- linear_losses(Tensor self, Tensor linear_weight, Tensor? linear_bias, Tensor target, int ignore_index) -> (Tensor
+# values, Tensor log_sum)
+
+cdef class LinearLossesBackward0(Node):
+    """Backward of ``linear_losses``."""
+
+    # Saves self, linear_weight, linear_bias, target and log_sum: every gradient needs them.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad_values = gradient_or_zeros(self, grads, 0)
+        cdef TensorBase grad_log_sum = gradient(grads, 1)
+        cdef TensorBase self_, linear_weight, linear_bias, target, log_sum, scores, slopes, of_scores
+        cdef object linear_bias_is_none, ignore_index
+        linear_bias_is_none = value_of(self, 0)
+        self_ = unpack(self, 0)
+        linear_weight = unpack(self, 1)
+        linear_bias = unpack(self, 2)
+        target = unpack(self, 3)
+        log_sum = unpack(self, 4)
+        ignore_index = value_of(self, 1)
+        scores = op_linear(self_, linear_weight, linear_bias) if wants(wanted, 0) or wants(wanted, 1) or wants(
+            wanted, 2
+        ) and not linear_bias_is_none else None
+        slopes = op_class_losses_backward(grad_values, scores, target, log_sum, ignore_index) if wants(
+            wanted, 0
+        ) or wants(wanted, 1) or wants(wanted, 2) and not linear_bias_is_none else None
+        of_scores = (
+            slopes if grads[1] == NULL else op_add_tensor(
+                slopes,
+                op_mul_tensor(
+                    op_unsqueeze(grad_log_sum, 1), op_exp(op_sub_tensor_tensor(scores, op_unsqueeze(log_sum, 1)))
+                ),
+            )
+        ) if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 2) and not linear_bias_is_none else None
+        if wants(wanted, 0):    # self
+            set_grad_input(grad_inputs, 0, op_matmul(of_scores, linear_weight))
+        if wants(wanted, 1):    # linear_weight
+            set_grad_input(grad_inputs, 1, op_matmul(op_mT(of_scores), self_))
+        if wants(wanted, 2):    # linear_bias
+            set_grad_input(grad_inputs, 2, None if linear_bias_is_none else op_sum_dim(of_scores, (0,), False, None))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_linear_weight, _raw_saved_linear_weight = saved_tensor(1)
+    _saved_linear_bias, _raw_saved_linear_bias = saved_tensor(2)
+    _saved_target, _raw_saved_target = saved_tensor(3)
+    _saved_log_sum, _raw_saved_log_sum = saved_tensor(4)
+    _saved_linear_bias_is_none = saved_value(0)
+    _saved_ignore_index = saved_value(1)
+
+cdef tuple tangents_linear_losses(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, linear_weight_t, linear_bias_t = tangents
+    log_sum, self, linear_weight, linear_bias, target, ignore_index = given
+    grad_values, grad_log_sum = gradients
+    return (
+        op_matmul(
+            op_add_tensor(
+                op_class_losses_backward(
+                    grad_values, op_linear(self, linear_weight, linear_bias), target, log_sum, ignore_index
+                ),
+                op_mul_tensor(
+                    op_unsqueeze(grad_log_sum, 1),
+                    op_exp(op_sub_tensor_tensor(op_linear(self, linear_weight, linear_bias), op_unsqueeze(log_sum, 1))),
+                ),
+            ),
+            linear_weight,
+        ) if self_t is not None else None,
+        op_matmul(
+            op_mT(
+                op_add_tensor(
+                    op_class_losses_backward(
+                        grad_values, op_linear(self, linear_weight, linear_bias), target, log_sum, ignore_index
+                    ),
+                    op_mul_tensor(
+                        op_unsqueeze(grad_log_sum, 1),
+                        op_exp(
+                            op_sub_tensor_tensor(op_linear(self, linear_weight, linear_bias), op_unsqueeze(log_sum, 1))
+                        ),
+                    ),
+                ),
+            ),
+            self,
+        ) if linear_weight_t is not None else None,
+        (
+            None if linear_bias is None else op_sum_dim(
+                op_add_tensor(
+                    op_class_losses_backward(
+                        grad_values, op_linear(self, linear_weight, linear_bias), target, log_sum, ignore_index
+                    ),
+                    op_mul_tensor(
+                        op_unsqueeze(grad_log_sum, 1),
+                        op_exp(
+                            op_sub_tensor_tensor(op_linear(self, linear_weight, linear_bias), op_unsqueeze(log_sum, 1))
+                        ),
+                    ),
+                ),
+                (0,),
+                False,
+                None,
+            )
+        ) if linear_bias_t is not None else None,
+    )
+
+cdef tuple op_linear_losses(
+    TensorBase self, TensorBase linear_weight, TensorBase linear_bias, TensorBase target, object ignore_index
+):
+    cdef int depth = begin_replaceable_op(
+        "linear_losses", (self, linear_weight, linear_bias, target, ignore_index), &batched_linear_losses
+    ) if watching else 0
+    cdef TensorBase values, log_sum
+    if replays(depth):
+        values, log_sum = replayed_result()
+    else:
+        values_array, log_sum_array = linear_scores.linear_losses_of(
+            array_of(self), array_of(linear_weight), array_or_none(linear_bias), array_of(target), ignore_index
+        )
+        values = wrap(values_array)
+        log_sum = wrap(log_sum_array)
+    cdef Node node
+    if requires_grad_3(self, linear_weight, linear_bias):
+        node = <Node>LinearLossesBackward0.__new__(LinearLossesBackward0)
+        connect_3(node, 5, 2, self, linear_weight, linear_bias)
+        save_input(node, 0, self)
+        save_input(node, 1, linear_weight)
+        save_input(node, 2, linear_bias)
+        save_input(node, 3, target)
+        set_value(node, 1, ignore_index)
+        if node.edges[2].node != NULL:
+            set_value(node, 0, linear_bias is None)
+        set_history_list([values, log_sum], node)
+        save_output(node, 4, log_sum)
+    if has_tangent_3(self, linear_weight, linear_bias):
+        carry_transposed(
+            (values, log_sum),
+            (self, linear_weight, linear_bias),
+            tangents_linear_losses,
+            (log_sum, self, linear_weight, linear_bias, target, ignore_index),
+        )
+    if depth:
+        end_op(depth, (values, log_sum))
+    return (values, log_sum)
+
+cdef object packed_linear_losses(tuple operands):
+    return op_linear_losses(
+        <TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], <TensorBase>operands[3], operands[4]
+    )
+
+cdef object parts_of_linear_losses(tuple operands):
+    self, linear_weight, linear_bias, target, ignore_index = operands
+    return (
+        item_of(op_class_losses(op_linear(self, linear_weight, linear_bias), target, ignore_index), 0),
+        item_of(op_class_losses(op_linear(self, linear_weight, linear_bias), target, ignore_index), 1),
+    )
+
+cdef BatchRule batched_linear_losses
+batched_linear_losses = BatchRule(
+    b"linear_losses", by_parts, b".....", packed_linear_losses, parts_of_linear_losses, no_loop()
+)
+
+LinearLossesResult = return_type("linear_losses", "LinearLossesResult", ("values", "log_sum"), __name__)
+
+def call_linear_losses(self, linear_weight, linear_bias, target, ignore_index):
+    self = as_tensor_operand(self, "linear_losses", "input", 1, linear_weight)
+    linear_weight = as_tensor_operand(linear_weight, "linear_losses", "linear_weight", 2, self)
+    linear_bias = as_tensor_operand_or_none(linear_bias, "linear_losses", "linear_bias", 3, self)
+    target = as_tensor_operand(target, "linear_losses", "target", 4, self)
+    ignore_index = as_int(ignore_index, "linear_losses", "ignore_index", 5)
+    check_real(self, "linear_losses")
+    check_real(linear_weight, "linear_losses")
+    check_real(target, "linear_losses")
+    return LinearLossesResult._make(
+        op_linear_losses(
+            <TensorBase>self, <TensorBase>linear_weight, <TensorBase>linear_bias, <TensorBase>target, ignore_index
+        ),
+    )
+
+def linear_losses(input, linear_weight, linear_bias, target, ignore_index):
+    """Minus the log-probability of each right class, by scores that a linear layer gives and that backward computes
+    again, and the logarithm of the sum that a softmax divides by.
+
+    ``linear_losses(Tensor self, Tensor linear_weight, Tensor? linear_bias, Tensor target, int ignore_index) -> (Tensor
+    values, Tensor log_sum)``
+
+    Parameters:
+    input : Tensor
+    linear_weight : Tensor
+    linear_bias : Tensor, optional
+    target : Tensor
+    ignore_index : int
+
+    Returns:
+    values : Tensor
+    log_sum : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        scores = linear(self, linear_weight, linear_bias)
+        slopes = class_losses_backward(grad_values, scores, target, log_sum, ignore_index)
+        of_scores = slopes if grad_log_sum is None else slopes + unsqueeze(grad_log_sum, 1) * exp(scores -
+        unsqueeze(log_sum, 1))
+        input: matmul(of_scores, linear_weight)
+        linear_weight: matmul(mT(of_scores), self)
+        linear_bias: None if linear_bias is None else sum(of_scores, [0])
+        result: transposed
+    """
+    return call_linear_losses(input, linear_weight, linear_bias, target, ignore_index)
 
 
 write_out_docstrings(globals())

@@ -4,8 +4,14 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBase weight, TensorBase bias, object eps)
+cdef tuple op_native_layer_norm(
+    TensorBase self, object normalized_shape, TensorBase weight, TensorBase bias, object eps
+)
 cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, TensorBase weight, object eps)
 cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase weight, TensorBase bias, object eps)
+cdef tuple op_native_group_norm(
+    TensorBase self, TensorBase weight, TensorBase bias, object N, object C, object HxW, object group, object eps
+)
 cdef tuple op_standardized(TensorBase self, TensorBase weight, TensorBase bias, object dim, object eps, bint centered)
 cdef TensorBase op_standardized_backward(
     TensorBase self,

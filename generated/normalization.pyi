@@ -12,14 +12,26 @@ from gradsmith.generated.tensor import Tensor
 Number: TypeAlias = bool | int | float | complex
 TensorLike: TypeAlias = Tensor | Number | np.generic | NDArray[Any] | list[Any] | tuple[Any, ...]
 
+class NativeLayerNormResult(NamedTuple):
+    values: Tensor
+    mean: Tensor
+    rstd: Tensor
+
+class NativeGroupNormResult(NamedTuple):
+    values: Tensor
+    mean: Tensor
+    rstd: Tensor
+
 class StandardizedResult(NamedTuple):
     values: Tensor
     center: Tensor
     variance: Tensor
 
 def layer_norm(input: TensorLike, normalized_shape: int | Sequence[int], weight: TensorLike | None = None, bias: TensorLike | None = None, eps: float = 1e-05) -> Tensor: ...
+def native_layer_norm(input: TensorLike, normalized_shape: int | Sequence[int], weight: TensorLike | None, bias: TensorLike | None, eps: float) -> NativeLayerNormResult: ...
 def divided_by_rms(input: TensorLike, normalized_shape: int | Sequence[int], weight: TensorLike | None, eps: float) -> Tensor: ...
 def group_norm(input: TensorLike, num_groups: int, weight: TensorLike | None = None, bias: TensorLike | None = None, eps: float = 1e-05) -> Tensor: ...
+def native_group_norm(input: TensorLike, weight: TensorLike | None, bias: TensorLike | None, N: int, C: int, HxW: int, group: int, eps: float) -> NativeGroupNormResult: ...
 def standardized(input: TensorLike, weight: TensorLike | None, bias: TensorLike | None, dim: int | Sequence[int] | None = None, eps: float = ..., centered: bool = ..., *, axis: int | Sequence[int] | None = None) -> StandardizedResult: ...
 def standardized_backward(input: TensorLike, x: TensorLike, center: TensorLike, variance: TensorLike, weight: TensorLike | None, dim: int | Sequence[int] | None = None, eps: float = ..., centered: bool = ..., *, axis: int | Sequence[int] | None = None) -> Tensor: ...
 def standardized_sums(input: TensorLike, x: TensorLike, center: TensorLike, variance: TensorLike, size: int | Sequence[int], dim: int | Sequence[int] | None = None, eps: float = ..., *, axis: int | Sequence[int] | None = None) -> Tensor: ...

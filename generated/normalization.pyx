@@ -6,17 +6,18 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_promoted, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
-    carry_transposed, check_real, collect_edge, connect_3, elementwise, end_op, ended, fused_forward, FusedKernel,
-    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of, loop_of_kernel,
-    no_loop, Node, plus, prepare_floating, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    carry_transposed, check_real, collect_edge, connect_3, dtype_of, elementwise, end_op, ended, fused_forward,
+    FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
+    loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_floating, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor,
 )
-from gradsmith.generated.copy cimport op_to_other
+from gradsmith.generated.copy cimport op_to, op_to_other
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.generated.exponential cimport op_rsqrt
 from gradsmith.runtime.formulas.numbers cimport count_of
@@ -83,6 +84,62 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
     Raises: TypeError, RuntimeError
     """
     return call_layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+# ---- native_layer_norm(Tensor self, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor
+# values, Tensor mean, Tensor rstd)
+
+cdef tuple op_native_layer_norm(
+    TensorBase self, object normalized_shape, TensorBase weight, TensorBase bias, object eps
+):
+    cdef int depth = begin_op("native_layer_norm", (self, normalized_shape, weight, bias, eps), NULL) if watching else 0
+    standardized_of_self = op_standardized(
+        self, None, None, dims_of_shape("native_layer_norm", self, normalized_shape, None, None), eps, True
+    )
+    cdef tuple values = (
+        op_layer_norm(self, normalized_shape, weight, bias, eps),
+        op_to(item_of(standardized_of_self, 1), dtype_of(self), False, False),
+        op_to(op_rsqrt(op_add_scalar(item_of(standardized_of_self, 2), eps)), dtype_of(self), False, False),
+    )
+    if depth:
+        end_op(depth, values)
+    return values
+
+NativeLayerNormResult = return_type("native_layer_norm", "NativeLayerNormResult", ("values", "mean", "rstd"), __name__)
+
+def call_native_layer_norm(self, normalized_shape, weight, bias, eps):
+    self = as_tensor_operand(self, "native_layer_norm", "input", 1, weight)
+    normalized_shape = as_int_tuple(normalized_shape, "native_layer_norm", "normalized_shape", 2)
+    weight = as_tensor_operand_or_none(weight, "native_layer_norm", "weight", 3, self)
+    bias = as_tensor_operand_or_none(bias, "native_layer_norm", "bias", 4, self)
+    eps = as_float(eps, "native_layer_norm", "eps", 5)
+    check_real(self, "native_layer_norm")
+    self = prepare_floating("native_layer_norm", self)
+    return NativeLayerNormResult._make(
+        op_native_layer_norm(<TensorBase>self, normalized_shape, <TensorBase>weight, <TensorBase>bias, eps)
+    )
+
+def native_layer_norm(input, normalized_shape, weight, bias, eps):
+    """What `layer_norm` gives, the means, and the inverses of the standard deviations.
+
+    ``native_layer_norm(Tensor self, int[] normalized_shape, Tensor? weight, Tensor? bias, float eps) -> (Tensor values,
+    Tensor mean, Tensor rstd)``
+
+    Parameters:
+    input : Tensor
+    normalized_shape : int or sequence of int
+    weight : Tensor, optional
+    bias : Tensor, optional
+    eps : float
+
+    Returns:
+    values : Tensor
+    mean : Tensor
+    rstd : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_native_layer_norm(input, normalized_shape, weight, bias, eps)
 
 
 # ---- divided_by_rms(Tensor self, int[] normalized_shape, Tensor? weight, float eps) -> Tensor
@@ -191,6 +248,89 @@ def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     Raises: TypeError, RuntimeError
     """
     return call_group_norm(input, num_groups, weight, bias, eps)
+
+
+# ---- native_group_norm(Tensor self, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) ->
+# (Tensor values, Tensor mean, Tensor rstd)
+
+cdef tuple op_native_group_norm(
+    TensorBase self, TensorBase weight, TensorBase bias, object N, object C, object HxW, object group, object eps
+):
+    try:
+        if not (ndim_of(self) > 1 and N == item_of(shape_of(self), 0) and C == item_of(shape_of(self), 1)):
+            raise RuntimeError(
+                "native_group_norm(): N and C must be the first two sizes of the input, but got self.ndim = %r and N = "
+                "%r and self.shape = %r and C = %r" % (ndim_of(self), N, shape_of(self), C),
+            )
+    except IndexError:
+        raise IndexError(
+            "native_group_norm(): N and C must be the first two sizes of the input, but got self.ndim = %r and N = %r "
+            "and self.shape = %r and C = %r" % (ndim_of(self), N, shape_of(self), C),
+        ) from None
+    if not numel_of(self) == N * C * HxW:
+        raise RuntimeError(
+            "native_group_norm(): HxW must be the product of the other sizes, but got self.numel = %r and N = %r and C "
+            "= %r and HxW = %r" % (numel_of(self), N, C, HxW),
+        )
+    cdef int depth = begin_op("native_group_norm", (self, weight, bias, N, C, HxW, group, eps), NULL) if watching else 0
+    standardized_part = op_standardized(
+        op_reshape(self, group_parts(shape_of(self), group)), None, None, (2, 3), eps, True
+    )
+    cdef tuple values = (
+        op_group_norm(self, group, weight, bias, eps),
+        op_to(op_reshape(item_of(standardized_part, 1), (N, group)), dtype_of(self), False, False),
+        op_to(
+            op_rsqrt(op_add_scalar(op_reshape(item_of(standardized_part, 2), (N, group)), eps)),
+            dtype_of(self),
+            False,
+            False,
+        ),
+    )
+    if depth:
+        end_op(depth, values)
+    return values
+
+NativeGroupNormResult = return_type("native_group_norm", "NativeGroupNormResult", ("values", "mean", "rstd"), __name__)
+
+def call_native_group_norm(self, weight, bias, N, C, HxW, group, eps):
+    self = as_tensor_operand(self, "native_group_norm", "input", 1, weight)
+    weight = as_tensor_operand_or_none(weight, "native_group_norm", "weight", 2, self)
+    bias = as_tensor_operand_or_none(bias, "native_group_norm", "bias", 3, self)
+    N = as_int(N, "native_group_norm", "N", 4)
+    C = as_int(C, "native_group_norm", "C", 5)
+    HxW = as_int(HxW, "native_group_norm", "HxW", 6)
+    group = as_int(group, "native_group_norm", "group", 7)
+    eps = as_float(eps, "native_group_norm", "eps", 8)
+    check_real(self, "native_group_norm")
+    self = prepare_floating("native_group_norm", self)
+    return NativeGroupNormResult._make(
+        op_native_group_norm(<TensorBase>self, <TensorBase>weight, <TensorBase>bias, N, C, HxW, group, eps)
+    )
+
+def native_group_norm(input, weight, bias, N, C, HxW, group, eps):
+    """What `group_norm` gives, the means of the groups, and the inverses of their standard deviations.
+
+    ``native_group_norm(Tensor self, Tensor? weight, Tensor? bias, int N, int C, int HxW, int group, float eps) ->
+    (Tensor values, Tensor mean, Tensor rstd)``
+
+    Parameters:
+    input : Tensor
+    weight : Tensor, optional
+    bias : Tensor, optional
+    N : int
+    C : int
+    HxW : int
+    group : int
+    eps : float
+
+    Returns:
+    values : Tensor
+    mean : Tensor
+    rstd : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return call_native_group_norm(input, weight, bias, N, C, HxW, group, eps)
 
 
 # ---- standardized(Tensor self, Tensor? weight, Tensor? bias, int[] dim, float eps, bool centered) -> (Tensor values,

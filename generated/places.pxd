@@ -10,4 +10,5 @@ cdef TensorBase op_index_fill_tensor(TensorBase self, object dim, TensorBase ind
 cdef TensorBase op_index_fill_scalar(TensorBase self, object dim, TensorBase index, object value)
 cdef TensorBase op_index_copy(TensorBase self, object dim, TensorBase index, TensorBase source)
 cdef TensorBase op_nonzero_rows(TensorBase self)
+cdef TensorBase op_nonzero_static(TensorBase self, object size, object fill_value)
 cdef TensorBase op_argwhere(TensorBase self)

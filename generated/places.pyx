@@ -3,9 +3,9 @@
 
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_dim, as_dim_or_none, as_input, as_operand, as_tensor_operand, BatchRule, begin_op,
+    array_of, as_bool, as_dim, as_dim_or_none, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, by_values, check_inplace, copy_into, ended, give_out, grad_enabled, is_tensor, no_loop,
-    original_of, own_memory, replayed_tensor, replays, take_second_names, TensorBase, watching, wrap,
+    original_of, own_memory, replayed_tensor, replays, slice_by_slice, take_second_names, TensorBase, watching, wrap,
     write_out_docstrings,
 )
 
@@ -246,6 +246,49 @@ def nonzero_rows(input, *, out=None):
     out : Tensor, optional
     """
     return give_out("nonzero_rows", out, call_nonzero_rows(input))
+
+
+# ---- nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor
+
+cdef TensorBase op_nonzero_static(TensorBase self, object size, object fill_value):
+    if not size >= 0:
+        raise RuntimeError("nonzero_static(): size must be a non-negative integer, but got size = %r" % (size,))
+    cdef int depth = begin_replaceable_op(
+        "nonzero_static", (self, size, fill_value), &batched_nonzero_static
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        own_memory(
+            np.concatenate([np.argwhere(array_of(self)), np.full((size, array_of(self).ndim), fill_value)])[:size]
+        ),
+    )
+    return ended(depth, result)
+
+cdef object packed_nonzero_static(tuple operands):
+    return op_nonzero_static(<TensorBase>operands[0], operands[1], operands[2])
+
+cdef BatchRule batched_nonzero_static
+batched_nonzero_static = BatchRule(b"nonzero_static", slice_by_slice, b"...", packed_nonzero_static, NULL, no_loop())
+
+def call_nonzero_static(self, size, fill_value):
+    return op_nonzero_static(
+        as_input(self, "nonzero_static"),
+        as_int(size, "nonzero_static", "size", 2),
+        as_int(fill_value, "nonzero_static", "fill_value", 3),
+    )
+
+def nonzero_static(input, *, size, fill_value=-1, out=None):
+    """The places of the first elements that are not zero, as `size` rows; where there are fewer, the rest are
+    `fill_value`.
+
+    ``nonzero_static(Tensor self, *, int size, int fill_value=-1) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    size : int
+    fill_value : int, default -1
+    out : Tensor, optional
+    """
+    return give_out("nonzero_static", out, call_nonzero_static(input, size, fill_value))
 
 
 # ---- argwhere(Tensor self) -> Tensor

@@ -291,7 +291,6 @@ def call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
     reduction = as_str(reduction, "poisson_nll_loss", "reduction", 6)
     check_real(self, "poisson_nll_loss")
     check_real(target, "poisson_nll_loss")
-    self = prepare_floating("poisson_nll_loss", self)
     return op_poisson_nll_loss(<TensorBase>self, <TensorBase>target, log_input, full, eps, reduction)
 
 def poisson_nll_loss(input, target, log_input=True, full=False, eps=1e-08, reduction="mean"):

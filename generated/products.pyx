@@ -13,7 +13,7 @@ from gradsmith.generated.runtime cimport (
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
-from gradsmith.generated.comparison cimport op_eq_scalar
+from gradsmith.generated.comparison cimport op_eq_scalar, op_logical_or_tensor
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
@@ -526,9 +526,9 @@ cdef TensorBase op_addbmm(TensorBase self, TensorBase batch1, TensorBase batch2,
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
             ),
-            shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, None)),
+            shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))),
         ),
-        op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, None), alpha),
+        op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1)), alpha),
     )
     return ended(depth, result)
 
@@ -543,9 +543,9 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
                 ) if beta == 0 else op_mul_scalar(original, beta),
-                shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, None)),
+                shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))),
             ),
-            op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, None), alpha),
+            op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1)), alpha),
         ),
     )
 
@@ -657,7 +657,12 @@ def baddbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
 
 cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, object beta, object alpha):
     cdef int depth = begin_op("addr", (self, vec1, vec2, beta, alpha), NULL) if watching else 0
-    cdef TensorBase result = op_add_tensor(
+    cdef TensorBase result = op_logical_or_tensor(
+        self if beta != 0 else zeros_like(self),
+        op_outer(vec1, vec2) if alpha != 0 else zeros_like(op_outer(vec1, vec2)),
+    ) if dtype_of(self) == np.dtype("bool") and dtype_of(vec1) == np.dtype("bool") and dtype_of(vec2) == np.dtype(
+        "bool"
+    ) else op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
@@ -674,7 +679,12 @@ cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, 
     return copy_into(
         "addr_",
         self,
-        op_add_tensor(
+        op_logical_or_tensor(
+            original if beta != 0 else zeros_like(original),
+            op_outer(vec1, vec2) if alpha != 0 else zeros_like(op_outer(vec1, vec2)),
+        ) if dtype_of(original) == np.dtype("bool") and dtype_of(vec1) == np.dtype("bool") and dtype_of(
+            vec2
+        ) == np.dtype("bool") else op_add_tensor(
             op_expand(
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
@@ -704,7 +714,7 @@ def call_addr_(TensorBase self not None, vec1, vec2, beta, alpha):
     )
 
 def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
-    """A matrix plus the outer product of two vectors, each with a factor.
+    """A matrix plus the outer product of two vectors, each with a factor; of bools, whether either is true.
 
     ``addr(Tensor self, Tensor vec1, Tensor vec2, *, Scalar beta=1, Scalar alpha=1) -> Tensor``
 

@@ -7,10 +7,11 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2,
     copy_into, dtype_of, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, loop_of_kernel, ndim_of, Node, numel_of, original_of, plus, prepare_floating,
-    prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names,
-    TensorBase, unpack, value_of, wants, watching, write_inplace, write_out_docstrings, written_batched,
+    has_tangent_1, has_tangent_2, loop_of_kernel, ndim_of, Node, numel_of, original_of, plus, prepare_bound,
+    prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
@@ -285,6 +286,8 @@ def call_hardtanh(self, min_val, max_val):
     max_val = as_number(max_val, "hardtanh", "max_val", 3)
     check_real(self, "hardtanh")
     self = prepare_numeric("hardtanh", self)
+    min_val = prepare_bound("hardtanh", min_val, self)
+    max_val = prepare_bound("hardtanh", max_val, self)
     return op_hardtanh(<TensorBase>self, min_val, max_val)
 
 def call_hardtanh_(self, min_val, max_val):
@@ -293,6 +296,8 @@ def call_hardtanh_(self, min_val, max_val):
     max_val = as_number(max_val, "hardtanh_", "max_val", 3)
     check_real(self, "hardtanh_")
     self = prepare_numeric("hardtanh_", self)
+    min_val = prepare_bound("hardtanh_", min_val, self)
+    max_val = prepare_bound("hardtanh_", max_val, self)
     return inplace_hardtanh(<TensorBase>self, min_val, max_val)
 
 def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False, *, out=None):

@@ -122,6 +122,7 @@ from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport (
     prepare_addend,
     prepare_apart,
+    prepare_bound,
     prepare_clampable,
     prepare_compared,
     prepare_factor,

@@ -4,7 +4,8 @@
 
 from gradsmith.generated.runtime cimport (
     as_bool, as_dim, as_input, as_int, as_int_tuple, as_str_or_none, as_tensor_list, as_tensor_operand, begin_op,
-    end_op, ended, give_out, ndim_of, Overloads, spread, take_second_names, TensorBase, watching, write_out_docstrings,
+    copies_of, end_op, ended, give_out, item_of, ndim_of, Overloads, shape_of, spread, take_second_names, TensorBase,
+    watching, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
@@ -12,7 +13,10 @@ from gradsmith.runtime.formulas.arrangement cimport (
     pieces_at, second_dim, section_ends, side_dim, with_dims,
 )
 from gradsmith.generated.joining cimport op_cat, op_split_sizes
+from gradsmith.runtime.formulas.numbers cimport chunk_sizes, equal_parts
 from gradsmith.generated.shape cimport op_reshape, op_unsqueeze
+
+import builtins
 
 import numpy as np
 
@@ -500,6 +504,17 @@ def call_split_with_sizes(self, split_sizes, dim):
         ),
     )
 
+def call_split_with_sizes_copy(self, split_sizes, dim):
+    return tuple(
+        copies_of(
+            op_split_with_sizes(
+                as_input(self, "split_with_sizes_copy"),
+                as_int_tuple(split_sizes, "split_with_sizes_copy", "split_sizes", 2),
+                as_dim(dim, "split_with_sizes_copy", "dim", 3, self),
+            ),
+        ),
+    )
+
 def split_with_sizes(input, split_sizes, dim=0):
     """Views of the given lengths along a dimension.
 
@@ -515,6 +530,187 @@ def split_with_sizes(input, split_sizes, dim=0):
     tuple of Tensor
     """
     return call_split_with_sizes(input, split_sizes, dim)
+
+def split_with_sizes_copy(input, split_sizes, dim=0):
+    """Views of the given lengths along a dimension. Copied into memory of its own.
+
+    ``split_with_sizes(Tensor(a) self, int[] split_sizes, dim dim=0) -> Tensor(a)[]``
+
+    Parameters:
+    input : Tensor
+    split_sizes : int or sequence of int
+    dim : int, default 0
+    axis : int, optional
+
+    Returns:
+    tuple of Tensor
+    """
+    return call_split_with_sizes_copy(input, split_sizes, dim)
+
+
+# ---- unsafe_split(Tensor(a) self, int split_size, dim dim=0) -> Tensor(a)[]
+
+cdef list op_unsafe_split(TensorBase self, object split_size, object dim):
+    if not ndim_of(self) > 0:
+        raise RuntimeError(
+            "unsafe_split(): expects at least a 1-dimensional tensor, but got self.ndim = %r" % (ndim_of(self),)
+        )
+    try:
+        if not (split_size > 0 or split_size == 0 and item_of(shape_of(self), dim) == 0):
+            raise RuntimeError(
+                "unsafe_split(): split_size must be positive, or 0 where the dimension has size 0, but got split_size ="
+                " %r and self.shape = %r and dim = %r" % (split_size, shape_of(self), dim),
+            )
+    except IndexError:
+        raise IndexError(
+            "unsafe_split(): split_size must be positive, or 0 where the dimension has size 0, but got split_size = %r "
+            "and self.shape = %r and dim = %r" % (split_size, shape_of(self), dim),
+        ) from None
+    cdef int depth = begin_op("unsafe_split", (self, split_size, dim), NULL) if watching else 0
+    cdef list result = pieces(
+        self,
+        tuple(
+            [
+                builtins.sum(equal_parts(shape_of(self), split_size, dim)[:i]) for i in range(
+                    1, len(equal_parts(shape_of(self), split_size, dim))
+                )
+            ],
+        ),
+        dim,
+        "unsafe_split",
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+def call_unsafe_split(self, split_size, dim):
+    return tuple(
+        op_unsafe_split(
+            as_input(self, "unsafe_split"),
+            as_int(split_size, "unsafe_split", "split_size", 2),
+            as_dim(dim, "unsafe_split", "dim", 3, self),
+        ),
+    )
+
+def unsafe_split(input, split_size, dim=0):
+    """Views of equal length along a dimension, each of which may be changed in place; the last one may be shorter.
+
+    ``unsafe_split(Tensor(a) self, int split_size, dim dim=0) -> Tensor(a)[]``
+
+    Parameters:
+    input : Tensor
+    split_size : int
+    dim : int, default 0
+    axis : int, optional
+
+    Returns:
+    tuple of Tensor
+    """
+    return call_unsafe_split(input, split_size, dim)
+
+
+# ---- unsafe_split_with_sizes(Tensor(a) self, int[] split_sizes, dim dim=0) -> Tensor(a)[]
+
+cdef list op_unsafe_split_with_sizes(TensorBase self, object split_sizes, object dim):
+    if not ndim_of(self) > 0:
+        raise RuntimeError(
+            "unsafe_split_with_sizes(): expects at least a 1-dimensional tensor, but got self.ndim = %r" % (
+                ndim_of(self),
+            ),
+        )
+    try:
+        if not (
+            builtins.sum(split_sizes) == item_of(shape_of(self), dim) and builtins.all(
+                tuple([length >= 0 for length in split_sizes])
+            )
+        ):
+            raise RuntimeError(
+                "unsafe_split_with_sizes(): split_sizes must not be negative, and sum to the size of the dimension, but"
+                " got split_sizes = %r and self.shape = %r and dim = %r" % (split_sizes, shape_of(self), dim),
+            )
+    except IndexError:
+        raise IndexError(
+            "unsafe_split_with_sizes(): split_sizes must not be negative, and sum to the size of the dimension, but got"
+            " split_sizes = %r and self.shape = %r and dim = %r" % (split_sizes, shape_of(self), dim),
+        ) from None
+    cdef int depth = begin_op("unsafe_split_with_sizes", (self, split_sizes, dim), NULL) if watching else 0
+    cdef list result = pieces(
+        self, tuple([builtins.sum(split_sizes[:i]) for i in range(1, len(split_sizes))]), dim, "unsafe_split_with_sizes"
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+def call_unsafe_split_with_sizes(self, split_sizes, dim):
+    return tuple(
+        op_unsafe_split_with_sizes(
+            as_input(self, "unsafe_split_with_sizes"),
+            as_int_tuple(split_sizes, "unsafe_split_with_sizes", "split_sizes", 2),
+            as_dim(dim, "unsafe_split_with_sizes", "dim", 3, self),
+        ),
+    )
+
+def unsafe_split_with_sizes(input, split_sizes, dim=0):
+    """Views of the given lengths along a dimension, each of which may be changed in place.
+
+    ``unsafe_split_with_sizes(Tensor(a) self, int[] split_sizes, dim dim=0) -> Tensor(a)[]``
+
+    Parameters:
+    input : Tensor
+    split_sizes : int or sequence of int
+    dim : int, default 0
+    axis : int, optional
+
+    Returns:
+    tuple of Tensor
+    """
+    return call_unsafe_split_with_sizes(input, split_sizes, dim)
+
+
+# ---- unsafe_chunk(Tensor(a) self, int chunks, dim dim=0) -> Tensor(a)[]
+
+cdef list op_unsafe_chunk(TensorBase self, object chunks, object dim):
+    cdef int depth = begin_op("unsafe_chunk", (self, chunks, dim), NULL) if watching else 0
+    cdef list result = pieces(
+        self,
+        tuple(
+            [
+                builtins.sum(chunk_sizes(shape_of(self), chunks, dim)[:i]) for i in range(
+                    1, len(chunk_sizes(shape_of(self), chunks, dim))
+                )
+            ],
+        ),
+        dim,
+        "unsafe_chunk",
+    )
+    if depth:
+        end_op(depth, result)
+    return result
+
+def call_unsafe_chunk(self, chunks, dim):
+    return tuple(
+        op_unsafe_chunk(
+            as_input(self, "unsafe_chunk"),
+            as_int(chunks, "unsafe_chunk", "chunks", 2),
+            as_dim(dim, "unsafe_chunk", "dim", 3, self),
+        ),
+    )
+
+def unsafe_chunk(input, chunks, dim=0):
+    """A number of views along a dimension, of equal length as far as possible, each of which may be changed in place.
+
+    ``unsafe_chunk(Tensor(a) self, int chunks, dim dim=0) -> Tensor(a)[]``
+
+    Parameters:
+    input : Tensor
+    chunks : int
+    dim : int, default 0
+    axis : int, optional
+
+    Returns:
+    tuple of Tensor
+    """
+    return call_unsafe_chunk(input, chunks, dim)
 
 
 # ---- hsplit(Tensor(a) self, int sections) -> Tensor(a)[]

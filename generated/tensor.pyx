@@ -929,11 +929,12 @@ cdef class Tensor(PlainMethods):
         return lazy_complex_numbers.call_adjoint(self)
 
     def uniform_(self, start=0.0, to=1.0, *, generator=None):
-        """Replace the elements by numbers drawn evenly from `start` to `to`."""
+        """Replace the elements by numbers drawn evenly from `start` to `to`; of complex ones, each part."""
         return lazy_draws.call_uniform_(self, start, to, generator)
 
     def normal_(self, mean=0.0, std=1.0, *, generator=None):
-        """Replace the elements by numbers drawn from a normal distribution."""
+        """Replace the elements by numbers drawn from a normal distribution. Each part of a complex number has that
+        mean, and half of the variance."""
         return lazy_draws.call_normal_(self, mean, std, generator)
 
     def exponential_(self, lambd=1.0, *, generator=None):
@@ -1501,6 +1502,20 @@ cdef class Tensor(PlainMethods):
         """Views of the given lengths along a dimension."""
         return lazy_stacking.call_split_with_sizes(self, split_sizes, dim if axis is None else axis)
 
+    def unsafe_split(self, split_size, dim=0, *, axis=None):
+        """Views of equal length along a dimension, each of which may be changed in place; the last one may be
+        shorter."""
+        return lazy_stacking.call_unsafe_split(self, split_size, dim if axis is None else axis)
+
+    def unsafe_split_with_sizes(self, split_sizes, dim=0, *, axis=None):
+        """Views of the given lengths along a dimension, each of which may be changed in place."""
+        return lazy_stacking.call_unsafe_split_with_sizes(self, split_sizes, dim if axis is None else axis)
+
+    def unsafe_chunk(self, chunks, dim=0, *, axis=None):
+        """A number of views along a dimension, of equal length as far as possible, each of which may be changed in
+        place."""
+        return lazy_stacking.call_unsafe_chunk(self, chunks, dim if axis is None else axis)
+
     def hsplit(self, *args, **kwargs):
         """Views of equal length along the second dimension, of a vector along its only one."""
         return lazy_stacking.bind_hsplit((self, *args), kwargs)
@@ -1691,6 +1706,11 @@ cdef class Tensor(PlainMethods):
         """In-place version of `index_copy`."""
         return lazy_places.call_index_copy_(self, either(dim, axis, "index_copy_", "dim"), index, source)
 
+    def nonzero_static(self, *, size, fill_value=-1):
+        """The places of the first elements that are not zero, as `size` rows; where there are fewer, the rest are
+        `fill_value`."""
+        return lazy_places.call_nonzero_static(self, size, fill_value)
+
     def argwhere(self):
         """The places of the elements that are not zero, as rows."""
         return lazy_places.call_argwhere(self)
@@ -1844,7 +1864,7 @@ cdef class Tensor(PlainMethods):
         return lazy_products.call_baddbmm_(self, batch1, batch2, beta, alpha)
 
     def addr(self, vec1, vec2, *, beta=1, alpha=1):
-        """A matrix plus the outer product of two vectors, each with a factor."""
+        """A matrix plus the outer product of two vectors, each with a factor; of bools, whether either is true."""
         return lazy_products.call_addr(self, vec1, vec2, beta, alpha)
 
     def addr_(self, vec1, vec2, *, beta=1, alpha=1):
@@ -1871,6 +1891,11 @@ cdef class Tensor(PlainMethods):
         """Logarithm of the determinant; NaN where it is negative."""
         return lazy_decompositions.call_logdet(self)
 
+    def geqrf(self):
+        """The parts of a QR decomposition: the triangular matrix on and above the diagonal, below it the vectors of
+        reflections that `linalg.householder_product` takes, and their factors."""
+        return lazy_decompositions.call_geqrf(self)
+
     def cholesky(self, upper=False):
         """Triangular factor of a positive definite matrix."""
         return lazy_decompositions.call_cholesky(self, upper)
@@ -1887,6 +1912,11 @@ cdef class Tensor(PlainMethods):
     def pinverse(self, rcond=1e-15):
         """Pseudo-inverse of a matrix."""
         return lazy_solvers.call_pinverse(self, rcond)
+
+    def triangular_solve(self, A, upper=True, transpose=False, unitriangular=False):
+        """Solution of a system of linear equations with a triangular matrix or its transpose, and a copy of the
+        matrix."""
+        return lazy_triangular.call_triangular_solve(self, A, upper, transpose, unitriangular)
 
     def cholesky_solve(self, input2, upper=False):
         """Solution of a system of linear equations with a matrix of which the Cholesky factor is given."""

@@ -5,5 +5,6 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_triangular_solution(TensorBase self, TensorBase other, bint upper, bint unitriangular, object op)
 cdef TensorBase op_linalg_solve_triangular(TensorBase self, TensorBase B, bint upper, bint left, bint unitriangular)
+cdef tuple op_triangular_solve(TensorBase self, TensorBase A, bint upper, bint transpose, bint unitriangular)
 cdef TensorBase op_cholesky_solve(TensorBase self, TensorBase input2, bint upper)
 cdef TensorBase op_cholesky_inverse(TensorBase self, bint upper)

@@ -5,21 +5,24 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed,
-    connect_1, connect_2, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, no_loop, Node, of_cores,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    connect_1, connect_2, end_op, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, no_loop, Node,
+    of_cores, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor
+from gradsmith.generated.copy cimport op_clone
 from gradsmith.generated.diagonals cimport op_tril, op_triu
 from gradsmith.generated.linalg cimport op_matmul
-from gradsmith.generated.shape cimport op_mT
+from gradsmith.generated.shape cimport op_expand, op_mT
 from gradsmith.generated.unary cimport op_conj, op_neg
+from gradsmith.runtime.formulas.networks.vectors cimport common_shape
 
 import numpy as np
 
 from gradsmith.runtime.arrays.functions.algebra import triangular_systems
+from gradsmith.runtime.switches.return_types import return_type
 
 
 # ---- triangular_solution(Tensor self, Tensor other, bool upper, bool unitriangular, str op) -> Tensor
@@ -188,6 +191,60 @@ def linalg_solve_triangular(input, B, *, upper, left=True, unitriangular=False, 
     Raises: TypeError, RuntimeError
     """
     return give_out("linalg.solve_triangular", out, call_linalg_solve_triangular(input, B, upper, left, unitriangular))
+
+
+# ---- triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) ->
+# (Tensor solution, Tensor cloned_coefficient)
+
+cdef tuple op_triangular_solve(TensorBase self, TensorBase A, bint upper, bint transpose, bint unitriangular):
+    cdef int depth = begin_op("triangular_solve", (self, A, upper, transpose, unitriangular), NULL) if watching else 0
+    cdef tuple solution = (
+        op_triangular_solution(
+            op_mT(A), self, not upper, unitriangular, "triangular_solve"
+        ) if transpose else op_triangular_solution(A, self, upper, unitriangular, "triangular_solve"),
+        op_clone(op_expand(A, common_shape(shape_of(self)[:-2], shape_of(A)[:-2]) + shape_of(A)[-2:])),
+    )
+    if depth:
+        end_op(depth, solution)
+    return solution
+
+TriangularSolveResult = return_type(
+    "triangular_solve", "TriangularSolveResult", ("solution", "cloned_coefficient"), __name__
+)
+
+def call_triangular_solve(self, A, upper, transpose, unitriangular):
+    return TriangularSolveResult._make(
+        op_triangular_solve(
+            as_tensor_operand(self, "triangular_solve", "input", 1, A),
+            as_tensor_operand(A, "triangular_solve", "A", 2, self),
+            as_bool(upper, "triangular_solve", "upper", 3),
+            as_bool(transpose, "triangular_solve", "transpose", 4),
+            as_bool(unitriangular, "triangular_solve", "unitriangular", 5),
+        ),
+    )
+
+def triangular_solve(input, A, upper=True, transpose=False, unitriangular=False, *, out=None):
+    """Solution of a system of linear equations with a triangular matrix or its transpose, and a copy of the matrix.
+
+    ``triangular_solve(Tensor self, Tensor A, bool upper=True, bool transpose=False, bool unitriangular=False) ->
+    (Tensor solution, Tensor cloned_coefficient)``
+
+    Parameters:
+    input : Tensor
+    A : Tensor
+    upper : bool, default True
+    transpose : bool, default False
+    unitriangular : bool, default False
+    out : tuple of 2 Tensor, optional
+        Receives the results: solution, cloned_coefficient.
+
+    Returns:
+    solution : Tensor
+    cloned_coefficient : Tensor
+
+    Raises: TypeError, RuntimeError
+    """
+    return give_out("triangular_solve", out, call_triangular_solve(input, A, upper, transpose, unitriangular))
 
 
 # ---- cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor

@@ -86,6 +86,7 @@ from gradsmith.runtime.tensors.factories.creation import (
     logspace,
     ones,
     ones_like,
+    scalar_tensor,
     tensor,
     zeros,
     zeros_like,
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
     from gradsmith import graph as graph
     from gradsmith import jit as jit
     from gradsmith import linalg as linalg
+    from gradsmith import masked as masked
     from gradsmith import mps as mps
     from gradsmith import multiprocessing as multiprocessing
     from gradsmith import nn as nn
@@ -172,11 +174,15 @@ if TYPE_CHECKING:
     from gradsmith.low_rank import svd_lowrank as svd_lowrank
     from gradsmith.nn.chances import rrelu as rrelu
     from gradsmith.nn.chances import rrelu_ as rrelu_
+    from gradsmith.nn.grids import grid_sampler as grid_sampler
+    from gradsmith.nn.grids import grid_sampler_2d as grid_sampler_2d
+    from gradsmith.nn.grids import grid_sampler_3d as grid_sampler_3d
     from gradsmith.nn.in_place import celu_ as celu_
     from gradsmith.nn.in_place import relu_ as relu_
     from gradsmith.nn.in_place import selu_ as selu_
     from gradsmith.nn.in_place import threshold_ as threshold_
     from gradsmith.nn.losses.distances import ctc_loss as ctc_loss
+    from gradsmith.nn.normalizations import native_batch_norm as native_batch_norm
     from gradsmith.nn.recurrent import gru as gru
     from gradsmith.nn.recurrent import gru_cell as gru_cell
     from gradsmith.nn.recurrent import lstm as lstm
@@ -225,6 +231,9 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.factories.exchange import from_dlpack as from_dlpack
     from gradsmith.runtime.tensors.factories.exchange import frombuffer as frombuffer
     from gradsmith.runtime.tensors.factories.exchange import to_dlpack as to_dlpack
+    from gradsmith.runtime.tensors.factories.memory import empty_permuted as empty_permuted
+    from gradsmith.runtime.tensors.factories.memory import empty_strided as empty_strided
+    from gradsmith.runtime.tensors.factories.memory import resize_as_ as resize_as_
     from gradsmith.runtime.tensors.factories.random import Generator as Generator
     from gradsmith.runtime.tensors.factories.random import bernoulli as bernoulli
     from gradsmith.runtime.tensors.factories.random import default_generator as default_generator
@@ -269,6 +278,7 @@ if TYPE_CHECKING:
     from gradsmith.runtime.tensors.typed import UInt16Tensor as UInt16Tensor
     from gradsmith.runtime.tensors.typed import UInt32Tensor as UInt32Tensor
     from gradsmith.runtime.tensors.typed import UInt64Tensor as UInt64Tensor
+    from gradsmith.segments import segment_reduce as segment_reduce
     from gradsmith.serialization.files import load as load
     from gradsmith.serialization.files import save as save
 
@@ -294,8 +304,10 @@ _ELSEWHERE = {
     "gradsmith.jit": ("ScriptModule",),
     "gradsmith.low_rank": ("pca_lowrank", "svd_lowrank"),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
+    "gradsmith.nn.grids": ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
     "gradsmith.nn.in_place": ("celu_", "relu_", "selu_", "threshold_"),
     "gradsmith.nn.losses.distances": ("ctc_loss",),
+    "gradsmith.nn.normalizations": ("native_batch_norm",),
     "gradsmith.nn.recurrent": (
         "gru", "gru_cell", "lstm", "lstm_cell", "rnn_relu", "rnn_relu_cell", "rnn_tanh", "rnn_tanh_cell",
     ),
@@ -315,6 +327,7 @@ _ELSEWHERE = {
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
     "gradsmith.runtime.graph.size": ("Size",),
     "gradsmith.runtime.tensors.factories.exchange": ("from_dlpack", "frombuffer", "to_dlpack"),
+    "gradsmith.runtime.tensors.factories.memory": ("empty_permuted", "empty_strided", "resize_as_"),
     "gradsmith.runtime.tensors.factories.random": (
         "Generator", "bernoulli", "default_generator", "get_rng_state", "initial_seed", "manual_seed", "normal", "rand",
         "rand_like", "randint", "randint_like", "randn", "randn_like", "randperm", "seed", "set_rng_state",
@@ -329,6 +342,7 @@ _ELSEWHERE = {
         "FloatTensor", "HalfTensor", "IntTensor", "LongTensor", "ShortTensor", "UInt16Tensor", "UInt32Tensor",
         "UInt64Tensor",
     ),
+    "gradsmith.segments": ("segment_reduce",),
     "gradsmith.serialization.files": ("load", "save"),
     "gradsmith.signal.top_level": (
         "bartlett", "bartlett_window", "blackman", "blackman_window", "hamming", "hamming_window", "hann_window",
@@ -340,9 +354,9 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 # Modules that are imported when they are first used.
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
-    "fft", "func", "futures", "graph", "jit", "linalg", "mps", "multiprocessing", "nn", "numpy", "optim", "optimize",
-    "parallel", "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats", "testing",
-    "utils", "xpu",
+    "fft", "func", "futures", "graph", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "numpy", "optim",
+    "optimize", "parallel", "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats",
+    "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
@@ -378,10 +392,10 @@ __all__ = [
     "__version__", "arange", "as_tensor", "asarray", "autograd", "bool", "bool_", "can_cast", "cdouble", "cfloat",
     "complex", "complex128", "complex64", "device", "double", "dtype", "e", "empty", "empty_cache", "empty_like",
     "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
-    "iinfo", "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
-    "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis",
-    "no_grad", "ones", "ones_like", "pi", "promote_types", "result_type", "set_cache_limit",
+    "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half", "iinfo",
+    "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
+    "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis", "no_grad",
+    "ones", "ones_like", "pi", "promote_types", "result_type", "scalar_tensor", "set_cache_limit",
     "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
     "uint32", "uint64", "uint8", "zeros", "zeros_like",
     *_MODULES, *_ops, *_lazy_ops, *_MODULE_OF,

@@ -216,8 +216,9 @@ def unravel_index(indices: Any, shape: Any) -> tuple[Tensor, ...]:
         raise TypeError(f"unravel_index(): expected 'indices' to be an integer tensor, but got {_kind(indices)}")
     if any(size < 0 for size in sizes):
         raise ValueError(f"unravel_index(): 'shape' cannot have negative values, but got {sizes}")
+    places = indices.long()
     found = [
-        indices.div(math.prod(sizes[axis + 1 :]) or 1, rounding_mode="floor") % (size or 1)
+        places.div(math.prod(sizes[axis + 1 :]) or 1, rounding_mode="floor") % (size or 1)
         for axis, size in enumerate(sizes)
     ]
     return tuple(found)

@@ -82,7 +82,7 @@ MISSING = {
             "Tensor.sparse_resize_and_clear_ Tensor.sspaddmm Tensor.to_padded_tensor Tensor.to_sparse"
             " Tensor.to_sparse_bsc Tensor.to_sparse_bsr Tensor.to_sparse_coo Tensor.to_sparse_csc "
             "Tensor.to_sparse_csr ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm "
-            "hspmm indices_copy jagged masked nested resize_as_sparse_ row_indices_copy saddmm smm "
+            "hspmm indices_copy jagged nested resize_as_sparse_ row_indices_copy saddmm smm "
             "sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
             "sparse_coo_tensor sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor spmm "
             "sspaddmm values_copy"
@@ -115,13 +115,13 @@ MISSING = {
             "asin_ asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ "
             "cosh_ deg2rad_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ "
             "index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ "
-            "rad2deg_ reciprocal_ resize_as_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ "
-            "tan_ tanh_ trunc_ xlogy_"
+            "rad2deg_ reciprocal_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ "
+            "trunc_ xlogy_"
         ),
         "`gs.nn.functional` has it, with its arguments by name": (
             "affine_grid_generator alpha_dropout alpha_dropout_ batch_norm convolution dropout "
             "dropout_ embedding_bag feature_alpha_dropout feature_alpha_dropout_ feature_dropout "
-            "feature_dropout_ grid_sampler grid_sampler_2d grid_sampler_3d instance_norm rms_norm"
+            "feature_dropout_ instance_norm rms_norm"
         ),
         "An internal function of PyTorch's layers": (
             "batch_norm_backward_elemt batch_norm_backward_reduce batch_norm_elemt "
@@ -131,13 +131,12 @@ MISSING = {
             "cudnn_grid_sampler cudnn_is_acceptable embedding_renorm_ fbgemm_linear_fp16_weight "
             "fbgemm_linear_fp16_weight_fp32_activation fbgemm_linear_int8_weight "
             "fbgemm_linear_int8_weight_fp32_activation fbgemm_linear_quantize_weight "
-            "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix fill frobenius_norm "
-            "is_distributed legacy_contiguous_format miopen_batch_norm miopen_convolution "
+            "fbgemm_pack_gemm_matrix_fp16 fbgemm_pack_quantized_matrix frobenius_norm is_distributed "
+            "legacy_contiguous_format miopen_batch_norm miopen_convolution "
             "miopen_convolution_add_relu miopen_convolution_relu miopen_convolution_transpose "
             "miopen_ctc_loss miopen_depthwise_convolution miopen_rnn mkldnn_adaptive_avg_pool2d "
             "mkldnn_convolution mkldnn_linear_backward_weights mkldnn_max_pool2d mkldnn_max_pool3d "
-            "mkldnn_rnn_layer native_batch_norm native_dropout native_group_norm native_layer_norm "
-            "native_norm norm_except_dim nuclear_norm scalar_tensor"
+            "mkldnn_rnn_layer native_dropout native_norm norm_except_dim nuclear_norm"
         ),
         "`gs.autograd` has it: `gs.autograd.set_detect_anomaly`": (
             "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled"
@@ -153,21 +152,10 @@ MISSING = {
         "Deprecated there, or raises an error that names its successor": (
             "Tensor.apply_ Tensor.eig Tensor.is_distributed Tensor.lstsq Tensor.map2_ Tensor.map_ "
             "Tensor.reinforce Tensor.resize Tensor.resize_as Tensor.solve Tensor.symeig "
-            "Tensor.triangular_solve Tensor.volatile eig lobpcg lstsq matrix_rank range solve symeig "
-            "triangular_solve"
+            "Tensor.volatile eig lobpcg lstsq matrix_rank range solve symeig"
         ),
-        "Rare, or the parts of an op that is there; `linalg.eigh`, `linalg.svd` and `linalg.qr` are "
-        "the whole of them": (
-            "Tensor.geqrf Tensor.nonzero_static geqrf nonzero_static segment_reduce"
-        ),
-        "Views that may be written here are ordinary views, and results that share no memory are "
-        "`x.clone()`": (
-            "Tensor.is_set_to Tensor.unsafe_chunk Tensor.unsafe_split Tensor.unsafe_split_with_sizes "
-            "alias_copy slice_copy split_with_sizes_copy unsafe_chunk unsafe_split "
-            "unsafe_split_with_sizes view_as_complex_copy"
-        ),
-        "Files and memory orders come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
-            "Tensor.new_empty_strided empty_permuted empty_strided from_file typename"
+        "Files come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
+            "Tensor.is_set_to from_file typename"
         ),
     },
     "torch.accelerator": {
@@ -241,6 +229,12 @@ MISSING = {
             " onednn_fusion_enabled set_fusion_strategy wait"
         ),
     },
+    "torch.masked": {
+        "Tensors that carry a mask are not part of the project; the functions take one, "
+        "`masked.sum(x, mask=mask)`": (
+            "MaskedTensor as_masked_tensor is_masked_tensor masked_tensor"
+        ),
+    },
     "torch.mps": {
         "There is one device, the CPU; ask `mps.is_available()` first": (
             "Event compile_shader current_allocated_memory driver_allocated_memory get_rng_state "
@@ -270,9 +264,6 @@ MISSING = {
     "torch.nn.functional": {
         "For layers of low precision on other devices": (
             "grouped_mm scaled_grouped_mm scaled_mm"
-        ),
-        "A layer and a loss in one, to save memory on other devices; `linear` and `cross_entropy`": (
-            "linear_cross_entropy"
         ),
     },
     "torch.nn.utils": {

@@ -28,7 +28,7 @@ def dropout(
     Parameters
     ----------
     input : Tensor
-        Of any shape and of a floating or complex dtype.
+        Of any shape, and in training of a floating or complex dtype.
     p : float, optional
         The probability of a zero.
     training : bool, optional
@@ -55,7 +55,7 @@ def dropout(
     >>> F.dropout(gs.ones(3), p=0.0)
     tensor([1., 1., 1.])
     """
-    _expect_input("dropout", input, p)
+    _expect_input("dropout", input, p, training)
     return _dropped("dropout", input, input.shape, p, training, inplace, generator)
 
 
@@ -107,7 +107,7 @@ def alpha_dropout(
 
     Source: Klambauer et al., Self-Normalizing Neural Networks, 2017, section 3.
     """
-    _expect_input("alpha_dropout", input, p)
+    _expect_input("alpha_dropout", input, p, training)
     return _saturated("alpha_dropout", input, input.shape, p, training, inplace, generator)
 
 
@@ -120,16 +120,16 @@ def feature_alpha_dropout(
     generator: Generator | None = None,
 ) -> Tensor:
     """`alpha_dropout` of whole channels, the second dimension of the input."""
-    _expect_input("feature_alpha_dropout", input, p)
+    _expect_input("feature_alpha_dropout", input, p, training)
     return _saturated(
         "feature_alpha_dropout", input, _one_per_channel(input, p, training), p, training, inplace, generator
     )
 
 
-def _expect_input(op: str, input: Tensor, p: float) -> None:
+def _expect_input(op: str, input: Tensor, p: float, training: bool) -> None:
     if not is_tensor(input):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if input.dtype.kind not in "fc":
+    if training and input.dtype.kind not in "fc":
         raise RuntimeError(f"{op}(): expects a floating or complex dtype, but input is of {input.dtype}")
     if not 0 <= p <= 1:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
@@ -184,7 +184,7 @@ def _channels_dropped(
     ndims: tuple[int, int],
     unbatched: int,
 ) -> Tensor:
-    _expect_input(op, input, p)
+    _expect_input(op, input, p, training)
     if input.ndim not in ndims:
         raise RuntimeError(
             f"{op}: Expected {ndims[0]}D or {ndims[1]}D input, but received a {input.ndim}D input of size "

@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from gradsmith.nn.dropouts import alpha_dropout, dropout, dropout1d, dropout2d, dropout3d, feature_alpha_dropout
     from gradsmith.nn.grids import affine_grid, grid_sample
     from gradsmith.nn.losses.distances import ctc_loss, gaussian_nll_loss, triplet_margin_with_distance_loss
+    from gradsmith.nn.losses.linear import linear_cross_entropy
     from gradsmith.nn.losses.reduced import (
         binary_cross_entropy,
         binary_cross_entropy_with_logits,
@@ -126,10 +127,10 @@ __all__ = [
     "fractional_max_pool3d", "fractional_max_pool3d_with_indices", "gaussian_nll_loss", "gelu", "glu", "grid_sample",
     "group_norm", "gumbel_softmax", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_",
     "hinge_embedding_loss", "huber_loss", "instance_norm", "interpolate", "kl_div", "l1_loss", "layer_norm",
-    "leaky_relu", "leaky_relu_", "linear", "local_response_norm", "log_softmax", "logsigmoid", "lp_pool1d", "lp_pool2d",
-    "lp_pool3d", "margin_ranking_loss", "max_pool1d", "max_pool1d_with_indices", "max_pool2d",
-    "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d", "max_unpool3d",
-    "mish", "mse_loss", "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss",
+    "leaky_relu", "leaky_relu_", "linear", "linear_cross_entropy", "local_response_norm", "log_softmax", "logsigmoid",
+    "lp_pool1d", "lp_pool2d", "lp_pool3d", "margin_ranking_loss", "max_pool1d", "max_pool1d_with_indices",
+    "max_pool2d", "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "max_unpool1d", "max_unpool2d",
+    "max_unpool3d", "mish", "mse_loss", "multi_head_attention_forward", "multi_margin_loss", "multilabel_margin_loss",
     "multilabel_soft_margin_loss", "native_channel_shuffle", "nll_loss", "normalize", "one_hot", "pad",
     "pairwise_distance", "pdist", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss", "prelu", "relu", "relu6",
     "relu_", "rms_norm", "rrelu", "rrelu_", "scaled_dot_product_attention", "selu", "selu_", "sigmoid", "silu",
@@ -155,6 +156,7 @@ _HANDWRITTEN = {
     "ctc_loss": "gradsmith.nn.losses.distances",
     "gaussian_nll_loss": "gradsmith.nn.losses.distances",
     "triplet_margin_with_distance_loss": "gradsmith.nn.losses.distances",
+    "linear_cross_entropy": "gradsmith.nn.losses.linear",
     "binary_cross_entropy": "gradsmith.nn.losses.reduced",
     "binary_cross_entropy_with_logits": "gradsmith.nn.losses.reduced",
     "cosine_embedding_loss": "gradsmith.nn.losses.reduced",

@@ -13,7 +13,11 @@ from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, w
 from gradsmith.generated.interpolation import sampled
 from gradsmith.generated.tensor import Tensor
 
-__all__ = ["affine_grid", "grid_sample"]
+__all__ = ["affine_grid", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
+
+# By the numbers that the functions with names of PyTorch's kernels take.
+_MODES = ("bilinear", "nearest", "bicubic")
+_PADDING_MODES = ("zeros", "border", "reflection")
 
 
 def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None = None) -> Tensor:
@@ -116,9 +120,9 @@ def grid_sample(
     -----
     Source: Jaderberg et al., Spatial Transformer Networks, 2015.
     """
-    if mode not in ("bilinear", "nearest", "bicubic"):
+    if mode not in _MODES:
         raise ValueError(f"grid_sample(): expected mode to be 'bilinear', 'nearest' or 'bicubic', but got: '{mode}'")
-    if padding_mode not in ("zeros", "border", "reflection"):
+    if padding_mode not in _PADDING_MODES:
         raise ValueError(
             f"grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
@@ -134,6 +138,55 @@ def grid_sample(
         padded = [_padded(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
         taps = [choose(place, n) for place, n in zip(padded, sizes, strict=True)]
     return _sums(input, taps)
+
+
+def grid_sampler(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`nn.functional.grid_sample` with numbers for words.
+
+    Parameters
+    ----------
+    input, grid : Tensor
+    interpolation_mode : int
+        0 for "bilinear", 1 for "nearest", 2 for "bicubic".
+    padding_mode : int
+        0 for "zeros", 1 for "border", 2 for "reflection".
+    align_corners : bool
+
+    Returns
+    -------
+    Tensor
+    """
+    return _sampled_by_number("grid_sampler", input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_2d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`grid_sampler` of images, (images, channels, height, width)."""
+    _expect_ndim("grid_sampler_2d", input, 4)
+    return _sampled_by_number("grid_sampler_2d", input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def grid_sampler_3d(
+    input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool
+) -> Tensor:
+    """`grid_sampler` of volumes, (images, channels, depth, height, width)."""
+    _expect_ndim("grid_sampler_3d", input, 5)
+    return _sampled_by_number("grid_sampler_3d", input, grid, interpolation_mode, padding_mode, align_corners)
+
+
+def _expect_ndim(op: str, input: Tensor, ndim: int) -> None:
+    if input.ndim != ndim:
+        raise RuntimeError(f"{op}(): expected {ndim}D input, but got input with sizes {list(input.shape)}")
+
+
+def _sampled_by_number(op: str, input: Tensor, grid: Tensor, mode: int, padding: int, align_corners: bool) -> Tensor:
+    for name, number in (("interpolation_mode", mode), ("padding_mode", padding)):
+        if number not in (0, 1, 2):
+            raise RuntimeError(f"{op}(): expected {name} to be 0, 1 or 2, but got {number}")
+    return grid_sample(input, grid, _MODES[mode], _PADDING_MODES[padding], align_corners)
 
 
 def _expect_grid(input: Tensor, grid: Tensor, mode: str) -> None:

@@ -12,7 +12,7 @@ from gradsmith.generated import rsqrt
 from gradsmith.generated.normalization import divided_by_rms, scaled_about, standardized
 from gradsmith.generated.tensor import Tensor
 
-__all__ = ["batch_norm", "instance_norm", "rms_norm"]
+__all__ = ["batch_norm", "instance_norm", "native_batch_norm", "rms_norm"]
 
 
 def batch_norm(
@@ -67,6 +67,8 @@ def batch_norm(
     tensor([[-0.9701,  0.0000],
             [ 0.9701,  0.0000]])
     """
+    if input.ndim == 1 and input.numel() == 0:
+        return input.clone()  # as PyTorch, which asks for channels where there are elements
     _expect_channels("batch_norm", input, running_mean, running_var, weight, bias)
     if not training:
         if running_mean is None or running_var is None:
@@ -77,6 +79,38 @@ def batch_norm(
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")
     dims = [dim for dim in range(input.ndim) if dim != 1]
     return _by_own_statistics(input, dims, count, running_mean, running_var, weight, bias, momentum, eps)
+
+
+def native_batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """`nn.functional.batch_norm`, and the statistics of the input that it used.
+
+    Parameters
+    ----------
+    input, weight, bias, running_mean, running_var, training, momentum, eps
+        As of `batch_norm`, in another order.
+
+    Returns
+    -------
+    tuple of Tensor
+        The result, and in training the mean of each channel and the inverse of its deviation, without history;
+        otherwise two tensors without elements.
+    """
+    _expect_channels("native_batch_norm", input, running_mean, running_var, weight, bias)
+    values = batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+    if not training:
+        return values, input.new_empty(0), input.new_empty(0)
+    dims = [dim for dim in range(input.ndim) if dim != 1]
+    found = input.detach()
+    return values, found.mean(dims), rsqrt(found.var(dims, correction=0) + eps)
 
 
 def instance_norm(

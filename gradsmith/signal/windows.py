@@ -37,7 +37,8 @@ def blackman(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None,
 def cosine(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """Half a period of a sine, without its zeros; see `hann` for the parameters."""
     places = numbers("cosine", M)
-    return finished("cosine", np.sin(np.pi * (places + 0.5) / (M if sym else M + 1)), dtype, device, requires_grad)
+    period = _last(M, sym) + 1
+    return finished("cosine", np.sin(np.pi * (places + 0.5) / period), dtype, device, requires_grad)
 
 
 def exponential(
@@ -62,7 +63,7 @@ def exponential(
     if sym and center is not None:
         raise ValueError("exponential: Center must be None for symmetric windows.")
     places = numbers("exponential", M)
-    middle = ((M - 1) / 2 if sym else M / 2) if center is None else center
+    middle = _last(M, sym) / 2 if center is None else center
     return finished("exponential", np.exp(-np.abs(places - middle) / tau), dtype, device, requires_grad)
 
 
@@ -78,7 +79,7 @@ def gaussian(
     """
     if std <= 0:
         raise ValueError(f"gaussian: Standard deviation must be positive, got: {std} instead.")
-    places = numbers("gaussian", M) - ((M - 1) / 2 if sym else M / 2)
+    places = numbers("gaussian", M) - _last(M, sym) / 2
     return finished("gaussian", np.exp(-0.5 * (places / std) ** 2), dtype, device, requires_grad)
 
 
@@ -174,8 +175,13 @@ def nuttall(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, 
 
 def made(op: str, M: int, sym: bool, shape: Callable[[Array], Array], *faces: Any) -> Tensor:
     """A window by its shape between 0 and 1. One element alone is 1."""
-    places, intervals = numbers(op, M), M - 1 if sym else M
+    places, intervals = numbers(op, M), _last(M, sym)
     return finished(op, shape(places / intervals) if M > 1 else np.ones(M), *faces)
+
+
+def _last(M: int, sym: bool) -> int:
+    """Number of the last element of the whole window, of which one that is not symmetric lacks the last."""
+    return M - 1 if sym or M == 1 else M
 
 
 def numbers(op: str, M: int) -> Array:

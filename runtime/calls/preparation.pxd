@@ -19,6 +19,9 @@ cdef object prepare_floating(str op, object value)
 # Not a bool tensor that is clamped to bools, unless a tensor is the only bound.
 cdef object prepare_clampable(str op, object value, object bound, object other=*)
 
+# A bound of integers is an integer, and no negative one of unsigned integers.
+cdef object prepare_bound(str op, object bound, object value)
+
 # In place: a source that shares no element with the tensor that is written, other than all with copy_.
 cdef object prepare_apart(str op, object source, object target)
 

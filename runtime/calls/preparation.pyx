@@ -71,6 +71,14 @@ cdef object prepare_floating(str op, object value):
     return value
 
 
+cdef object prepare_bound(str op, object bound, object value):
+    if not is_integral(value):
+        return bound
+    if bound < 0 and cnp.PyTypeNum_ISUNSIGNED(type_of(value)):
+        raise RuntimeError(f"{op}(): a tensor of dtype {value.dtype} has no negative numbers, but a bound is {bound}")
+    return int(bound)
+
+
 # ---- sources and targets
 
 cdef bint ranges_meet(cnp.ndarray a, cnp.ndarray b) noexcept:

@@ -4,6 +4,9 @@ import math
 
 from gradsmith.runtime.formulas.numbers cimport reduced_axes, wrapped
 
+from gradsmith.runtime.arrays.array import has_no_data
+from gradsmith.runtime.graph.tensor import array_behind
+
 _ORDERS = {1: "1", -1: "-1", 2: "2", -2: "-2", math.inf: "inf", -math.inf: "-inf"}
 
 
@@ -156,12 +159,19 @@ cpdef object like_right(object x, object a, object b):
     return x.squeeze(-1) if is_vector(a, b) else x
 
 
-cpdef object squares_left(object a, object b, object x, object driver):
-    """Sums of squares of what a solution leaves, or nothing where every equation can be solved."""
+cpdef object squares_left(object a, object b, object x, object rank, object driver):
+    """Sums of squares of what a solution leaves, or nothing where every equation can be solved, or there are many solutions."""
     if driver not in (None, "gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             f"linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), but got {driver!r}"
         )
     rest = b - a.matmul(x)
     rest = (rest * rest.conj()).real.sum(-2)
-    return rest if a.shape[a.ndim - 2] > a.shape[a.ndim - 1] else rest.reshape(-1)[:0]
+    rows, columns = a.shape[a.ndim - 2], a.shape[a.ndim - 1]
+    return rest if rows > columns and driver != "gelsy" and not is_less(rank, columns) else rest.reshape(-1)[:0]
+
+
+cdef bint is_less(object rank, object columns) except -1:
+    """Is a rank less than that number, as far as it is known: under `vmap` and on the meta device it is not."""
+    cdef object values = array_behind(rank)
+    return not has_no_data(values) and bool((values < columns).any())

@@ -97,6 +97,8 @@ cpdef object summed_to_size(object self, object size):
     extra = self.ndim - len(size)
     if extra < 0 or any([wanted not in (1, there) for wanted, there in zip(size, self.shape[extra:])]):
         raise RuntimeError(f"sum_to_size(): size {list(size)} is not expandable to size {list(self.shape)}")
+    if not size:
+        return self.sum()       # which counts bools, as it does where there are dimensions
     return self if tuple(size) == tuple(self.shape) else upcalls.sum_to(self, tuple(size))
 
 

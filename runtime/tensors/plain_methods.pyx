@@ -55,6 +55,10 @@ cdef object standard_namespace(object api_version):
     return importlib.import_module("gradsmith.array_api.versions").namespace_of(api_version)
 
 
+cdef object cast(object self, object dtype, object memory_format):
+    return self.to(dtype) if memory_format is None else self.to(dtype, memory_format=memory_format)
+
+
 cdef object filled_diagonal(object self, object fill_value, object wrap):
     if self.ndim < 2:
         raise RuntimeError(f"fill_diagonal_(): needs a tensor of at least 2 dimensions, but got {self.ndim}")
@@ -184,49 +188,49 @@ cdef class PlainMethods(Variable):
 
     # ---- conversions, differentiable as `to` is
 
-    def half(self):
+    def half(self, *, memory_format=None):
         """The tensor in float16; the tensor itself if it has that dtype already."""
-        return self.to(float16)
+        return cast(self, float16, memory_format)
 
-    def float(self):
+    def float(self, *, memory_format=None):
         """The tensor in float32; the tensor itself if it has that dtype already."""
-        return self.to(float32)
+        return cast(self, float32, memory_format)
 
-    def double(self):
+    def double(self, *, memory_format=None):
         """The tensor in float64; the tensor itself if it has that dtype already."""
-        return self.to(float64)
+        return cast(self, float64, memory_format)
 
-    def cfloat(self):
+    def cfloat(self, *, memory_format=None):
         """The tensor in complex64; the tensor itself if it has that dtype already."""
-        return self.to(complex64)
+        return cast(self, complex64, memory_format)
 
-    def cdouble(self):
+    def cdouble(self, *, memory_format=None):
         """The tensor in complex128; the tensor itself if it has that dtype already."""
-        return self.to(complex128)
+        return cast(self, complex128, memory_format)
 
-    def byte(self):
+    def byte(self, *, memory_format=None):
         """The tensor in uint8; the tensor itself if it has that dtype already."""
-        return self.to(uint8)
+        return cast(self, uint8, memory_format)
 
-    def char(self):
+    def char(self, *, memory_format=None):
         """The tensor in int8; the tensor itself if it has that dtype already."""
-        return self.to(int8)
+        return cast(self, int8, memory_format)
 
-    def short(self):
+    def short(self, *, memory_format=None):
         """The tensor in int16; the tensor itself if it has that dtype already."""
-        return self.to(int16)
+        return cast(self, int16, memory_format)
 
-    def int(self):
+    def int(self, *, memory_format=None):
         """The tensor in int32; the tensor itself if it has that dtype already."""
-        return self.to(int32)
+        return cast(self, int32, memory_format)
 
-    def long(self):
+    def long(self, *, memory_format=None):
         """The tensor in int64; the tensor itself if it has that dtype already."""
-        return self.to(int64)
+        return cast(self, int64, memory_format)
 
-    def bool(self):
+    def bool(self, *, memory_format=None):
         """Where the elements differ from zero; the tensor itself when it is bool already."""
-        return self.to(bool_)
+        return cast(self, bool_, memory_format)
 
     def type(self, dtype=None, non_blocking=False):
         """The tensor in another dtype, or without arguments PyTorch's name of its type, ``'torch.FloatTensor'``.
@@ -438,6 +442,11 @@ cdef class PlainMethods(Variable):
         """Uninitialised tensor, with this tensor's dtype and device unless others are given."""
         options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
         return new.new_of_size("new_empty", creation.empty, self, size, named, options)
+
+    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+        """Uninitialised tensor of given strides, with this tensor's dtype and device unless others are given."""
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        return new.new_empty_strided(self, size, stride, options)
 
     def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
         """Tensor of one value, with this tensor's dtype and device unless others are given."""

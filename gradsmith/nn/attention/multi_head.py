@@ -58,7 +58,7 @@ def multi_head_attention_forward(
     in_proj_bias : Tensor or None
         Of shape (3 E,).
     bias_k, bias_v : Tensor or None
-        Of shape (1, 1, E): a key and a value more, after the projections.
+        Of shape (1, 1, E) or (E,): a key and a value more, after the projections.
     add_zero_attn : bool
         Add a key and a value of zeros.
     dropout_p : float
@@ -230,8 +230,9 @@ def _with_biases(
         raise AssertionError(f"bias cannot be added to static {'key' if static_k is not None else 'value'}.")
     query, key, value = projected
     for name, bias in (("bias_k", bias_k), ("bias_v", bias_v)):
-        if tuple(bias.shape) != (1, 1, key.shape[-1]):
-            raise AssertionError(f"expecting {name} of shape {[1, 1, key.shape[-1]]}, but got {list(bias.shape)}")
+        width = key.shape[-1]
+        if tuple(bias.shape) not in ((1, 1, width), (width,)):
+            raise AssertionError(f"expecting {name} of shape {[1, 1, width]} or {[width]}, but got {list(bias.shape)}")
     size = (1, key.shape[1], key.shape[2])
     return (query, cat([key, bias_k.expand(size)]), cat([value, bias_v.expand(size)])), 1
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "arange", "as_tensor", "asarray", "empty", "empty_like", "eye", "from_numpy", "full", "full_like", "linspace",
-    "logspace", "ones", "ones_like", "tensor", "zeros", "zeros_like",
+    "logspace", "ones", "ones_like", "scalar_tensor", "tensor", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -237,6 +237,34 @@ def full(
     shape = as_size("full", (size,), {}, one_number=False)
     array = _fill("full", shape, value, dtype, filler(np.empty, device, out, "full"))
     return made(array, requires_grad, "full", out, device)
+
+
+def scalar_tensor(
+    s: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    layout: Any = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
+    """Tensor without dimensions, of the default dtype unless another is given; `tensor` takes the number's own.
+
+    Parameters
+    ----------
+    s : number
+    layout, pin_memory
+        Without effect: there is one layout, and one device.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> gs.scalar_tensor(2)
+    tensor(2.)
+    """
+    value, wanted = _number("scalar_tensor", "s", s), _asked(dtype, "scalar_tensor") or get_default_dtype()
+    array = _fill("scalar_tensor", (), value, wanted, filler(np.empty, device, None, "scalar_tensor"))
+    return made(array, requires_grad, "scalar_tensor", device=device)
 
 
 def _ones(shape: tuple[int, ...], dtype: DType) -> Array:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from gradsmith.runtime.batching.batch import batched, level_of, physical
 from gradsmith.runtime.tensors.factories.creation import as_size, full, is_batch, tensor
+from gradsmith.runtime.tensors.factories.memory import empty_strided, extent
 
 if TYPE_CHECKING:
     from gradsmith.generated.tensor import Tensor
@@ -28,6 +29,18 @@ def new_full(like: Tensor, size: Any, fill_value: Any, options: Options) -> Tens
         return full(sizes, fill_value, **options)
 
     return _made(make, like, as_size("new_full", (size,), {}, one_number=False), _of_its_kind(like, options))
+
+
+def new_empty_strided(like: Tensor, size: Any, stride: Sequence[int], options: Options) -> Tensor:
+    """Uninitialised tensor of given strides, with the dtype and device of `like` unless others are named."""
+
+    def make(sizes: tuple[int, ...], **options: Any) -> Tensor:
+        steps = list(stride)
+        while len(steps) < len(sizes):  # the slices of a batch follow each other
+            steps.insert(0, max(extent(sizes[len(sizes) - len(steps) :], steps), 1))
+        return empty_strided(sizes, steps, **options)
+
+    return _made(make, like, as_size("new_empty_strided", (size,), {}, one_number=False), _of_its_kind(like, options))
 
 
 def new_tensor(like: Tensor, data: Any, options: Options) -> Tensor:

@@ -513,7 +513,9 @@ def normal(
     generator: Generator | None = None,
     out: Tensor | None = None,
     dtype: DTypeLike | None = None,
+    layout: Any = None,
     device: DeviceLike | None = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
     """Tensor of numbers drawn from normal distributions.
@@ -524,6 +526,8 @@ def normal(
         Mean and standard deviation, one for all elements or one for each.
     size : tuple of int
         Shape of the result; needed when both are numbers, not allowed otherwise.
+    layout, pin_memory
+        Without effect: there is one layout, and one device.
     """
     if open_levels():
         Draws("normal")  # its error, before that of randn()
@@ -589,11 +593,17 @@ def _floating_dtype(*values: Any) -> DType:
 def bernoulli(
     input: Tensor, p: float | None = None, *, generator: Generator | None = None, out: Tensor | None = None
 ) -> Tensor:
-    """Zeros and ones; the values of `input`, or the number `p`, are the probabilities of a one."""
+    """Zeros and ones; the values of `input`, or the number `p`, are the probabilities of a one.
+
+    The result requires grad if `input` does, as in PyTorch; the gradient is zero.
+    """
     if not isinstance(input, TensorBase):
         raise TypeError(f"bernoulli(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    if p is not None:
-        return _bernoulli_of_number(input, p, generator, out)
+    drawn = _bernoulli(input, generator, out) if p is None else _bernoulli_of_number(input, p, generator, out)
+    return input.clone().copy_(drawn) if input.requires_grad and out is None else drawn
+
+
+def _bernoulli(input: Tensor, generator: Generator | None, out: Tensor | None) -> Tensor:
     chances: Array = array_behind(input)
     if open_levels() and chances.dtype.kind == "f":
         Draws("bernoulli")  # its error, before that of rand()

@@ -242,3 +242,79 @@ def test_a_sum_of_small_integers_makes_no_converted_copy():
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < x.numel()
+
+
+# ---- integers and bools
+
+
+def test_integers_keep_their_dtype_between_bounds():
+    whole = gs.tensor([-3, 0, 3])
+    for found, wanted in (
+        (F.hardtanh(whole), [-1, 0, 1]),
+        (F.hardtanh(whole, -1.5, 2.9), [-1, 0, 2]),
+        (F.relu6(gs.tensor([-3, 5, 9])), [0, 5, 6]),
+        (F.hardtanh(whole.clone(), inplace=True), [-1, 0, 1]),
+    ):
+        assert found.dtype == gs.int64 and found.tolist() == wanted
+    few = gs.tensor([0, 3], dtype=gs.uint8)
+    assert F.hardtanh(few, 0.0, 2.0).tolist() == [0, 2]
+    with pytest.raises(RuntimeError, match="uint8 has no negative numbers"):
+        F.hardtanh(few)
+    with pytest.raises(NotImplementedError, match="not defined for bool"):
+        F.hardtanh(few.bool())
+
+
+def test_functions_of_integers_that_are_floating():
+    whole = gs.arange(12).reshape(1, 4, 3)
+    # The mean of the squares of two neighbours is a whole number, rounded towards zero.
+    squares = np.pad(np.arange(12).reshape(1, 4, 3), [(0, 0), (1, 0), (0, 0)]) ** 2
+    wanted = whole.numpy() / (1 + (squares[:, :4] + squares[:, 1:]) // 2) ** 0.75
+    found = F.local_response_norm(whole, 2, alpha=1.0)
+    assert found.dtype == gs.float32
+    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+    found = F.poisson_nll_loss(gs.tensor([1, 2]), gs.tensor([0, 3]), full=True)
+    assert found.dtype == gs.float32
+    stirling = 3 * np.log(3) - 3 + 0.5 * np.log(6 * np.pi)
+    np.testing.assert_allclose(found.item(), (np.exp(1) + np.exp(2) - 6 + stirling) / 2, rtol=1e-6)
+
+
+def test_bools_that_are_added_and_multiplied():
+    matrix, vector = gs.tensor([[True, False], [False, False]]), gs.tensor([False, True])
+    for found, wanted in (
+        (gs.addr(matrix, vector, vector), [[True, False], [False, True]]),
+        (gs.addr(matrix, vector, vector, beta=0), [[False, False], [False, True]]),
+        (matrix.addr(vector, vector, alpha=False), [[True, False], [False, False]]),
+        (gs.addr(vector, vector, vector), [[False, True], [False, True]]),
+    ):
+        assert found.dtype == gs.bool_ and found.tolist() == wanted
+
+
+def test_a_sum_to_no_dimensions_counts():
+    for found, wanted in ((gs.tensor(True).sum_to_size(()), 1), (gs.tensor([True, True]).sum_to_size(()), 2)):
+        assert found.dtype == gs.int64 and found.item() == wanted
+    assert gs.tensor([True]).sum_to_size(1).dtype == gs.bool_
+
+
+def test_products_and_places_of_small_integers():
+    whole = gs.ones(2, 2, 2, dtype=gs.int32)
+    assert gs.addbmm(whole[0], whole, whole).dtype == gs.int32
+    assert [each.dtype for each in gs.unravel_index(whole[0], (2, 3))] == [gs.int64] * 2
+
+
+def test_powers_of_one_number():
+    assert gs.linalg.vander(gs.tensor(2.0), N=3).tolist() == [[1, 2, 4]]
+    few = gs.linalg.vander(gs.tensor([-8], dtype=gs.int8), N=4)
+    assert few.dtype == gs.int64 and few.tolist() == [[1, -8, 64, -512]]
+    with pytest.raises(RuntimeError, match="at least one dimension, or N be given"):
+        gs.linalg.vander(gs.tensor(2.0))
+
+
+@pytest.mark.parametrize(
+    "name", ["half", "float", "double", "cfloat", "cdouble", "byte", "char", "short", "int", "long", "bool"]
+)
+def test_casts_take_a_memory_format(name):
+    x = gs.ones(2, 3, 4, 5, dtype=gs.uint16, requires_grad=False)
+    cast = getattr(x, name)
+    assert cast(memory_format=gs.preserve_format).dtype == cast().dtype
+    assert cast(memory_format=gs.channels_last).stride() == (60, 1, 15, 3)
+    assert cast(memory_format=gs.contiguous_format).is_contiguous()

@@ -67,3 +67,15 @@ def test_names_of_pytorch_at_the_top(name):
 def test_errors(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+@pytest.mark.parametrize("sym", [True, False])
+@pytest.mark.parametrize("name", [name for name in gs.signal.windows.__all__ if name != "general_cosine"])
+def test_one_element_is_one(name, sym):
+    window = getattr(gs.signal.windows, name)
+    assert window(0, sym=sym).tolist() == []
+    assert window(1, sym=sym).tolist() == [1]
+
+
+def test_a_center_beyond_one_element():
+    np.testing.assert_allclose(gs.signal.windows.exponential(1, center=3, sym=False).numpy(), [np.exp(-3)], rtol=1e-6)

@@ -22,13 +22,14 @@ def copies_of(case, tensors, name=None):
 
 
 def test_pytorch_has_these_too():
-    """The views of PyTorch that are views here, by `torch.<name>_copy`; `split_with_sizes_copy` is our `split_copy`.
+    """The views of PyTorch that are views here, by `torch.<name>_copy`.
 
-    `narrow_copy` is an entry of its own, for in PyTorch it is a method too.
+    `narrow_copy` is an entry of its own, for in PyTorch it is a method too; so are `alias_copy` and `slice_copy`, for
+    there are no views of these names.
     """
     assert {case.row.base for case in COPIED} == {
-        "as_strided", "detach", "diagonal", "expand", "permute", "select", "split", "squeeze", "t",
-        "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_real",
+        "as_strided", "detach", "diagonal", "expand", "permute", "select", "split", "split_with_sizes",
+        "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view", "view_as_real",
     }  # fmt: skip
 
 
@@ -117,3 +118,56 @@ def test_ravel_copies_what_does_not_lie_by_rows(x):
     assert x.grad.tolist() == gs.ones(*x.shape).tolist()
     with gs.no_grad():
         assert not x.ravel().requires_grad
+
+
+def test_copies_of_views_without_a_name():
+    x = gs.arange(6.0).reshape(2, 3).requires_grad_()
+    for copy, wanted in (
+        (gs.alias_copy(x), x),
+        (gs.slice_copy(x), x),
+        (gs.slice_copy(x, 1, -2), x[:, -2:]),
+        (gs.slice_copy(x, -1, 0, 3, 2), x[:, ::2]),
+        (gs.slice_copy(x, 0, 5), x[5:]),
+        (gs.slice_copy(x, 0, None, -9), x[:-9]),
+    ):
+        np.testing.assert_array_equal(copy.detach().numpy(), wanted.detach().numpy())
+        assert not copy._is_view() and copy.requires_grad
+        assert not np.shares_memory(copy.detach().numpy(), x.detach().numpy())
+    gs.slice_copy(x, 1, 1).sum().backward()
+    assert x.grad.tolist() == [[0, 1, 1]] * 2
+    with pytest.raises(RuntimeError, match="slice_copy.*step must be positive"):
+        gs.slice_copy(x, 0, 0, 1, 0)
+    pairs = gs.tensor([[1.0, 2.0]])
+    assert gs.view_as_complex_copy(pairs).tolist() == [1 + 2j]
+
+
+@pytest.mark.parametrize(
+    ("cut", "sizes"),
+    [
+        (lambda x: x.unsafe_split(2), [2, 2, 1]),
+        (lambda x: gs.unsafe_split_with_sizes(x, [1, 4]), [1, 4]),
+        (lambda x: x.unsafe_chunk(2), [3, 2]),
+        (lambda x: gs.unsafe_split(x, 7), [5]),
+    ],
+)
+def test_parts_that_may_be_changed_in_place(cut, sizes):
+    """Of `split` and `chunk` they may not; the gradient goes through the change."""
+    leaf = gs.arange(5.0, requires_grad=True)
+    x = leaf * 1
+    parts = cut(x)
+    assert [len(part) for part in parts] == sizes
+    parts[0].mul_(3)
+    assert x[: sizes[0]].tolist() == [3.0 * i for i in range(sizes[0])]
+    x.sum().backward()
+    assert leaf.grad.tolist() == [3.0] * sizes[0] + [1.0] * (5 - sizes[0])
+
+
+def test_parts_of_impossible_lengths():
+    for cut, text in (
+        (lambda x: x.unsafe_split(0), "split_size must be positive"),
+        (lambda x: x.unsafe_split_with_sizes([1, 1]), "sum to the size of the dimension"),
+        (lambda x: x.unsafe_chunk(0), "greater than 0"),
+        (lambda x: gs.tensor(1.0).unsafe_split(1), "1-dimensional"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            cut(gs.ones(3))

@@ -83,6 +83,26 @@ def test_rank_of_least_squares():
     assert gs.linalg.lstsq(gs.ones(0, 3), gs.ones(0, 2)).solution.tolist() == [[0, 0]] * 3
 
 
+def test_what_is_left_where_it_is_known():
+    """Sums of squares of more equations than unknowns, of full rank; nothing otherwise, nor with the driver gelsy."""
+    a, b = matrices("float64", 2, 4, 3), matrices("float64", 2, 4, 2)
+    found = gs.linalg.lstsq(gs.tensor(a), gs.tensor(b), driver="gels")
+    np.testing.assert_allclose(found.residuals.numpy(), ((b - a @ found.solution.numpy()) ** 2).sum(-2))
+    lacking = a.copy()
+    lacking[1, :, 2] = lacking[1, :, 0]
+    complex_a = gs.tensor(a + 1j * a[::-1], requires_grad=True)
+    for residuals in (
+        gs.linalg.lstsq(gs.tensor(a), gs.tensor(b), driver="gelsy").residuals,
+        gs.linalg.lstsq(gs.tensor(lacking), gs.tensor(b)).residuals,
+        gs.linalg.lstsq(gs.tensor(a[:, :3]), gs.tensor(b[:, :3])).residuals,
+        gs.linalg.lstsq(gs.tensor(a[:, :2]), gs.tensor(b[:, :2, 0])).residuals,
+        gs.linalg.lstsq(complex_a, gs.tensor(b + 0j), driver="gelsy").residuals,
+    ):
+        assert residuals.shape == (0,) and residuals.dtype == gs.float64
+    each = gs.vmap(lambda a, b: gs.linalg.lstsq(a, b).residuals)(gs.tensor(a), gs.tensor(b))
+    np.testing.assert_allclose(each.numpy(), found.residuals.numpy())
+
+
 def test_equations_of_tensors():
     a, b = matrices("float64", 2, 3, 6), matrices("float64", 2, 3)
     np.testing.assert_allclose(gs.linalg.tensorsolve(gs.tensor(a), gs.tensor(b)).numpy(), np.linalg.tensorsolve(a, b))
@@ -110,9 +130,30 @@ def test_reflections_of_qr(dtype):
     np.testing.assert_allclose(turned.numpy(), other.T @ whole.conj().T, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "complex128"])
+@pytest.mark.parametrize("shape", [(5, 3), (3, 3), (3, 5), (2, 4, 3), (0, 3)])
+def test_parts_of_qr(dtype, shape):
+    a = matrices(dtype, *shape)
+    stored, tau = gs.geqrf(gs.tensor(a))
+    assert tau.shape == (*shape[:-2], min(shape[-2:])) and stored.shape == a.shape
+    if shape[-2] >= shape[-1]:
+        product = gs.linalg.householder_product(stored, tau) @ stored.triu()[..., : shape[-1], :]
+        np.testing.assert_allclose(product.numpy(), a, rtol=1e-4, atol=1e-5)
+    else:
+        whole = gs.linalg.householder_product(stored[..., : shape[-2]].contiguous(), tau)
+        np.testing.assert_allclose((whole @ stored.triu()).numpy(), a, rtol=1e-4, atol=1e-5)
+
+
+def test_parts_of_qr_have_no_derivative():
+    x = gs.ones(2, 2, requires_grad=True)
+    with pytest.raises(NotImplementedError, match="geqrf"):
+        x.geqrf().a.sum().backward()
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda a: gs.geqrf(a[0]), "geqrf: The input tensor A must have at least 2 dimensions"),
         (lambda a: gs.linalg.inv_ex(gs.ones(2, 3)), "inv_ex: A must be batches of square matrices"),
         (lambda a: gs.linalg.solve_ex(a, gs.ones(2, 1)), r"linalg.solve_ex: Incompatible shapes .* \(3x3 and 2x1\)"),
         (lambda a: gs.linalg.solve_ex(a, gs.ones(3, 1).double()), "the same dtype"),

@@ -80,3 +80,24 @@ def test_cholesky_factors(upper, dtype):
 def test_what_is_refused(call, message):
     with pytest.raises(RuntimeError, match=message):
         call(gs.eye(2))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128"])
+@pytest.mark.parametrize("upper", [True, False])
+@pytest.mark.parametrize("transpose", [True, False])
+@pytest.mark.parametrize("unitriangular", [True, False])
+def test_triangular_solve(dtype, upper, transpose, unitriangular):
+    """The older function: the transpose is not conjugated, and a copy of the matrices comes along."""
+    rng = np.random.default_rng(3)
+    a = (rng.normal(size=(2, 3, 3)) + 3 * np.eye(3)).astype(dtype)
+    a = a + (1j * rng.normal(size=a.shape) if dtype == "complex128" else 0)
+    b = rng.normal(size=(3, 2)).astype(dtype)
+    found = gs.triangular_solve(gs.tensor(b), gs.tensor(a), upper, transpose, unitriangular)
+    triangle = np.triu(a) if upper else np.tril(a)
+    if unitriangular:
+        triangle = triangle - triangle * np.eye(3) + np.eye(3)
+    np.testing.assert_allclose(found.solution.numpy(), np.linalg.solve(triangle.mT if transpose else triangle, b))
+    np.testing.assert_array_equal(found.cloned_coefficient.numpy(), a)
+    assert not np.shares_memory(found.cloned_coefficient.numpy(), a)
+    method = gs.tensor(b).triangular_solve(gs.tensor(a[0]), upper, transpose, unitriangular)
+    np.testing.assert_allclose(method.solution.numpy(), found.solution[0].numpy())

@@ -9,6 +9,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.nn.losses import reduced
+from gradsmith.runtime.arrays.functions.algebra import linear_scores
 
 
 def random(*shape, dtype=np.float64, seed=0):
@@ -166,3 +167,72 @@ def test_an_empty_range_is_a_value_error():
     x = gs.tensor([-3.0, 0.5])
     assert F.hardtanh(x, -2.0, 2.0, True) is x
     assert x.tolist() == [-2.0, 0.5]
+
+
+# ---- with a linear layer before them
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize("sizes", [(), (2,), (2, 3)])
+def test_a_linear_layer_and_its_loss(sizes, bias):
+    """The layer for each place, then the loss."""
+    rng = np.random.default_rng(0)
+    x, weight = rng.normal(size=(6, 4)), rng.normal(size=(5, *sizes, 4))
+    term = rng.normal(size=(5, *sizes)) if bias else None
+    classes = rng.integers(5, size=(6, *sizes))
+    logits = np.moveaxis(np.tensordot(weight, x, ([-1], [1])), -1, 0) + (0 if term is None else term)
+    scores = logits - np.log(np.exp(logits).sum(1, keepdims=True))
+    losses = -np.take_along_axis(scores, classes[:, None], 1)[:, 0]
+    given = [gs.tensor(x), gs.tensor(weight), gs.tensor(classes)]
+    named = {"linear_bias": None if term is None else gs.tensor(term)}
+    for reduction, wanted in (("none", losses), ("sum", losses.sum()), ("mean", losses.mean())):
+        found = F.linear_cross_entropy(*given, **named, reduction=reduction, options=object())
+        np.testing.assert_allclose(found.numpy(), wanted)
+    weights = [gs.tensor(each, requires_grad=True) for each in (x, weight)]
+    assert gs.autograd.gradcheck(lambda x, w: F.linear_cross_entropy(x, w, given[2], **named), weights)
+
+
+def test_a_linear_layer_and_a_loss_of_probabilities():
+    x, weight, target = gs.randn(3, 4), gs.randn(5, 4), gs.rand(3, 5)
+    wanted = F.cross_entropy(F.linear(x, weight), target, label_smoothing=0.25)
+    found = F.linear_cross_entropy(x, weight, target, label_smoothing=0.25)
+    np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+    one = F.linear_cross_entropy(x[0], weight, gs.tensor(2), ignore_index=2, reduction="none")
+    assert one.item() == 0
+    for arguments, named, text in (
+        ((x, weight, target), {"ignore_index": 1}, "ignore_index cannot be specified"),
+        ((x[None], weight, target), {}, "input with 1 or 2 dimensions, got 3"),
+        ((x, weight[0], target), {}, "at least 2 dimensions, got 1"),
+        ((x, weight[:, :3], target), {}, "to be equal, got 4 and 3"),
+        ((x, weight, target), {"linear_bias": gs.ones(4)}, r"linear_bias of shape \[5\], got \[4\]"),
+        ((x[0], weight[:, None], gs.tensor([1])), {}, "needs an input of shape"),
+    ):
+        with pytest.raises(RuntimeError, match=text):
+            F.linear_cross_entropy(*arguments, **named)
+
+
+def test_the_scores_of_a_linear_layer_are_not_kept(monkeypatch):
+    """Some rows at a time, with the same values and gradients as the layer and its loss."""
+    monkeypatch.setattr(linear_scores, "SCORES", 14)
+    x, weight, term = (gs.tensor(random(*size, seed=seed), requires_grad=True) for seed, size in enumerate(SIZES))
+    target = gs.tensor([0, 6, 1, 2, 2])
+    wanted = F.cross_entropy(F.linear(x, weight, term), target, ignore_index=1)
+    sizes: list[int] = []
+    with gs.autograd.graph.saved_tensors_hooks(lambda saved: sizes.append(saved.numel()) or saved, lambda saved: saved):
+        found = F.linear_cross_entropy(x, weight, target, linear_bias=term, ignore_index=1)
+    assert max(sizes) <= weight.numel() < x.shape[0] * weight.shape[0]
+    np.testing.assert_allclose(found.item(), wanted.item())
+    for loss in (found, wanted):
+        loss.backward()
+    assert gs.func.hessian(lambda x: F.linear_cross_entropy(x, weight.detach(), target))(x.detach()).shape == (
+        5,
+        3,
+        5,
+        3,
+    )
+    assert gs.autograd.gradgradcheck(
+        lambda *inputs: F.linear_cross_entropy(inputs[0], inputs[1], target, linear_bias=inputs[2]), (x, weight, term)
+    )
+
+
+SIZES = ((5, 3), (7, 3), (7,))

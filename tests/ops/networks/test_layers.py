@@ -247,6 +247,15 @@ def test_dropout_in_batches(function):
     assert 0.3 < (different == different.max()).mean() < 0.7
 
 
+@pytest.mark.parametrize("dtype", [gs.int64, gs.bool_])
+@pytest.mark.parametrize("function", [F.dropout, F.alpha_dropout, F.dropout1d, F.feature_alpha_dropout])
+def test_integers_pass_where_nothing_is_dropped(function, dtype):
+    x = gs.ones(1, 2, 3, dtype=dtype)
+    assert function(x, 0.5, False) is x
+    with pytest.raises(RuntimeError, match="expects a floating or complex dtype"):
+        function(x, 0.5, True)
+
+
 def test_dropout_without_data():
     assert F.dropout(gs.ones(3, 4, device="meta"), 0.5).shape == (3, 4)
     for call in (lambda: F.dropout(None), lambda: F.alpha_dropout([1.0], 0.5, True)):

@@ -109,6 +109,15 @@ def test_masks_and_what_is_added(kind, need_weights, added):
     assert (weights is None) != need_weights
 
 
+def test_biases_without_dimensions_of_size_one():
+    given, flat = (arguments() | {"bias_k": random(*size, seed=10), "bias_v": random(*size, seed=11)} for size in SIZES)
+    for one, other in zip(called(given), called(flat), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+SIZES = ((1, 1, WIDTH), (WIDTH,))
+
+
 def test_weights_are_averaged_over_heads():
     given = arguments()
     np.testing.assert_allclose(called(given)[1], expected_of(given)[1].mean(1))

@@ -159,3 +159,57 @@ def test_root_mean_squares_of_complex_numbers_are_complex(dtype, weighted):
     found = F.rms_norm(gs.tensor(x), (4,), gs.tensor(w) if weighted else None)
     assert found.numpy().dtype == dtype
     np.testing.assert_allclose(found.numpy(), expected, rtol=1e-5 if dtype == "complex64" else 1e-12)
+
+
+# ---- by the names of PyTorch's kernels: the statistics come along
+
+
+def test_statistics_of_layers():
+    x = gs.tensor(random(2, 3, 4), requires_grad=True)
+    weight, bias = gs.tensor(random(3, 4, seed=1)), gs.tensor(random(3, 4, seed=2))
+    values, mean, rstd = gs.native_layer_norm(x, [3, 4], weight, bias, 1e-5)
+    np.testing.assert_array_equal(values.detach().numpy(), F.layer_norm(x, [3, 4], weight, bias).detach().numpy())
+    given = x.detach().numpy()
+    np.testing.assert_allclose(mean.detach().numpy(), given.mean((1, 2), keepdims=True))
+    np.testing.assert_allclose(rstd.detach().numpy(), (given.var((1, 2), keepdims=True) + 1e-5) ** -0.5)
+    (gradient,) = gs.autograd.grad(mean.sum(), x)
+    np.testing.assert_allclose(gradient.numpy(), 1 / 12)
+
+
+def test_statistics_of_groups():
+    x = gs.tensor(random(2, 4, 3, 2), requires_grad=True)
+    values, mean, rstd = gs.native_group_norm(x, None, None, 2, 4, 6, 2, 1e-5)
+    np.testing.assert_array_equal(values.detach().numpy(), F.group_norm(x, 2).detach().numpy())
+    groups = x.detach().numpy().reshape(2, 2, -1)
+    np.testing.assert_allclose(mean.detach().numpy(), groups.mean(-1))
+    np.testing.assert_allclose(rstd.detach().numpy(), (groups.var(-1) + 1e-5) ** -0.5)
+    (gradient,) = gs.autograd.grad(mean.sum(), x)
+    np.testing.assert_allclose(gradient.numpy(), 1 / 12)
+    with pytest.raises(RuntimeError, match="first two sizes"):
+        gs.native_group_norm(x, None, None, 2, 3, 6, 1, 1e-5)
+    with pytest.raises(RuntimeError, match="HxW must be"):
+        gs.native_group_norm(x, None, None, 2, 4, 5, 2, 1e-5)
+
+
+def test_statistics_of_channels():
+    x = gs.tensor(random(6, 3, 2))
+    weight, bias = gs.tensor(random(3, seed=1)), gs.tensor(random(3, seed=2))
+    running, same = ([gs.zeros(3), gs.ones(3)] for _ in range(2))
+    values, mean, rstd = gs.native_batch_norm(x, weight, bias, *running, True, 0.1, 1e-5)
+    wanted = F.batch_norm(x, *same, weight, bias, training=True)
+    np.testing.assert_array_equal(values.numpy(), wanted.numpy())
+    np.testing.assert_allclose(mean.numpy(), x.numpy().mean((0, 2)))
+    np.testing.assert_allclose(rstd.numpy(), (x.numpy().var((0, 2)) + 1e-5) ** -0.5)
+    assert [each.tolist() for each in running] == [each.tolist() for each in same]
+    values, mean, rstd = gs.native_batch_norm(x, weight, bias, *running, False, 0.1, 1e-5)
+    np.testing.assert_array_equal(values.numpy(), F.batch_norm(x, *same, weight, bias).numpy())
+    assert mean.shape == rstd.shape == (0,)
+
+
+def test_no_elements_and_no_channels():
+    x = gs.zeros(0, requires_grad=True)
+    for training in (True, False):
+        found = F.batch_norm(x, gs.zeros(0), gs.zeros(0), training=training)
+        assert found.shape == (0,) and found.requires_grad
+    with pytest.raises(RuntimeError, match="expected a floating tensor of shape"):
+        F.batch_norm(gs.ones(3), None, None, training=True)

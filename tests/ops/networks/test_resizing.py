@@ -286,6 +286,24 @@ def test_derivatives_in_image_and_grid(mode, padding_mode):
     assert gradcheck(lambda x, grid: F.grid_sample(x, grid, mode, padding_mode), (x, grid))
 
 
+@pytest.mark.parametrize("dims", [2, 3])
+def test_modes_by_number(dims):
+    x = gs.tensor(RNG.standard_normal((2, 3, *[4] * dims)))
+    grid = gs.tensor(RNG.uniform(-1.5, 1.5, (2, *[3] * dims, dims)))
+    by_number = gs.grid_sampler_2d if dims == 2 else gs.grid_sampler_3d
+    for mode, word in enumerate(("bilinear", "nearest", "bicubic")[: 5 - dims]):
+        for padding, outside in enumerate(("zeros", "border", "reflection")):
+            wanted = F.grid_sample(x, grid, word, outside, True).numpy()
+            for sampler in (by_number, gs.grid_sampler):
+                np.testing.assert_array_equal(sampler(x, grid, mode, padding, True).numpy(), wanted)
+    with pytest.raises(RuntimeError, match="expected interpolation_mode to be 0, 1 or 2, but got 3"):
+        by_number(x, grid, 3, 0, True)
+    with pytest.raises(RuntimeError, match="padding_mode to be 0, 1 or 2, but got -1"):
+        by_number(x, grid, 0, -1, True)
+    with pytest.raises(RuntimeError, match=f"grid_sampler_{dims}d.*expected {dims + 2}D input"):
+        by_number(x[0], grid, 0, 0, True)
+
+
 def test_derivatives_of_an_affine_map():
     theta = gs.tensor(RNG.standard_normal((2, 2, 3)), requires_grad=True)
     assert gradcheck(lambda theta: F.affine_grid(theta, (2, 1, 3, 4)), (theta,))

@@ -36,3 +36,14 @@ def test_refused():
         gs.take(gs.zeros(3), gs.tensor([0.0]))
     with pytest.raises(IndexError):
         gs.zeros(3).index_fill(0, gs.tensor([3]), 1.0)
+
+
+def test_places_in_as_many_rows_as_are_asked_for():
+    x = gs.tensor([[0, 1], [2, 0]])
+    assert gs.nonzero_static(x, size=3).tolist() == [[0, 1], [1, 0], [-1, -1]]
+    assert x.nonzero_static(size=1, fill_value=7).tolist() == [[0, 1]]
+    assert gs.nonzero_static(x.bool(), size=0).shape == (0, 2)
+    assert gs.nonzero_static(gs.tensor(5), size=2).shape == (2, 0)
+    assert gs.nonzero_static(x.to("meta"), size=3).shape == (3, 2)
+    with pytest.raises(RuntimeError, match="size must be a non-negative integer"):
+        gs.nonzero_static(x, size=-1)

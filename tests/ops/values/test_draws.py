@@ -64,6 +64,29 @@ def test_bernoulli_of_a_tensor_or_a_number():
     assert gs.vmap(lambda p: p.bernoulli(0.5), randomness="same")(gs.ones(2, 3)).shape == (2, 3)
 
 
+def test_zeros_and_ones_have_the_gradient_zero():
+    chances = gs.tensor([0.25, 1.0], requires_grad=True)
+    for drawn in (gs.bernoulli(chances), chances.bernoulli(0.5), gs.bernoulli(chances, 1.0)):
+        assert drawn.requires_grad and drawn.detach().min() >= 0
+        assert grad(drawn.sum(), chances)[0].tolist() == [0.0, 0.0]
+    with gs.no_grad():
+        assert not chances.bernoulli().requires_grad
+
+
+@pytest.mark.parametrize("dtype", [gs.complex64, gs.complex128])
+def test_parts_of_complex_numbers(dtype):
+    """Even ones have each part between the bounds; normal ones have the mean in each part, and half of the variance."""
+    even = gs.zeros(4000, dtype=dtype).uniform_(1.0, 3.0)
+    for part in (even.real, even.imag):
+        assert 1 <= part.min().item() < 1.1 and 2.9 < part.max().item() < 3
+    normal = gs.zeros(20_000, dtype=dtype).normal_(1.0, 2.0)
+    for part in (normal.real, normal.imag):
+        assert abs(part.mean().item() - 1) < 0.05 and abs(part.var().item() - 2) < 0.1
+    for name in ("exponential_", "cauchy_", "log_normal_"):
+        with pytest.raises(NotImplementedError, match="complex"):
+            getattr(gs.zeros(2, dtype=dtype), name)()
+
+
 REFUSED = {  # call -> error, what it says
     "uniform_": (lambda: gs.zeros(2).uniform_(2, 1), RuntimeError, r"expects to return a \[start, to\) range"),
     "normal_": (lambda: gs.zeros(2).normal_(0, -1), RuntimeError, "expects std >= 0.0"),
@@ -89,6 +112,10 @@ def test_refused(name):
     call, error, words = REFUSED[name]
     with pytest.raises(error, match=words):
         call()
+
+
+def test_normal_takes_a_layout():
+    assert gs.normal(1.5, 0.0, (2,), layout=gs.strided, pin_memory=False).tolist() == [1.5, 1.5]
 
 
 def test_gradients_end():

@@ -390,3 +390,89 @@ def test_tensors_of_another_library(requires_grad):
     array[0, 0] = 7
     assert shared[0, 0].item() == 7.0 and not shared.requires_grad
     assert gs.tensor([other, other]).shape == (2, 2, 3)
+
+
+# ---- one number, and memory in a given order
+
+
+def test_one_number_of_the_default_dtype():
+    same(gs.scalar_tensor(2), 2, gs.float32)
+    same(gs.scalar_tensor(True, dtype=gs.int64, layout=gs.strided, pin_memory=False), 1, gs.int64)
+    assert gs.scalar_tensor(1.5, requires_grad=True).requires_grad
+    assert gs.scalar_tensor(1, device="meta").is_meta
+    with pytest.raises(RuntimeError, match="scalar_tensor.*without overflow"):
+        gs.scalar_tensor(1j)
+    with pytest.raises(TypeError, match="scalar_tensor.*'s' must be Number"):
+        gs.scalar_tensor([1])
+
+
+def test_strides_that_are_given():
+    x = gs.empty_strided((2, 3), (1, 2), dtype=gs.int32, requires_grad=False)
+    assert (x.shape, x.stride(), x.dtype) == ((2, 3), (1, 2), gs.int32) and not x._is_view()
+    x.copy_(gs.arange(6).reshape(2, 3))
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+    assert gs.empty_strided((3,), (0,)).fill_(2).tolist() == [2, 2, 2]
+    assert gs.empty_strided((0, 3), (3, 1)).shape == (0, 3) and gs.empty_strided((), ()).shape == ()
+    assert gs.empty_strided((2,), (5,), requires_grad=True).requires_grad
+    like = gs.ones(2, dtype=gs.float64).new_empty_strided((2, 2), (1, 2))
+    assert (like.stride(), like.dtype) == ((1, 2), gs.float64)
+    assert gs.empty_permuted((2, 3, 4), (1, 2, 0)).stride() == (1, 8, 2)
+    assert gs.empty_permuted((2, 3), (0, 1)).is_contiguous() and gs.empty_permuted((), ()).shape == ()
+
+
+def test_strides_that_are_given_in_batches():
+    def filled(x):
+        made = x.new_empty_strided((2, 3), (1, 2))
+        assert made.shape == (2, 3)
+        return made.zero_() + x
+
+    assert gs.vmap(filled)(gs.arange(2.0)).tolist() == [[[0] * 3] * 2, [[1] * 3] * 2]
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: gs.empty_strided((2, 3), (1,)),
+            r"dimensionality of sizes \(2\) must match dimensionality of strides \(1\)",
+        ),
+        (lambda: gs.empty_strided((2,), (-1,)), "every stride must be non-negative"),
+        (lambda: gs.empty_strided((-2,), (1,)), "every dimension must be non-negative"),
+        (lambda: gs.empty_permuted((2, 3), (1, 1)), "name each of the 2 dimensions once"),
+        (lambda: gs.empty_permuted((2, 3), (1,)), "name each of the 2 dimensions once"),
+    ],
+)
+def test_orders_that_there_are_not(make, text):
+    with pytest.raises(RuntimeError, match=text):
+        make()
+
+
+def test_the_size_of_another():
+    x = gs.arange(6.0)
+    assert gs.resize_as_(x, gs.ones(2, 2)) is x
+    assert x.tolist() == [[0, 1], [2, 3]]
+    with pytest.raises(TypeError, match="'the_template' must be Tensor, not int"):
+        gs.resize_as_(x, 3)
+
+
+# ---- filled
+
+
+@pytest.mark.parametrize("value", [2.5, gs.tensor(2.5)])
+def test_fill_keeps_its_argument(value):
+    x = gs.arange(3.0)
+    same(gs.fill(x, value), [2.5] * 3, gs.float32)
+    same(gs.fill(gs.arange(2), value), [2, 2], gs.int64)
+    assert x.tolist() == [0, 1, 2]
+    out = gs.empty(3)
+    assert gs.fill(x, value, out=out) is out and out.tolist() == [2.5] * 3
+
+
+def test_a_value_that_fills_gets_the_sum():
+    value = gs.tensor(2.0, dtype=gs.float64, requires_grad=True)
+    for fill in (gs.fill, lambda x, value: x.clone().fill_(value)):
+        x = gs.ones(2, 3, requires_grad=True)
+        ours, of_value = gs.autograd.grad((fill(x, value) * gs.arange(6.0).reshape(2, 3)).sum(), (x, value))
+        assert ours.tolist() == [[0] * 3] * 2 and of_value.item() == 15 and of_value.dtype == gs.float64
+    with pytest.raises(RuntimeError, match="0-dim"):
+        gs.fill(gs.ones(2), gs.ones(2))

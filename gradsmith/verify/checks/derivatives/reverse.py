@@ -14,6 +14,7 @@ from ... import numeric
 from ...case import some_used
 from ...proof import Compared, largest
 from ...samples import array_of, as_tensors, at, leaves_among, replaced
+from ...seeds import is_generator
 
 if TYPE_CHECKING:
     from ...case import Setting, Subject
@@ -69,7 +70,10 @@ def check_complex_step(setting: Setting, weights: list[Array], gradients: list[A
         *arrays.values(),
         *setting.root_arrays(),
     ]  # what makes complex numbers of real ones has imaginary parts anyway
-    if not setting.subject.row.complex or any(array.dtype.kind == "c" for array in known):
+    row = setting.subject.row
+    if not row.complex or any(array.dtype.kind == "c" for array in known):
+        return
+    if any(is_generator(argument) for argument in row.arguments):  # what is drawn for complex numbers has both parts
         return
     complexes = {place: array.astype(np.complex128) for place, array in arrays.items()}
     plane = setting.with_values(replaced(setting.values, complexes), "in the complex plane")

@@ -85,9 +85,14 @@ def has_matrices(case: Case) -> bool:
 
 
 def gradients_of(setting: Setting, weights: list[Array]) -> list[Array] | None:
-    """None where nothing is left of a tensor and the formula refuses that, as those of a convolution do."""
+    """None where nothing is left of a tensor and the formula refuses that, as those of a convolution do.
+
+    Also where there is none at these sizes, as of the basis of a space of more than one dimension.
+    """
     try:
         return setting.gradients(weights)
+    except NotImplementedError:
+        return None
     except REFUSALS:
         if any(array.size == 0 for _, array in places_of(setting.values)):
             return None

@@ -13,6 +13,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_same_dtype,
     converged,
     joint_batch,
+    readable,
     threshold,
 )
 from gradsmith.runtime.arrays.functions.algebra.small_matrices import singular_values
@@ -42,6 +43,15 @@ def least_squares_of(a: Array, b: Array, rcond: Any, op: str) -> tuple[Array, Ar
 
 
 # ---- reflections
+
+
+def geqrf_of(a: Array) -> tuple[Array, Array]:
+    """The triangular factor with the vectors of reflections below it, and their factors."""
+    check_matrix("geqrf", a)
+    if has_no_data(a):
+        return array_without_data(a.shape, a.dtype), array_without_data((*a.shape[:-2], min(a.shape[-2:])), a.dtype)
+    parts: Any = np.linalg.qr(readable(a), "raw")
+    return np.ascontiguousarray(parts[0].mT), parts[1]
 
 
 def reflection_vectors_of(a: Array, tau: Array, op: str) -> Array:
