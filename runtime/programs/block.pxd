@@ -68,7 +68,7 @@ cdef class Block:
     cdef Py_ssize_t n_moving
 
     cdef int run(self, char **addresses) except -1
-    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t times) except -1    # one mover for each of `moving`
+    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1
     cdef BlockStep *new_step(self, object part) except NULL
     cdef int grow(self) except -1
     cdef const BlockMore *keep(self, dict given, tuple others) except NULL

@@ -136,8 +136,8 @@ cdef class Block:
     cdef int run(self, char **addresses) except -1:
         return gs_run_block(self.steps, self.count, addresses)
 
-    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t times) except -1:
-        return gs_run_block_often(self.steps, self.count, addresses, movers, self.n_moving, times)
+    cdef int run_often(self, char **addresses, const BlockMover *movers, Py_ssize_t n_movers, Py_ssize_t times) except -1:
+        return gs_run_block_often(self.steps, self.count, addresses, movers, n_movers, times)
 
     cdef int grow(self) except -1:
         cdef Py_ssize_t capacity = 2 * self.capacity or 16

@@ -35,7 +35,7 @@ def run_often(Program program not None, dict memory not None, Py_ssize_t times):
     cdef Block block = (<Step>program.steps[0]).block
     cdef BlockMover *movers = <BlockMover *>PyMem_Malloc(max(block.n_moving, 1) * sizeof(BlockMover))
     cdef dict others = {slot: (np.empty_like(model), 0, 0) for slot, model in block.fresh if slot not in memory}
-    cdef Py_ssize_t i, place
+    cdef Py_ssize_t i, place, n_movers = 0
     if movers == NULL:
         raise MemoryError()
     try:
@@ -43,8 +43,10 @@ def run_often(Program program not None, dict memory not None, Py_ssize_t times):
             place, slot = block.moving[3 * i], block.moving[3 * i + 1]
             array, even, odd = memory[slot] if slot in memory else others[slot]
             frame.addresses[place] = <char *>cnp.PyArray_DATA(<cnp.ndarray?>array) + block.moving[3 * i + 2]
-            movers[i].place, movers[i].strides[0], movers[i].strides[1] = place, even, odd
-        block.run_often(frame.addresses, movers, times)
+            if even != 0 or odd != 0:
+                movers[n_movers].place, movers[n_movers].strides[0], movers[n_movers].strides[1] = place, even, odd
+                n_movers += 1
+        block.run_often(frame.addresses, movers, n_movers, times)
     finally:
         PyMem_Free(movers)
         program.frames.append(frame)
