@@ -10,7 +10,7 @@ import numpy as np
 
 from gradsmith import collector
 from gradsmith.compiler.compiled import Compiled, line_of_user
-from gradsmith.compiler.tracing import Caller, Traced, undo_writes
+from gradsmith.compiler.tracing import Caller, Traced
 from gradsmith.graph.saved.checking import check
 from gradsmith.graph.saved.document import Document
 from gradsmith.graph.saved.program import Function, LoadedProgram
@@ -88,7 +88,7 @@ def _outcome_of(traced: Traced) -> Outcome:
     try:
         return Outcome(traced)
     finally:
-        undo_writes(traced.trace)
+        traced.trace.restore()
 
 
 class Outcome:
