@@ -16842,8 +16842,7 @@ OPS: "tuple[OpRow, ...]" = (
         saving="",
         outputs=(True,),
         samples=(
-            {"self": "real(4, 3)", "other": "real(5, 3)", "left": "real(4, 3)", "right": "real(5, 3)"},
-            {"self": "real(2, 3, 2)", "other": "real(2, 3, 2)", "left": "real(2, 3, 2)", "right": "real(2, 3, 2)"},
+            {"self": "real(4, 3) + 1j * real(4, 3)", "other": "real(5, 3) + 1j * real(5, 3)", "left": "real(4, 3) + 1j * real(4, 3)", "right": "real(5, 3) + 1j * real(5, 3)"},
         ),
         operators=(),
         aliases=(),
@@ -16880,6 +16879,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "real(4, 3)", "vectors": "real(4, 3)", "count": "2"},
             {"self": "real(2, 3, 3)", "vectors": "real(2, 3, 3)", "count": "2"},
             {"self": "real(3, 2)", "vectors": "real(3, 2)", "count": "2"},
+            {"self": "real(4, 3)", "vectors": "real(4, 3)", "count": "-1"},
         ),
         operators=(),
         aliases=(),
