@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_bool, as_input, as_int, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
-    begin_replaceable_op, carry_tangents, carry_transposed, collect_edge, connect_1, connect_2, connect_3, device_of,
-    dtype_of, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3,
-    is_complex, item_of, name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
+    carry_tangents, carry_transposed, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, end_op, ended,
+    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
+    name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -2932,497 +2932,20 @@ def singular_inner(input, other, S, slopes, turns):
 cdef class WholeSvdBackward0(Node):
     """Backward of ``whole_svd``."""
 
-    # Saves U, S and Vh: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad_U = gradient_or_zeros(self, grads, 0)
-        cdef TensorBase grad_S = gradient_or_zeros(self, grads, 1)
-        cdef TensorBase grad_Vh = gradient_or_zeros(self, grads, 2)
-        cdef TensorBase basic_index_of_S, U1, V1, of_U1, of_V1, of_U, left, outside, right, inside, inner
-        cdef TensorBase U = unpack(self, 0)
-        cdef TensorBase S = unpack(self, 1)
-        cdef TensorBase Vh = unpack(self, 2)
-        cdef object self_shape = value_of(self, 0)
-        cdef object self_is_complex = value_of(self, 1)
-        basic_index_of_S = op_basic_index(S, np.s_[Ellipsis, None, :]) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
-        U1 = op_basic_index(
-            U,
-            np.s_[
-                Ellipsis,
-                :item_of(self_shape, -2) if item_of(self_shape, -2) <= item_of(self_shape, -1) else item_of(
-                    self_shape, -1
-                ),
-            ],
-        ) if grads[0] == NULL and grads[2] == NULL or not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and not item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) else None
-        V1 = op_basic_index(
-            op_mT(op_conj(Vh)),
-            np.s_[
-                Ellipsis,
-                :item_of(self_shape, -2) if item_of(self_shape, -2) <= item_of(self_shape, -1) else item_of(
-                    self_shape, -1
-                ),
-            ],
-        ) if grads[0] == NULL and grads[2] == NULL or not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or (
-            not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-                grads[0] == NULL and grads[2] == NULL
-            ) and not item_of(self_shape, -2) < item_of(self_shape, -1)
-        ) else None
-        of_U1 = op_gathered_basis(
-            grad_U,
-            U,
-            item_of(self_shape, -2) if item_of(self_shape, -2) <= item_of(self_shape, -1) else item_of(self_shape, -1),
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
-        of_V1 = op_gathered_basis(
-            op_mT(op_conj(grad_Vh)),
-            op_mT(op_conj(Vh)),
-            item_of(self_shape, -2) if item_of(self_shape, -2) <= item_of(self_shape, -1) else item_of(self_shape, -1),
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
-        of_U = op_in_one_phase(of_U1, of_V1, U1, V1) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) else None
-        left = op_matmul(op_mT(op_conj(U1)), of_U) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) else None
-        outside = op_div_tensor_tensor(op_sub_tensor_tensor(of_U, op_matmul(U1, left)), basic_index_of_S) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
-        right = op_matmul(op_mT(op_conj(V1)), of_V1) if not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and not item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) or not (grads[0] == NULL and grads[2] == NULL) and item_of(
-            self_shape, -2
-        ) < item_of(self_shape, -1) else None
-        inside = op_mT(
-            op_conj(op_div_tensor_tensor(op_sub_tensor_tensor(of_V1, op_matmul(V1, right)), basic_index_of_S))
-        ) if not (grads[0] == NULL and grads[2] == NULL) and item_of(self_shape, -2) < item_of(self_shape, -1) else None
-        inner = op_singular_inner(left, right, S, grad_S, self_is_complex) if not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and item_of(self_shape, -2) < item_of(self_shape, -1) or not (
-            grads[0] == NULL and grads[2] == NULL
-        ) and not item_of(self_shape, -2) < item_of(self_shape, -1) else None
         set_grad_input(
             grad_inputs,
             0,
-            op_matmul(op_mul_tensor(U1, op_basic_index(grad_S, np.s_[Ellipsis, None, :])), op_mT(op_conj(V1))) if grads[
-                0
-            ] == NULL and grads[2] == NULL else op_add_tensor(
-                op_matmul(op_matmul(U1, inner), op_mT(op_conj(V1))), op_matmul(U1, inside)
-            ) if item_of(self_shape, -2) < item_of(self_shape, -1) else op_matmul(
-                op_add_tensor(op_matmul(U1, inner), outside), op_mT(op_conj(V1))
+            not_implemented(
+                "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
             ),
         )
 
-    _saved_U, _raw_saved_U = saved_tensor(0)
-    _saved_S, _raw_saved_S = saved_tensor(1)
-    _saved_Vh, _raw_saved_Vh = saved_tensor(2)
-    _saved_self_shape = saved_value(0)
-    _saved_self_is_complex = saved_value(1)
-
 cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    # transposed
-    U, S, Vh, self = given
     grad_U, grad_S, grad_Vh = gradients
     return (
-        op_add_tensor(
-            op_matmul(
-                op_matmul(
-                    op_basic_index(
-                        U,
-                        np.s_[
-                            Ellipsis,
-                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                shape_of(self), -1
-                            ) else item_of(shape_of(self), -1),
-                        ],
-                    ),
-                    op_singular_inner(
-                        op_matmul(
-                            op_mT(
-                                op_conj(
-                                    op_basic_index(
-                                        U,
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                ),
-                            ),
-                            op_in_one_phase(
-                                op_gathered_basis(
-                                    grad_U,
-                                    U,
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ),
-                                op_gathered_basis(
-                                    op_mT(op_conj(grad_Vh)),
-                                    op_mT(op_conj(Vh)),
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ),
-                                op_basic_index(
-                                    U,
-                                    np.s_[
-                                        Ellipsis,
-                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ],
-                                ),
-                                op_basic_index(
-                                    op_mT(op_conj(Vh)),
-                                    np.s_[
-                                        Ellipsis,
-                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ],
-                                ),
-                            ),
-                        ),
-                        op_matmul(
-                            op_mT(
-                                op_conj(
-                                    op_basic_index(
-                                        op_mT(op_conj(Vh)),
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                ),
-                            ),
-                            op_gathered_basis(
-                                op_mT(op_conj(grad_Vh)),
-                                op_mT(op_conj(Vh)),
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
-                            ),
-                        ),
-                        S,
-                        grad_S,
-                        is_complex(self),
-                    ),
-                ),
-                op_mT(
-                    op_conj(
-                        op_basic_index(
-                            op_mT(op_conj(Vh)),
-                            np.s_[
-                                Ellipsis,
-                                :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
-                            ],
-                        ),
-                    ),
-                ),
-            ),
-            op_matmul(
-                op_basic_index(
-                    U,
-                    np.s_[
-                        Ellipsis,
-                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                            shape_of(self), -1
-                        ) else item_of(shape_of(self), -1),
-                    ],
-                ),
-                op_mT(
-                    op_conj(
-                        op_div_tensor_tensor(
-                            op_sub_tensor_tensor(
-                                op_gathered_basis(
-                                    op_mT(op_conj(grad_Vh)),
-                                    op_mT(op_conj(Vh)),
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ),
-                                op_matmul(
-                                    op_basic_index(
-                                        op_mT(op_conj(Vh)),
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                    op_matmul(
-                                        op_mT(
-                                            op_conj(
-                                                op_basic_index(
-                                                    op_mT(op_conj(Vh)),
-                                                    np.s_[
-                                                        Ellipsis,
-                                                        :item_of(shape_of(self), -2) if item_of(
-                                                            shape_of(self), -2
-                                                        ) <= item_of(shape_of(self), -1) else item_of(
-                                                            shape_of(self), -1
-                                                        ),
-                                                    ],
-                                                ),
-                                            ),
-                                        ),
-                                        op_gathered_basis(
-                                            op_mT(op_conj(grad_Vh)),
-                                            op_mT(op_conj(Vh)),
-                                            item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ),
-                                    ),
-                                ),
-                            ),
-                            op_basic_index(S, np.s_[Ellipsis, None, :]),
-                        ),
-                    ),
-                ),
-            ),
-        ) if item_of(shape_of(self), -2) < item_of(shape_of(self), -1) else op_matmul(
-            op_add_tensor(
-                op_matmul(
-                    op_basic_index(
-                        U,
-                        np.s_[
-                            Ellipsis,
-                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                shape_of(self), -1
-                            ) else item_of(shape_of(self), -1),
-                        ],
-                    ),
-                    op_singular_inner(
-                        op_matmul(
-                            op_mT(
-                                op_conj(
-                                    op_basic_index(
-                                        U,
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                ),
-                            ),
-                            op_in_one_phase(
-                                op_gathered_basis(
-                                    grad_U,
-                                    U,
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ),
-                                op_gathered_basis(
-                                    op_mT(op_conj(grad_Vh)),
-                                    op_mT(op_conj(Vh)),
-                                    item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ),
-                                op_basic_index(
-                                    U,
-                                    np.s_[
-                                        Ellipsis,
-                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ],
-                                ),
-                                op_basic_index(
-                                    op_mT(op_conj(Vh)),
-                                    np.s_[
-                                        Ellipsis,
-                                        :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ],
-                                ),
-                            ),
-                        ),
-                        op_matmul(
-                            op_mT(
-                                op_conj(
-                                    op_basic_index(
-                                        op_mT(op_conj(Vh)),
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                ),
-                            ),
-                            op_gathered_basis(
-                                op_mT(op_conj(grad_Vh)),
-                                op_mT(op_conj(Vh)),
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
-                            ),
-                        ),
-                        S,
-                        grad_S,
-                        is_complex(self),
-                    ),
-                ),
-                op_div_tensor_tensor(
-                    op_sub_tensor_tensor(
-                        op_in_one_phase(
-                            op_gathered_basis(
-                                grad_U,
-                                U,
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
-                            ),
-                            op_gathered_basis(
-                                op_mT(op_conj(grad_Vh)),
-                                op_mT(op_conj(Vh)),
-                                item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                    shape_of(self), -1
-                                ) else item_of(shape_of(self), -1),
-                            ),
-                            op_basic_index(
-                                U,
-                                np.s_[
-                                    Ellipsis,
-                                    :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ],
-                            ),
-                            op_basic_index(
-                                op_mT(op_conj(Vh)),
-                                np.s_[
-                                    Ellipsis,
-                                    :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ],
-                            ),
-                        ),
-                        op_matmul(
-                            op_basic_index(
-                                U,
-                                np.s_[
-                                    Ellipsis,
-                                    :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                        shape_of(self), -1
-                                    ) else item_of(shape_of(self), -1),
-                                ],
-                            ),
-                            op_matmul(
-                                op_mT(
-                                    op_conj(
-                                        op_basic_index(
-                                            U,
-                                            np.s_[
-                                                Ellipsis,
-                                                :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                    shape_of(self), -1
-                                                ) else item_of(shape_of(self), -1),
-                                            ],
-                                        ),
-                                    ),
-                                ),
-                                op_in_one_phase(
-                                    op_gathered_basis(
-                                        grad_U,
-                                        U,
-                                        item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ),
-                                    op_gathered_basis(
-                                        op_mT(op_conj(grad_Vh)),
-                                        op_mT(op_conj(Vh)),
-                                        item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                            shape_of(self), -1
-                                        ) else item_of(shape_of(self), -1),
-                                    ),
-                                    op_basic_index(
-                                        U,
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                    op_basic_index(
-                                        op_mT(op_conj(Vh)),
-                                        np.s_[
-                                            Ellipsis,
-                                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                                shape_of(self), -1
-                                            ) else item_of(shape_of(self), -1),
-                                        ],
-                                    ),
-                                ),
-                            ),
-                        ),
-                    ),
-                    op_basic_index(S, np.s_[Ellipsis, None, :]),
-                ),
-            ),
-            op_mT(
-                op_conj(
-                    op_basic_index(
-                        op_mT(op_conj(Vh)),
-                        np.s_[
-                            Ellipsis,
-                            :item_of(shape_of(self), -2) if item_of(shape_of(self), -2) <= item_of(
-                                shape_of(self), -1
-                            ) else item_of(shape_of(self), -1),
-                        ],
-                    ),
-                ),
-            ),
+        not_implemented(
+            "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
         ),
     )
 
@@ -3439,15 +2962,10 @@ cdef tuple op_whole_svd(TensorBase self):
     cdef Node node
     if requires_grad_1(self):
         node = <Node>WholeSvdBackward0.__new__(WholeSvdBackward0)
-        connect_1(node, 3, 2, self)
-        set_value(node, 0, shape_of(self))
-        set_value(node, 1, is_complex(self))
+        connect_1(node, 0, 0, self)
         set_history_list([U, S, Vh], node)
-        save_output(node, 0, U)
-        save_output(node, 1, S)
-        save_output(node, 2, Vh)
     if has_tangent_1(self):
-        carry_transposed((U, S, Vh), (self,), tangents_whole_svd, (U, S, Vh, self))
+        carry_transposed((U, S, Vh), (self,), tangents_whole_svd, ())
     if depth:
         end_op(depth, (U, S, Vh))
     return (U, S, Vh)
@@ -3464,9 +2982,7 @@ def call_whole_svd(self):
     return WholeSvdResult._make(op_whole_svd(as_input(self, "whole_svd")))
 
 def whole_svd(input):
-    """Singular values between two square matrices of singular vectors. Those that belong to no singular value are any
-    basis of what is beyond the others, so a loss may depend on the space that they span alone; the tangents are those
-    of a basis that does not turn within it.
+    """Singular values between two square matrices of singular vectors.
 
     ``whole_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)``
 
@@ -3479,222 +2995,42 @@ def whole_svd(input):
     Vh : Tensor
 
     Gradients:
-        count = min(self.shape[-2], self.shape[-1])
-        U1 = U[..., :count]
-        V1 = mT(conj(Vh))[..., :count]
-        of_U1 = gathered_basis(grad_U, U, count)
-        of_V1 = gathered_basis(mT(conj(grad_Vh)), mT(conj(Vh)), count)
-        of_U = in_one_phase(of_U1, of_V1, U1, V1)
-        left = matmul(mT(conj(U1)), of_U)
-        right = matmul(mT(conj(V1)), of_V1)
-        inner = singular_inner(left, right, S, grad_S, self.is_complex())
-        outside = (of_U - matmul(U1, left)) / S[..., None, :]
-        inside = mT(conj((of_V1 - matmul(V1, right)) / S[..., None, :]))
-        input: matmul(U1 * grad_S[..., None, :], mT(conj(V1))) if grad_U is None and grad_Vh is None else
-        matmul(matmul(U1, inner), mT(conj(V1))) + matmul(U1, inside) if self.shape[-2] < self.shape[-1] else
-        matmul(matmul(U1, inner) + outside, mT(conj(V1)))
+        input: not_implemented('linalg.svd vectors of a matrix that is not square with full_matrices=True; use
+        full_matrices=False')
         result: transposed
     """
     return call_whole_svd(input)
 
 
-# ---- in_one_phase(Tensor self, Tensor other, Tensor left, Tensor right) -> Tensor
+# ---- svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
 
-cdef TensorBase op_in_one_phase(TensorBase self, TensorBase other, TensorBase left, TensorBase right):
-    cdef int depth = begin_op("in_one_phase", (self, other, left, right), NULL) if watching else 0
-    cdef TensorBase result = op_sub_tensor_tensor(
-        op_basic_index(
-            op_phase_checked(op_cat([self, other], -2), op_cat([left, right], -2), "linalg.svd"),
-            np.s_[Ellipsis, :item_of(shape_of(left), -2), :],
-        ),
-        op_mul_scalar(
-            op_where_tensor_scalar(
-                op_greatest(left),
-                op_div_tensor_tensor(
-                    op_imag(
-                        op_add_tensor(
-                            op_sum_dim(op_mul_tensor(op_conj(left), self), (-2,), True, None),
-                            op_sum_dim(op_mul_tensor(op_conj(right), other), (-2,), True, None),
-                        ),
-                    ),
-                    op_masked_fill_scalar(op_real(left), op_logical_not(op_greatest(left)), 1),
-                ),
-                0,
-            ),
-            1j,
-        ),
-    ) if is_complex(self) else self
-    return ended(depth, result)
+cdef tuple op_svd_of_oblong(TensorBase self):
+    cdef int depth = begin_op("svd_of_oblong", (self,), NULL) if watching else 0
+    whole_svd_of_self = op_whole_svd(self)
+    cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self, None), item_of(whole_svd_of_self, 2))
+    if depth:
+        end_op(depth, U)
+    return U
 
-def call_in_one_phase(self, other, left, right):
-    return op_in_one_phase(
-        as_tensor_operand(self, "in_one_phase", "input", 1, other),
-        as_tensor_operand(other, "in_one_phase", "other", 2, self),
-        as_tensor_operand(left, "in_one_phase", "left", 3, self),
-        as_tensor_operand(right, "in_one_phase", "right", 4, self),
-    )
+SvdOfOblongResult = return_type("svd_of_oblong", "SvdOfOblongResult", ("U", "S", "Vh"), __name__)
 
-def in_one_phase(input, other, left, right):
-    """The gradient of left singular vectors, with what that of the right ones says of the phase that both turn by.
+def call_svd_of_oblong(self):
+    return SvdOfOblongResult._make(op_svd_of_oblong(as_input(self, "svd_of_oblong")))
 
-    ``in_one_phase(Tensor self, Tensor other, Tensor left, Tensor right) -> Tensor``
+def svd_of_oblong(input):
+    """Singular values, which have a gradient, between two square matrices of singular vectors, which have none.
+
+    ``svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)``
 
     Parameters:
     input : Tensor
-    other : Tensor
-    left : Tensor
-    right : Tensor
 
-    Raises: TypeError, RuntimeError
+    Returns:
+    U : Tensor
+    S : Tensor
+    Vh : Tensor
     """
-    return call_in_one_phase(input, other, left, right)
-
-
-# ---- gathered_basis(Tensor self, Tensor vectors, int count) -> Tensor
-
-cdef TensorBase op_gathered_basis(TensorBase self, TensorBase vectors, object count):
-    cdef int depth = begin_op("gathered_basis", (self, vectors, count), NULL) if watching else 0
-    cdef TensorBase result = op_sub_tensor_tensor(
-        op_basic_index(self, np.s_[Ellipsis, :count]),
-        op_matmul(
-            op_basic_index(vectors, np.s_[Ellipsis, count:]),
-            op_matmul(
-                op_mT(
-                    op_conj(
-                        op_sub_tensor_tensor(
-                            op_basis_checked(
-                                op_basic_index(self, np.s_[Ellipsis, count:]),
-                                op_basic_index(vectors, np.s_[Ellipsis, count:]),
-                                "linalg.svd",
-                            ),
-                            op_mul_scalar(
-                                op_where_tensor_scalar(
-                                    op_greatest(op_basic_index(vectors, np.s_[Ellipsis, count:])),
-                                    op_div_tensor_tensor(
-                                        op_imag(
-                                            op_sum_dim(
-                                                op_mul_tensor(
-                                                    op_conj(op_basic_index(vectors, np.s_[Ellipsis, count:])),
-                                                    op_basis_checked(
-                                                        op_basic_index(self, np.s_[Ellipsis, count:]),
-                                                        op_basic_index(vectors, np.s_[Ellipsis, count:]),
-                                                        "linalg.svd",
-                                                    ),
-                                                ),
-                                                (-2,),
-                                                True,
-                                                None,
-                                            ),
-                                        ),
-                                        op_masked_fill_scalar(
-                                            op_real(op_basic_index(vectors, np.s_[Ellipsis, count:])),
-                                            op_logical_not(
-                                                op_greatest(op_basic_index(vectors, np.s_[Ellipsis, count:]))
-                                            ),
-                                            1,
-                                        ),
-                                    ),
-                                    0,
-                                ),
-                                1j,
-                            ),
-                        ) if is_complex(op_basic_index(vectors, np.s_[Ellipsis, count:])) else op_basis_checked(
-                            op_basic_index(self, np.s_[Ellipsis, count:]),
-                            op_basic_index(vectors, np.s_[Ellipsis, count:]),
-                            "linalg.svd",
-                        ),
-                    ),
-                ),
-                op_basic_index(vectors, np.s_[Ellipsis, :count]),
-            ),
-        ),
-    )
-    return ended(depth, result)
-
-def call_gathered_basis(self, vectors, count):
-    return op_gathered_basis(
-        as_tensor_operand(self, "gathered_basis", "input", 1, vectors),
-        as_tensor_operand(vectors, "gathered_basis", "vectors", 2, self),
-        as_int(count, "gathered_basis", "count", 3),
-    )
-
-def gathered_basis(input, vectors, count):
-    """The gradient of the first vectors of a basis, with what that of the others says about them: as the first ones
-    turn, so do the others.
-
-    ``gathered_basis(Tensor self, Tensor vectors, int count) -> Tensor``
-
-    Parameters:
-    input : Tensor
-    vectors : Tensor
-    count : int
-
-    Raises: TypeError, RuntimeError
-    """
-    return call_gathered_basis(input, vectors, count)
-
-
-# ---- basis_checked(Tensor self, Tensor vectors, str op) -> Tensor
-
-cdef class BasisCheckedBackward0(Node):
-    """Backward of ``basis_checked``."""
-
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        set_grad_input(grad_inputs, 0, grad)
-
-cdef object tangents_basis_checked(tuple tangents, tuple given):    # auto_linear
-    self_t, = tangents
-    vectors, op = given
-    return op_basis_checked(self_t, vectors, op)
-
-cdef TensorBase op_basis_checked(TensorBase self, TensorBase vectors, object op):
-    cdef int depth = begin_replaceable_op(
-        "basis_checked", (self, vectors, op), &batched_basis_checked
-    ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        phases.basis_checked_of(array_of(self), array_of(vectors), op)
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>BasisCheckedBackward0.__new__(BasisCheckedBackward0)
-        connect_1(node, 0, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_basis_checked, (vectors, op))
-    return ended(depth, result)
-
-cdef object packed_basis_checked(tuple operands):
-    return op_basis_checked(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
-
-cdef BatchRule batched_basis_checked
-batched_basis_checked = BatchRule(b"basis_checked", of_cores, b"22.", packed_basis_checked, NULL, no_loop())
-
-def call_basis_checked(self, vectors, op):
-    return op_basis_checked(
-        as_input(self, "basis_checked"),
-        as_tensor_operand(vectors, "basis_checked", "vectors", 2, self),
-        as_str(op, "basis_checked", "op", 3),
-    )
-
-def basis_checked(input, vectors, op):
-    """The gradient of the vectors of a basis; an error unless the loss is the same for all bases of the space that they
-    span.
-
-    ``basis_checked(Tensor self, Tensor vectors, str op) -> Tensor``
-
-    Parameters:
-    input : Tensor
-    vectors : Tensor
-    op : str
-
-    Raises: TypeError, RuntimeError
-
-    Gradients:
-        input: grad
-        result: auto_linear
-    """
-    return call_basis_checked(input, vectors, op)
+    return call_svd_of_oblong(input)
 
 
 # ---- linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
@@ -3705,7 +3041,7 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
             "linalg.svd(): driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = %r" % (driver,)
         )
     cdef int depth = begin_op("linalg.svd", (self, full_matrices, driver), NULL) if watching else 0
-    cdef tuple U = op_whole_svd(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
+    cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
     ) else op_reduced_svd(self, False)
     if depth:

@@ -22,9 +22,6 @@ def svd_with_rows(x: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
     phases = _phases_of(left[..., :count])
     left[..., :count] *= phases
     right[..., :count, :] *= np.conj(phases.mT)
-    left[..., count:] *= _phases_of(left[..., count:])
-    rows = _adjoint(right[..., count:, :])
-    right[..., count:, :] = _adjoint(rows * _phases_of(rows))
     return left, values, right
 
 
@@ -151,16 +148,6 @@ def reflections(a: Array, tau: Array, x: Array, adjoint: bool) -> Array:
         factor = tau[..., step, None, None]
         x = x - (np.conj(factor) if adjoint else factor) * vector @ (_adjoint(vector) @ x)
     return np.asarray(x)
-
-
-def gathered_basis(gradient: Array, vectors: Array, count: int) -> Array:
-    """The gradient of the first `count` vectors, with what that of the others, in their phases, says of them."""
-    rest, fixed = vectors[..., count:], gradient[..., count:]
-    if gradient.dtype.kind == "c":
-        pivots = np.take_along_axis(rest, np.abs(rest).argmax(-2, keepdims=True), -2)
-        turns = np.imag(np.sum(np.conj(rest) * fixed, -2, keepdims=True)) / np.real(pivots)
-        fixed = fixed - 1j * np.where(rest == pivots, turns, 0)
-    return np.asarray(gradient[..., :count] - rest @ (_adjoint(fixed) @ vectors[..., :count]))
 
 
 def of_bands(bands: Array, upper: int) -> Array:
@@ -306,7 +293,6 @@ DEFINITIONS = (
     eigh,
     eliminated,
     exchanged,
-    gathered_basis,
     lstsq,
     of_bands,
     of_diagonals,

@@ -193,9 +193,6 @@ def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
     if phases.ndim:
         u[..., :count] *= phases
         vh[..., :count, :] *= phases.conj().mT
-        u[..., count:] *= phases_of(u[..., count:])
-        rows = vh[..., count:, :]
-        vh[..., count:, :] = (rows.conj().mT * phases_of(rows.conj().mT)).conj().mT
     u, s, vh = like_given(a, u, s, vh)
     return u, s, vh
 

@@ -1,4 +1,4 @@
-"""The phase of complex eigenvectors and singular vectors, and the basis of a space, which are anybody's choice."""
+"""The phase of complex eigenvectors and singular vectors, which is anybody's choice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from gradsmith.runtime.switches.phases import is_phase_dependence_allowed
 Array: TypeAlias = NDArray[Any]
 
 TOLERANCE = 1e-2  # PyTorch's: rounding stays far below it
-BASIS_TOLERANCE = 1e-3  # of the sum of magnitudes, so that small gradients are looked at as closely
 
 
 def phases_of(vectors: Array) -> Array:
@@ -52,31 +51,3 @@ def _check_phase(gradient: Array, vectors: Array, op: str) -> None:
             "of their magnitudes; or, since the greatest element of each of gradsmith's vectors is positive, allow it "
             "by gradsmith.autograd.allow_phase_dependence()."
         )
-
-
-def basis_checked_of(gradient: Array, vectors: Array, op: str) -> Array:
-    """A copy of `gradient`, that of a loss of `vectors`; no loss may change when these turn into each other."""
-    shape = np.broadcast_shapes(gradient.shape, vectors.shape)
-    if has_no_data(gradient):
-        return array_without_data(shape, gradient.dtype)
-    _check_basis(gradient, vectors, op)
-    return np.array(np.broadcast_to(gradient, shape))
-
-
-def _check_basis(gradient: Array, vectors: Array, op: str) -> None:
-    """What is not Hermitian of `vectors^H gradient` is the slope of the loss as one vector turns towards another."""
-    slopes, size = _adjoint(vectors) @ gradient, np.abs(vectors).mT @ np.abs(gradient)
-    turns = np.abs(slopes - _adjoint(slopes))
-    if is_phase_dependence_allowed():
-        turns *= 1 - np.eye(turns.shape[-1])
-    if (turns > BASIS_TOLERANCE * (size + size.mT)).any():
-        count = vectors.shape[-1]
-        raise NotImplementedError(
-            f"{op}: The last {count} singular vectors of full_matrices=True belong to no singular value: they are one "
-            "of the bases of the space beyond the others. The specified loss function depends on which one it is, so "
-            "it is ill-defined. Use one that does not, or full_matrices=False."
-        )
-
-
-def _adjoint(vectors: Array) -> Array:
-    return np.asarray(vectors.conj().mT)
