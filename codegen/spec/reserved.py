@@ -28,24 +28,24 @@ MODULE_NAMES = words(
     as_int_tuple_or_none as_new_dim as_number as_number_or_none as_operand as_optional_tensor_list
     as_optional_tensor_list_or_none as_promoted as_str as_str_or_none as_tensor_list as_tensor_list_or_none
     as_tensor_operand as_tensor_operand_or_none as_input as_tuple as_tuple_or_none as_view as_view_list BatchRule
-    become_view before_write begin_op begin_replaceable_op binary binary_into binary_scalar binary_scalar_into
-    BOOL_ITEMS builtins by_copy by_indexing by_ops by_parts by_values by_views carry_tangents carry_transposed
-    check_change check_inplace check_input check_no_gradient check_no_gradient_list check_not_recorded check_real
-    check_several check_tensor check_tensor_or_none collect_edge collect_edge_list connect_1 connect_2 connect_3
-    copies_of copy_into copy_of cpython device_of drop_value dtype_of dtype_of_out dtypes_of elementwise end_op
-    end_tangents ended finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give_out grad_enabled gradient
-    gradient_or_zeros gradsmith has_tangent_1 has_tangent_2 has_tangent_3 has_tangent_list INT_ITEMS is_complex
+    backward_kernels become_view before_write begin_op begin_replaceable_op binary binary_into binary_scalar
+    binary_scalar_into BOOL_ITEMS builtins by_copy by_indexing by_ops by_parts by_values by_views carry_tangents
+    carry_transposed check_change check_inplace check_input check_no_gradient check_no_gradient_list check_not_recorded
+    check_real check_several check_tensor check_tensor_or_none collect_edge collect_edge_list connect_1 connect_2
+    connect_3 copies_of copy_into copy_of cpython device_of drop_value dtype_of dtype_of_out dtypes_of elementwise
+    end_op end_tangents ended finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give_out grad_enabled
+    gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2 has_tangent_3 has_tangent_list INT_ITEMS is_complex
     is_tensor IS_VIEW item_of kept_from_write lent loop_of_kernel loop_of_ufunc name_within ndim_of no_loop Node np
     number_as_tensor NUMBER_ITEMS numel_of numpy numpy_generator of_cores offset_of or_zeros original_of Overload
     Overloads own_memory owned plus prepare_addend prepare_apart prepare_bound prepare_clampable prepare_compared
     prepare_factor prepare_floating prepare_history prepare_magnitude prepare_numeric prepare_own_dtype
-    prepare_subtrahend PyObject readonly refuse_numbers replayed_arrays replayed_result replayed_tensor replays
-    REQUIRED requires_grad_1 requires_grad_2 requires_grad_3 requires_grad_list reset_accumulator return_type
-    save_input save_list save_mode save_object save_output saved_list saved_number saved_object saved_tensor
-    saved_value SciPy set_grad_input set_grad_inputs set_history set_history_list set_value shape_of shapes_of
-    share_version slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary unary_into unlinked
-    unpack unpack_list unpack_number unpack_object value_of wants wants_any watching wrap wrap_owned write_inplace
-    write_out_docstrings write_several write_values written_batched
+    prepare_subtrahend PyCapsule_New PyObject readonly refuse_numbers replayed_arrays replayed_result replayed_tensor
+    replays REQUIRED requires_grad_1 requires_grad_2 requires_grad_3 requires_grad_list reset_accumulator return_type
+    save_input save_list save_mode save_object save_output saved_list saved_number saved_object saved_tensor saved_value
+    SciPy set_grad_input set_grad_inputs set_history set_history_list set_value shape_of shapes_of share_version
+    slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary unary_into unlinked unpack unpack_list
+    unpack_number unpack_object value_of wants wants_any watching wrap wrap_owned write_inplace write_out_docstrings
+    write_several write_values written_batched
     """
 )
 # Functions and types of Python that generated code calls.
