@@ -335,7 +335,7 @@ OF_OPS: dict[str, Rule] = {
         (elementwise, "gamma_rise kept_part log_gamma_quantile"),
         (elementwise, "special_airy special_fresnel special_lambertw special_shichi special_sici"),
         (same_places, "clone clone_by_rows clone_in_order copy_to frexp imag overlap_envelope real_part to_copy"),
-        (by_probes, "basic_index_backward cat copy_ fill_ flip geometry_scatter geometry_slice half_steps index"),
+        (by_probes, "basic_index_backward cat copy_ fill fill_ flip geometry_scatter geometry_slice half_steps index"),
         (by_probes, "framed index_add"),
         (
             by_probes,
@@ -359,7 +359,7 @@ OF_OPS: dict[str, Rule] = {
         (networks.resized, "resampled"),
         (everything, "lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward"),
         (everything, "rnn_steps rnn_pullback rnn_pushforward earlier_rows first_rows"),
-        (everything, "ctc_losses ctc_slopes ctc_curvature"),
+        (everything, "ctc_losses ctc_slopes ctc_curvature linear_losses"),
         (product, "bmm dot matmul_of_transpose mm mv outer outers_of_groups rows_of_groups"),
         (matmul, "matmul"),
         (
@@ -377,7 +377,7 @@ OF_OPS: dict[str, Rule] = {
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse"),
         (within_matrices, "eigen_inner phase_checked singular_inner"),
         (within_matrices, "eigen linalg_eigvals triangular_solution lu_compact permuted_rows"),
-        (within_matrices, "cholesky_slope cholesky_with_order least_squares reflection_vectors"),
+        (within_matrices, "cholesky_slope cholesky_with_order geqrf least_squares reflection_vectors"),
         (within_matrices, "ldl_compact linalg_ldl_solve linalg_logm linalg_solve_sylvester linalg_sqrtm"),
         (within_matrices, "linalg_solve_continuous_are linalg_solve_discrete_are"),
         (within_matrices, "banded_solve toeplitz_solve"),
