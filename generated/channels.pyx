@@ -3,19 +3,18 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_float, as_input, as_int, begin_op, check_real, dtype_of, ended, ndim_of, prepare_numeric, shape_of,
-    take_second_names, TensorBase, watching, write_out_docstrings,
+    as_float, as_input, as_int, begin_op, check_real, ended, ndim_of, prepare_floating, shape_of, take_second_names,
+    TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar
-from gradsmith.generated.division cimport op_div_mode_tensor_scalar, op_div_tensor_tensor, op_pow_tensor_scalar
-from gradsmith.runtime.formulas.formulas cimport is_differentiable
+from gradsmith.generated.division cimport op_div_tensor_tensor, op_pow_tensor_scalar
 from gradsmith.runtime.formulas.networks.pixels cimport (
     channel_groups, shuffled_order, shuffled_parts, shuffled_shape, sized_for_means, unshuffled_order, unshuffled_parts,
     unshuffled_shape,
 )
 from gradsmith.generated.rearranging cimport op_unfold
-from gradsmith.generated.reduce cimport op_mean_dim, op_sum_dim
+from gradsmith.generated.reduce cimport op_mean_dim
 from gradsmith.generated.replacing cimport op_constant_pad_nd
 from gradsmith.generated.shape cimport op_permute, op_reshape, op_transpose
 from gradsmith.generated.unary cimport op_square
@@ -131,6 +130,7 @@ def native_channel_shuffle(input, groups):
 
 cdef TensorBase op_local_response_norm(TensorBase self, object size, object alpha, object beta, object k):
     cdef int depth = begin_op("local_response_norm", (self, size, alpha, beta, k), NULL) if watching else 0
+    square_part = op_square(sized_for_means(self, size))
     cdef TensorBase result = op_div_tensor_tensor(
         self,
         op_pow_tensor_scalar(
@@ -139,11 +139,7 @@ cdef TensorBase op_local_response_norm(TensorBase self, object size, object alph
                     op_mean_dim(
                         op_unfold(
                             op_constant_pad_nd(
-                                op_square(sized_for_means(self, size)),
-                                (0, 0) * (ndim_of(op_square(sized_for_means(self, size))) - 2) + (
-                                    size // 2, (size - 1) // 2
-                                ),
-                                0,
+                                square_part, (0, 0) * (ndim_of(square_part) - 2) + (size // 2, (size - 1) // 2), 0
                             ),
                             1,
                             size,
@@ -152,28 +148,6 @@ cdef TensorBase op_local_response_norm(TensorBase self, object size, object alph
                         (-1,),
                         False,
                         None,
-                    ) if is_differentiable(
-                        dtype_of(op_square(sized_for_means(self, size)))
-                    ) else op_div_mode_tensor_scalar(
-                        op_sum_dim(
-                            op_unfold(
-                                op_constant_pad_nd(
-                                    op_square(sized_for_means(self, size)),
-                                    (0, 0) * (ndim_of(op_square(sized_for_means(self, size))) - 2) + (
-                                        size // 2, (size - 1) // 2
-                                    ),
-                                    0,
-                                ),
-                                1,
-                                size,
-                                1,
-                            ),
-                            (-1,),
-                            False,
-                            None,
-                        ),
-                        size,
-                        "trunc",
                     ),
                     alpha,
                 ),
@@ -191,12 +165,11 @@ def call_local_response_norm(self, size, alpha, beta, k):
     beta = as_float(beta, "local_response_norm", "beta", 4)
     k = as_float(k, "local_response_norm", "k", 5)
     check_real(self, "local_response_norm")
-    self = prepare_numeric("local_response_norm", self)
+    self = prepare_floating("local_response_norm", self)
     return op_local_response_norm(<TensorBase>self, size, alpha, beta, k)
 
 def local_response_norm(input, size, alpha=0.0001, beta=0.75, k=1.0):
-    """Elements divided by a power of the mean square of those at the same place of neighbouring channels. Means of
-    integers are integers, rounded towards zero.
+    """Elements divided by a power of the mean square of those at the same place of neighbouring channels.
 
     ``local_response_norm(Tensor self, int size, float alpha=1e-4, float beta=0.75, float k=1.0) -> Tensor``
 

@@ -24520,9 +24520,9 @@ OPS: "tuple[OpRow, ...]" = (
         is_view=False,
         is_composite=True,
         nondifferentiable="",
-        doc="Elements divided by a power of the mean square of those at the same place of neighbouring channels. Means of integers are integers, rounded towards zero.",
+        doc="Elements divided by a power of the mean square of those at the same place of neighbouring channels.",
         domain={"self": Interval(-1e+60, 1e+60, False, False)},
-        reference="self / (k + alpha * (np.trunc if np.issubdtype(self.dtype, np.integer) else np.positive)(np.sum([np.pad(self, [(0, 0), (size // 2, (size - 1) // 2), *[(0, 0)] * (self.ndim - 2)])[:, first:first + self.shape[1]] ** 2 for first in range(size)], 0) / size)) ** beta",
+        reference="self / (k + alpha / size * np.sum([np.pad(self, [(0, 0), (size // 2, (size - 1) // 2), *[(0, 0)] * (self.ndim - 2)]) [:, first:first + self.shape[1]] ** 2 for first in range(size)], 0)) ** beta",
         batching="parts",
     ),
     OpRow(

@@ -264,14 +264,7 @@ def test_integers_keep_their_dtype_between_bounds():
         F.hardtanh(few.bool())
 
 
-def test_functions_of_integers_that_are_floating():
-    whole = gs.arange(12).reshape(1, 4, 3)
-    # The mean of the squares of two neighbours is a whole number, rounded towards zero.
-    squares = np.pad(np.arange(12).reshape(1, 4, 3), [(0, 0), (1, 0), (0, 0)]) ** 2
-    wanted = whole.numpy() / (1 + (squares[:, :4] + squares[:, 1:]) // 2) ** 0.75
-    found = F.local_response_norm(whole, 2, alpha=1.0)
-    assert found.dtype == gs.float32
-    np.testing.assert_allclose(found.numpy(), wanted, rtol=1e-5)
+def test_a_loss_of_integers_is_floating():
     found = F.poisson_nll_loss(gs.tensor([1, 2]), gs.tensor([0, 3]), full=True)
     assert found.dtype == gs.float32
     stirling = 3 * np.log(3) - 3 + 0.5 * np.log(6 * np.pi)
