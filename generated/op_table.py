@@ -22791,7 +22791,7 @@ OPS: "tuple[OpRow, ...]" = (
         samples=(
             {"self": "real(5, 4)", "linear_weight": "real(3, 4)", "linear_bias": "None", "target": "integers(5, high=3)", "weight": "None", "ignore_index": "-100", "reduction": "'mean'"},
             {"self": "real(5, 4)", "linear_weight": "real(3, 4)", "linear_bias": "real(3)", "target": "integers(5, high=3)", "weight": "positive(3)", "ignore_index": "1", "reduction": "'sum'"},
-            {"self": "real(5, 4)", "linear_weight": "real(3, 4)", "linear_bias": "None", "target": "integers(5, high=3)", "weight": "None", "ignore_index": "1", "reduction": "'mean'"},
+            {"self": "real(5, 4)", "linear_weight": "real(3, 4)", "linear_bias": "None", "target": "integers(5, high=3)", "weight": "None", "ignore_index": "0", "reduction": "'mean'"},
         ),
         operators=(),
         aliases=(),

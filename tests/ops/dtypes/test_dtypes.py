@@ -35,7 +35,7 @@ RULES = {
     ("", "=", "=", "="): "add.alpha sub.alpha positive matmul mm bmm mv dot einsum",
     ("float32", "float32", "=", "="): """
         div div.mode reciprocal exp expm1 log log1p sqrt rsqrt sin cos tan sinh cosh tanh sigmoid logsumexp
-        asin acos atan asinh acosh atanh exp2 log2 log10 ldexp addr signal_fftconvolve""",
+        asin acos atan asinh acosh atanh exp2 log2 log10 ldexp signal_fftconvolve""",
     ("-", "=", "=", "-"): "floor_divide remainder floor ceil trunc round fmod ptp index_reduce",
     ("", "=", "=", "real"): "abs",
     ("=", "=", "=", "-"): """
@@ -96,7 +96,7 @@ KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 # Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
 ELSEWHERE = {
     "var_mean.all", "var_mean.dim", "std_mean.all", "std_mean.dim",
-    "addbmm", "addmm", "addmv", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
+    "addbmm", "addmm", "addmv", "addr", "fill", "nonzero_static", "triangular_solve", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
     "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
     "cholesky_solve", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
     "cummin", "cumprod", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "cumulative_trapezoid.dx",
