@@ -96,7 +96,7 @@ KINDS = ({"bool"}, set(INTEGERS), set(FLOATS), set(COMPLEX))
 # Of several results, of several dtypes; of one dtype only; told by an argument; bool whatever comes in, or uint8.
 ELSEWHERE = {
     "var_mean.all", "var_mean.dim", "std_mean.all", "std_mean.dim",
-    "addbmm", "addmm", "addmv", "addr", "fill", "nonzero_static", "triangular_solve", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
+    "addbmm", "addmm", "addmv", "all", "aminmax", "any", "argsort", "argwhere", "average", "baddbmm",
     "bernoulli_", "bincount", "broadcast_tensors", "bucketize", "cauchy_", "cholesky", "cholesky_inverse",
     "cholesky_solve", "copy_to", "count_nonzero", "cross", "cross_entropy", "cummax",
     "cummin", "cumprod", "cumulative_prod", "cumulative_sum", "cumulative_trapezoid", "cumulative_trapezoid.dx",
@@ -137,6 +137,9 @@ ELSEWHERE = {
     "multinomial",
     "normalize", "pairwise_distance", "pixel_shuffle", "pixel_unshuffle", "poisson_nll_loss",
     "triplet_margin_loss",
+    "addr", "alias_copy", "fill", "geqrf", "native_group_norm", "native_layer_norm", "nonzero_static", "slice_copy",
+    "to.device_format", "to.other_format", "triangular_solve", "unsafe_chunk", "unsafe_split",
+    "unsafe_split_with_sizes",
 }  # fmt: skip
 
 
