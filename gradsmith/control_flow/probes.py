@@ -21,11 +21,11 @@ class Probe:
     Attributes
     ----------
     signs : list
-        Its ops and their operands, and the next state: equal for steps that do the same.
+        Its ops with their operands, and the next state. Steps that do the same have equal signs.
     needs_grad : list of bool
         Which parts of the next state require grad, or those of the state before it.
     captured : list of Tensor
-        What it reads that was there before the trace.
+        Tensors from before the trace that the step reads.
     """
 
     signs: list[Any]

@@ -7,8 +7,8 @@
 tensor([[1., 1.],
         [0., 0.]])
 
-A mask is true where an element counts. It broadcasts to the tensor, and without one all elements count. What does not
-count has the gradient zero, whatever it is.
+A mask is true where an element counts. It broadcasts to the tensor; without one, all elements count. Elements outside
+the mask get a zero gradient, whatever their value.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Methods of tensors in functions of arrays, which mean what NumPy's arrays have taught.
+"""Methods of tensors in functions of arrays, where they mean what they mean in NumPy.
 
 Note [Methods in functions of arrays]
 Some methods mean one thing in PyTorch and another in NumPy: `x.std()` divides by n - 1 or by n, `x.max(1)` is a pair or
@@ -6,7 +6,7 @@ an array. A function that a transform calls for arrays is a NumPy program, and g
 otherwise: arguments that only PyTorch's method has (`dim=`, `correction=`), and a caller within this package, whose
 layers and losses are written in PyTorch's words and may be part of such a function.
 
-The methods are put into the Tensor class when the first function of arrays is differentiated, so that programs of
+The Tensor class gets these methods when the first function of arrays is transformed, so that programs written with
 tensors do not pay for them.
 """
 

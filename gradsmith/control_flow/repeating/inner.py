@@ -15,7 +15,7 @@ from gradsmith.runtime.switches.grad_mode import no_grad
 
 
 class _Inner:
-    """Makes the errors of such a trace: nobody sees them, since the loop is traced step by step then."""
+    """Raises `Untraceable` in place of errors. Users never see it: the loop is then traced step by step."""
 
     def __init__(self, outer: Any) -> None:
         self.outer = outer

@@ -81,7 +81,7 @@ class Loop:
     is_own : bool
         Is the step the user's?
     leaves : tuple of Tensor
-        What requires grad and is read by the step itself; the last constants, which say that they are.
+        Tensors that require grad and that the step reads without being given them. They are the last of the constants.
     made : tuple of Mark
         What a backward reads of each step, besides the state: stacked with the results if the loop keeps its states.
     given : tuple of Mark
@@ -101,7 +101,7 @@ class Loop:
     bodies: dict[Any, Any] = field(default_factory=dict)
 
     def values(self, tensors: Tensors) -> list[Any]:
-        """What tensors are in the traced run."""
+        """The values that stand for these tensors in the traced run."""
         return list(map(_value_of, tensors))
 
     def examples(self, tensors: Tensors) -> list[Any]:
