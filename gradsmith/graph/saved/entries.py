@@ -14,7 +14,7 @@ from gradsmith.generated.op_table import OPS, Argument, OpRow
 from gradsmith.runtime.programs.program import Slot, Step
 
 NUMBERS = (bool, int, float, complex)
-OBJECTS = ("group", "structure")  # arguments that are Python objects which no file holds
+OBJECTS = ("group", "structure")  # arguments of type object which no file holds
 IN_NAMESPACES = ("fft.", "linalg.", "special.")
 
 
@@ -36,7 +36,7 @@ def entries() -> dict[str, tuple[OpRow, bool]]:
     """By the names that files have for them, and whether the in-place form is meant."""
     found: dict[str, tuple[OpRow, bool]] = {}
     for row in OPS:
-        if any(argument.name in OBJECTS for argument in row.arguments):
+        if needs_object(row):
             continue
         schema = row.name.partition("(")[0]
         found[schema] = row, False
@@ -44,6 +44,11 @@ def entries() -> dict[str, tuple[OpRow, bool]]:
             base, dot, overload = schema.partition(".")
             found.setdefault(f"{base}_{dot}{overload}", (row, True))
     return found
+
+
+def needs_object(row: OpRow) -> bool:
+    """Has an entry an argument that no file can hold, as a process group?"""
+    return any(argument.type == "object" and argument.name in OBJECTS for argument in row.arguments)
 
 
 @cache
