@@ -113,6 +113,7 @@ class Build:
 
         try:
             self.toolchain.probe(self.state)
+            self.toolchain.start()
             with self.cython, ThreadPoolExecutor(self.jobs) as pool:
                 try:
                     self._finish(self._submit(pool, extensions), place)

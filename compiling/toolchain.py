@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import threading
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -102,8 +101,6 @@ class Toolchain:
         self.debug = debug
         self.sanitize = sanitize
         self.command = _compiler_command()
-        self._compiler: Any = None
-        self._starting = threading.Lock()
         self.features: dict[str, bool] = {}
 
     @property
@@ -156,14 +153,16 @@ class Toolchain:
     def is_msvc(self) -> bool:
         return os.name == "nt" and "MSC" in sys.version
 
-    @property
-    def compiler(self) -> Any:
-        with self._starting:
-            if self._compiler is None:
-                self._compiler = self._start()
-        return self._compiler
+    def start(self) -> None:
+        """Import what compiles, to be done while there is one thread.
 
-    def _start(self) -> Any:
+        setuptools finds distutils by a hook that imports other modules. Python calls it under the lock of all imports,
+        so a thread that imports anything at that moment and this one would wait for each other.
+        """
+        assert self.compiler
+
+    @functools.cached_property
+    def compiler(self) -> Any:
         require_tools()
         if os.name != "nt" and self.command != sysconfig.get_config_var("CC"):
             os.environ["CC"] = self.command  # setuptools takes it from there

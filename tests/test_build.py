@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -330,6 +331,29 @@ def test_no_process_outlives_the_build(builder, monkeypatch):
     with pytest.raises(builder.BuildError, match="missing"):
         steps(builder)
     assert started and all(process.returncode == 0 for process in started)
+
+
+def test_setuptools_is_imported_while_there_is_one_thread(builder):
+    """By its hook for distutils and an import in another thread, builds once waited for ever."""
+    replace("generated/two.pyx", "+ 1", "+ 3")
+    code = """
+        import sys, threading
+
+        class Finder:
+            def find_spec(name, path=None, target=None):
+                if name.partition(".")[0] in ("setuptools", "distutils"):
+                    print(name, threading.active_count())
+
+        sys.meta_path.insert(0, Finder)
+        from compiling.project import build
+        build(report=lambda step: None)
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    found = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True, env=environment
+    ).stdout.splitlines()
+    assert "setuptools 1" in found
+    assert [line for line in found if not line.endswith(" 1")] == []
 
 
 def test_a_missing_compiler_is_named(builder, monkeypatch):
