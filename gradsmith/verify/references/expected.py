@@ -231,7 +231,8 @@ def polynomial_derivative(kind: str, order: int, x: Any, n: Any) -> Array:
     """By the coefficients of the polynomial."""
     classes = {"legendre": "Legendre", "hermite": "Hermite", "laguerre": "Laguerre", "chebyshev": "Chebyshev"}
     basis = getattr(np.polynomial, classes[kind.partition("_")[0]])
-    values = [basis.basis(int(degree)).deriv(order)(float(at)) for at, degree in np.broadcast(x, n)]
+    derivatives = {degree: basis.basis(int(degree)).deriv(order) for degree in np.unique(n)}
+    values = [derivatives[degree](float(at)) for at, degree in np.broadcast(x, n)]
     dtype = np.result_type(x.dtype if isinstance(x, np.ndarray) else np.float64, np.float16)
     return np.asarray(values, dtype).reshape(np.broadcast(x, n).shape)
 

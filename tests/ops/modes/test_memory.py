@@ -8,6 +8,8 @@ from gradsmith.autograd import grad
 from gradsmith.verify.calls import call, outputs_of
 from gradsmith.verify.samples import as_tensors, at
 
+pytestmark = pytest.mark.long
+
 
 def round_trip(case):
     """Forward; backward into leaves; gradient of the gradient; a recorded result that nobody uses."""

@@ -11,7 +11,7 @@ from gradsmith.autograd import forward_ad
 from gradsmith.verify.calls import as_out, call, call_function, call_method, call_property, outputs_of
 from gradsmith.verify.samples import as_tensors, at, replaced
 
-pytestmark = pytest.mark.usefixtures("any_gradient")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("any_gradient")]
 
 CALLS = {"function": call_function, "method": call_method, "property": call_property}
 REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError)

@@ -156,6 +156,7 @@ def without_proving(monkeypatch, proofs):
     monkeypatch.setattr(__main__, "prove_rows", lambda source, numbers, processes, again: [proofs[n] for n in numbers])
 
 
+@pytest.mark.long  # the proofs of the whole table
 def test_matrix_is_written_or_compared(without_proving, capsys, proofs, tmp_path):
     page = tmp_path / "support.md"
     assert __main__.main(["--matrix", str(page), "--check"]) == 1
