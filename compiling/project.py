@@ -1,7 +1,6 @@
 """The extensions of gradsmith itself, and where they are built: beside the sources, or where setuptools wants them.
 
-How it is built is in `extensions`, which also builds external tables. The C compiler is reached through
-setuptools, which knows every platform's; it is imported only when there is something to compile.
+How it is built is in `extensions`, which also builds external tables.
 """
 
 from __future__ import annotations

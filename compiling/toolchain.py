@@ -1,7 +1,6 @@
 """The C compiler: how it is called, what it can do, and plain words when it is missing.
 
-It is reached through setuptools, which knows every platform's; that is imported only
-when there is something to compile.
+It is reached through setuptools, which knows every platform's.
 """
 
 from __future__ import annotations
@@ -154,12 +153,12 @@ class Toolchain:
         return os.name == "nt" and "MSC" in sys.version
 
     def start(self) -> None:
-        """Import what compiles, to be done while there is one thread.
+        """Import setuptools; to be called before there are other threads.
 
-        setuptools finds distutils by a hook that imports other modules. Python calls it under the lock of all imports,
-        so a thread that imports anything at that moment and this one would wait for each other.
+        setuptools provides distutils by an import hook that itself imports modules. Python calls hooks while it holds
+        the lock of all imports, so another thread that is importing something and this one would wait for each other.
         """
-        assert self.compiler
+        _ = self.compiler
 
     @functools.cached_property
     def compiler(self) -> Any:

@@ -45,7 +45,7 @@ class Caller:
 
     def __init__(self, log, seed=0):
         self.log = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        self.everything = self.junk = junk_values()
+        self.all_junk = self.junk = junk_values()
         self.random = random.Random(seed)
         self.seen = set()
 
@@ -69,7 +69,7 @@ class Caller:
             self.call(what, function, *self.random.choices(self.junk, k=count))
 
     def walk_module(self, module):
-        self.junk = self.everything if is_compiled(module) else without_tensor_class(self.everything)
+        self.junk = self.all_junk if is_compiled(module) else without_tensor_class(self.all_junk)
         for name, value in sorted(vars(module).items()):
             if name in WAITING:
                 continue
@@ -119,8 +119,11 @@ def is_compiled(module):
 
 
 def without_tensor_class(values):
-    """For functions in Python, whose interpreter (3.11 to 3.13) is ended by one call that is no fault of theirs: where
-    ``x.copy()`` has often run for a tensor and is reached with its class, it reads past the arguments."""
+    """What functions written in Python are called with.
+
+    Python 3.11 to 3.13 can crash there by a fault of its own: a line such as ``x.copy()`` that often ran for tensors
+    reads past its arguments when `x` is the class.
+    """
     import gradsmith as gs
 
     return [value for value in values if value is not gs.Tensor]

@@ -14,7 +14,6 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FAMILIES = list(dict.fromkeys(row.family for row in OPS))
 
-
 whole_table = pytest.mark.long
 
 

@@ -47,7 +47,7 @@ def entries() -> dict[str, tuple[OpRow, bool]]:
 
 
 def needs_object(row: OpRow) -> bool:
-    """Has an entry an argument that no file can hold, as a process group?"""
+    """Does an entry have an argument that no file can hold, such as a process group?"""
     return any(argument.type == "object" and argument.name in OBJECTS for argument in row.arguments)
 
 

@@ -231,8 +231,9 @@ def polynomial_derivative(kind: str, order: int, x: Any, n: Any) -> Array:
     """By the coefficients of the polynomial."""
     classes = {"legendre": "Legendre", "hermite": "Hermite", "laguerre": "Laguerre", "chebyshev": "Chebyshev"}
     basis = getattr(np.polynomial, classes[kind.partition("_")[0]])
-    derivatives = {degree: basis.basis(int(degree)).deriv(order) for degree in np.unique(n)}
-    values = [derivatives[degree](float(at)) for at, degree in np.broadcast(x, n)]
+    points = [(float(at), int(degree)) for at, degree in np.broadcast(x, n)]
+    derivatives = {degree: basis.basis(degree).deriv(order) for degree in {degree for _, degree in points}}
+    values = [derivatives[degree](at) for at, degree in points]
     dtype = np.result_type(x.dtype if isinstance(x, np.ndarray) else np.float64, np.float16)
     return np.asarray(values, dtype).reshape(np.broadcast(x, n).shape)
 
