@@ -76,6 +76,7 @@ class Engine:
             self._fill()
             while self.running:
                 for event in self.crew.wait(self._patience()):
+                    self._check_cancelled()  # `progress`, or whoever took the last outcome, may have
                     if isinstance(event, Lost):
                         self._take_back(event)
                     else:
@@ -145,13 +146,16 @@ class Engine:
         return min(limits, default=None)
 
     def _check(self) -> None:
-        if self.options.cancel is not None and self.options.cancel.is_set():
-            raise Cancelled(f"cancelled with {self._so_far()}")
+        self._check_cancelled()
         if self.deadline is not None and self.running and time.monotonic() >= self.deadline:
             raise TimeoutError(
                 f"task {min(self.running)} has given nothing within the timeout of {self.options.timeout:g} seconds, "
                 f"with {self._so_far()}"
             )
+
+    def _check_cancelled(self) -> None:
+        if self.options.cancel is not None and self.options.cancel.is_set():
+            raise Cancelled(f"cancelled with {self._so_far()}")
 
     def _so_far(self) -> str:
         return f"{self.done} tasks done" if self.total is None else f"{self.done} of {self.total} tasks done"

@@ -9,6 +9,8 @@ import pytest
 import work
 
 import gradsmith as gs
+from gradsmith.parallel.engine import Engine, Options
+from gradsmith.parallel.tasks import Outcome, Task
 from gradsmith.runtime.arrays.array import put_thread_limits, thread_limits
 from gradsmith.utils import pytree
 
@@ -238,6 +240,34 @@ def test_an_event_cancels(pool):
     with pytest.raises(gs.parallel.Cancelled, match=r"cancelled with 2 of 100 tasks done"):
         pool.map(work.sleep, [0] * 100, cancel=event, progress=lambda done, total: done == 2 and event.set())
     assert pool.map(work.identity, range(3)) == [0, 1, 2]
+
+
+def test_results_that_came_together_do_not_count_once_it_is_cancelled():
+    class Together:
+        """Both its tasks end at the same time."""
+
+        def __init__(self):
+            self.chunks = []
+
+        def has_room(self):
+            return len(self.chunks) < 2
+
+        def start(self, chunk):
+            self.chunks.append(chunk)
+
+        def wait(self, timeout):
+            return [Outcome(task.number, task.number) for chunk in self.chunks for task in chunk]
+
+        def finish(self):
+            pass
+
+    event, counts = threading.Event(), []
+    options = Options(progress=lambda done, total: counts.append(done) or event.set(), cancel=event)
+    tasks = iter([Task(number, (), 0) for number in range(5)])
+    engine = Engine(Together(), tasks, 5, options, None)
+    with pytest.raises(gs.parallel.Cancelled, match="with 1 of 5 tasks done"):
+        list(engine.outcomes())
+    assert counts == [1]
 
 
 def test_a_map_that_is_cancelled_before_it_begins_does_nothing(pool):
