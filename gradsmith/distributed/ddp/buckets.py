@@ -11,11 +11,12 @@ from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.futures import Future
-from gradsmith.runtime.tensors.factories.creation import zeros
+from gradsmith.runtime.tensors.factories.creation import empty
 
 __all__ = ["Bucket", "buckets_of"]
 
-# The gradients of the last layers are there first: a small first bucket is on its way while the next fills.
+# Bytes. The gradients of the last layers are there first: a small first bucket is on its way while the next fills. A
+# parameter of more than that has a bucket of its own, whose memory becomes its gradient instead of being copied to it.
 _FIRST = 1024 * 1024
 
 
@@ -29,24 +30,39 @@ class Bucket:
         All elements.
     views : list of Tensor
         The part of each parameter, in its shape.
+    may_be_given_away : bool
+        The memory may become the gradient of the only parameter, since there was none that somebody could know.
+    is_given_away : bool
+        It has become the gradient, so that the next backward takes other memory.
     """
 
     def __init__(self, parameters: list[Any]) -> None:
         self.parameters = parameters
-        self.flat = zeros(sum(p.numel() for p in parameters), dtype=parameters[0].dtype)
-        self.views = []
-        start = 0
-        for p in parameters:
-            self.views.append(self.flat[start : start + p.numel()].view(p.shape))
-            start += p.numel()
+        self.allocate()
+        self.may_be_given_away = False
         self.missing: set[int] = set()
         self.pending: Running | None = None
         self.future: Future[Any] | None = None  # what a communication hook has returned, instead of `pending`
+
+    def allocate(self) -> None:
+        """Take memory, which has no gradient yet."""
+        first = self.parameters[0]
+        self.is_given_away = False
+        if len(self.parameters) == 1:
+            self.views = [empty(first.shape, dtype=first.dtype)]
+            self.flat = self.views[0].view(-1)
+            return
+        sizes = [p.numel() for p in self.parameters]
+        self.flat = empty(sum(sizes), dtype=first.dtype)
+        self.views = [part.view(p.shape) for part, p in zip(self.flat.split(sizes), self.parameters)]
 
     def reset(self) -> None:
         """Before a backward: no gradient is there yet."""
         self.missing = set(range(len(self.parameters)))
         self.pending = self.future = None
+        if self.is_given_away:
+            self.allocate()
+        self.may_be_given_away = len(self.parameters) == 1 and self.parameters[0].grad is None
 
     def put(self, place: int) -> None:
         """Take the gradient of a parameter, or zeros where it has none."""
@@ -83,18 +99,20 @@ class Bucket:
 
 
 def buckets_of(parameters: Sequence[Any], cap: float) -> list[Bucket]:
-    """Buckets of at most `cap` bytes, from the last parameter to the first, each of one dtype."""
+    """Buckets of at most `cap` bytes, each of one dtype, in the order in which backward fills them."""
     found: list[list[Any]] = []
-    sizes: list[int] = []
-    open_buckets: dict[Any, int] = {}
+    filling: dict[Any, list[Any]] = {}
+    room: dict[Any, float] = {}
     for p in reversed(parameters):
         nbytes = p.numel() * p.element_size()
-        at = open_buckets.get(p.dtype)
-        limit = cap if at else min(cap, _FIRST)
-        if at is None or sizes[at] + nbytes > limit:
-            at = open_buckets[p.dtype] = len(found)
-            found.append([])
-            sizes.append(0)
-        found[at].append(p)
-        sizes[at] += nbytes
-    return [Bucket(one) for one in found]
+        if nbytes > _FIRST:
+            found.append([p])
+            continue
+        if room.get(p.dtype, -1.0) < nbytes:
+            room[p.dtype] = cap if found else min(cap, _FIRST)
+            filling[p.dtype] = []
+            found.append(filling[p.dtype])
+        filling[p.dtype].append(p)
+        room[p.dtype] -= nbytes
+    turn = {id(p): i for i, p in enumerate(reversed(parameters))}
+    return [Bucket(one) for one in sorted(found, key=lambda one: turn[id(one[-1])])]

@@ -114,6 +114,8 @@ class Reducer:
                 continue  # no rank has a gradient
             if self.as_views:
                 p.grad = view
+            elif bucket.may_be_given_away and not (p.grad is not None and p.grad.requires_grad):
+                p.grad, bucket.is_given_away = view, True
             elif p.grad is None:
                 p.grad = view.clone()
             else:

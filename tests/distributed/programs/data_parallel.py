@@ -46,6 +46,30 @@ def check_gradients_go_on_being_added_up():
             np.testing.assert_allclose(p.grad, q.grad, atol=1e-14)
 
 
+def check_gradients_are_tensors_of_their_own():
+    """A bucket of one parameter becomes its gradient, which a later backward leaves alone."""
+    model = Parallel(network(), bucket_cap_mb=0.0003)
+    loss_of(model, *OWN).backward()
+    first = [p.grad for p in model.parameters()]
+    values = [grad.tolist() for grad in first]
+    for p in model.parameters():
+        p.grad = None
+    (3 * loss_of(model, *OWN)).backward()
+    assert [grad.tolist() for grad in first] == values
+    assert not any(p.grad._is_view() for p in model.parameters())
+    second = [p.grad for p in model.parameters()]
+    loss_of(model, *OWN).backward()
+    assert all(p.grad is grad for p, grad in zip(model.parameters(), second))
+
+
+def check_order_of_buckets():
+    """Small gradients, of which the last is that of the first layer, do not hold up the large ones."""
+    layers = [gs.nn.Linear(4, 300), gs.nn.Linear(300, 1000), gs.nn.Linear(1000, 3)]
+    model = Parallel(gs.nn.Sequential(*layers))
+    shapes = [[tuple(p.shape) for p in bucket.parameters] for bucket in model.reducer.buckets]
+    assert shapes == [[(1000, 300)], [(3,), (3, 1000), (1000,), (300,), (300, 4)]]
+
+
 def check_no_sync():
     for kind in KINDS:
         model = Parallel(network(), **kind)
