@@ -7,6 +7,7 @@
 #include "promotion.h"
 #include "threads/fill.h"
 #include "threads/thread_pool.h"
+#include "transposed.h"
 
 int
 gs_numeric_type(PyObject *array)
@@ -209,6 +210,29 @@ is_repeated_element(PyObject *out, PyObject *array)
     return 1;
 }
 
+/* By loops of our own; 0, having done nothing, where there is none that is better than NumPy's. */
+static int
+copy_by_loop(PyObject *out, PyObject *array)
+{
+    int from = gs_type(array), to = gs_type(out);
+    int aligned = gs_fields(array)->flags & gs_fields(out)->flags & NPY_ARRAY_ALIGNED;
+    if (from < 0 || to < 0 || !aligned || !gs_same_shape(out, array)) {
+        return 0;
+    }
+    gs_loop loop = {from == to ? mover(to) : converter(from, to), NULL, (int16_t)to, 1, GS_DIRECT};
+    PyObject *operands[2] = {array, out};
+    gs_iteration it;
+    gs_iteration_init(&it, operands, 2, gs_fields(out)->nd, gs_fields(out)->dimensions);
+    if (from == to && it.size > FEW) {
+        return gs_copy_transposed(&it, gs_itemsize[to]);
+    }
+    if (loop.run == NULL) {
+        return 0;
+    }
+    gs_iteration_run(&it, &loop);
+    return 1;
+}
+
 /* Into an array that shares no memory with the source. */
 static int
 copy_apart(PyObject *out, PyObject *array)
@@ -226,23 +250,10 @@ copy_apart(PyObject *out, PyObject *array)
         gs_repeat(gs_fields(out)->data, gs_size(out) * size, gs_fields(array)->data, size);
         return 0;
     }
-    int from = gs_type(array), to = gs_type(out);
-    gs_loop_function convert = from < 0 || to < 0         ? NULL
-                               : from != to               ? converter(from, to)
-                               : gs_size(out) <= FEW ? mover(to)
-                                                          : NULL;
-    int aligned = gs_fields(array)->flags & gs_fields(out)->flags & NPY_ARRAY_ALIGNED;
-    if (convert == NULL || !aligned || !gs_same_shape(out, array)) {
-        return copy_by_numpy(out, array);
-    }
-    gs_loop loop = {convert, NULL, (int16_t)to, 1, GS_DIRECT};
-    PyObject *operands[2] = {array, out};
-    gs_iteration it;
-    gs_iteration_init(&it, operands, 2, gs_fields(out)->nd, gs_fields(out)->dimensions);
     Py_INCREF(array);
-    gs_iteration_run(&it, &loop);
+    int done = copy_by_loop(out, array);
     Py_DECREF(array);
-    return 0;
+    return done ? 0 : copy_by_numpy(out, array);
 }
 
 /* `out`, new and of the array's shape, with its elements. */

@@ -47,6 +47,34 @@ def test_copy_into():
         kernels.apply_copy_into(out, np.ones(4))
 
 
+SIZES = [1, 2, 3, 7, 8, 9, 16, 33, 64, 65, 130, 300]
+
+
+def permuted_part(rng, shape, dtype):
+    """An array of a shape in memory of another order of dimensions, some with gaps; and all of that memory."""
+    order = rng.permutation(len(shape))
+    whole = values(dtype, [shape[d] * rng.integers(1, 3) + rng.integers(2) for d in order], seed=int(rng.integers(99)))
+    steps = [rng.integers(1, max(1, n // shape[d]) + 1) for n, d in zip(whole.shape, order)]
+    part = whole[tuple(slice(0, shape[d] * step, step) for d, step in zip(order, steps))]
+    return part.transpose(np.argsort(order)), whole
+
+
+@pytest.mark.parametrize("dtype", FLOATS + COMPLEX + ["int8", "int16", "bool", "float16"])
+def test_copies_between_orders_of_dimensions(dtype, threads):
+    """All elements come to their places, whatever is long or short, and nothing is written beside them."""
+    rng = np.random.default_rng(0)
+    for _ in range(60):
+        nd = int(rng.integers(2, 5))
+        shape = tuple(int(n) for n in rng.choice(SIZES[: 16 - 2 * nd], nd))
+        source, _ = permuted_part(rng, shape, dtype)
+        assert_same(kernels.apply_contiguous(source), np.ascontiguousarray(source))
+        target, whole = permuted_part(rng, shape, dtype)
+        expected = whole.copy()
+        np.lib.stride_tricks.as_strided(expected, target.shape, target.strides)[...] = source
+        kernels.apply_copy_into(target, source)
+        np.testing.assert_array_equal(whole, expected)
+
+
 @pytest.mark.parametrize("dtype", FLOATS + COMPLEX + INTS + ["bool", "float16"])
 def test_fill(dtype):
     for _, out in layouts(np.zeros((7, 300), dtype)):
