@@ -20,6 +20,8 @@ from gradsmith.generated.counting import (
     unique_elements,
 )
 from gradsmith.generated.places import nonzero_rows
+from gradsmith.runtime.arrays.memory_format import expect_strided
+from gradsmith.runtime.switches.return_types import return_type
 from gradsmith.runtime.tensors.factories.creation import tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -122,6 +124,9 @@ def lu(input: Any, pivot: bool = True, get_infos: bool = False) -> Any:
 
 # ---- histograms
 
+HistogramResult = return_type("histogram", "HistogramResult", ("hist", "bin_edges"), __name__)
+HistogramddResult = return_type("histogramdd", "HistogramddResult", ("hist", "bin_edges"), __name__)
+
 
 def histogram(
     input: Any,
@@ -157,10 +162,10 @@ def histogram(
         found = histogram_between(input, bins, weight=weight, density=density)
     else:
         raise TypeError("histogram(): takes a range with a number of bins, but not with their edges")
-    return found if out is None else _written(found, out)
+    return HistogramResult(*(found if out is None else _written(found, out)))
 
 
-def _written(results: Sequence[Tensor], out: Sequence[Tensor]) -> Any:
+def _written(results: Sequence[Tensor], out: Sequence[Tensor]) -> Sequence[Tensor]:
     for result, target in zip(results, out, strict=True):
         target.resize_(result.shape).copy_(result)
     return out
@@ -168,7 +173,7 @@ def _written(results: Sequence[Tensor], out: Sequence[Tensor]) -> Any:
 
 def histogramdd(
     input: Any, bins: Any, *, range: Sequence[float] | None = None, weight: Any = None, density: bool = False
-) -> tuple[Tensor, tuple[Tensor, ...]]:
+) -> Any:
     """Numbers of points in the boxes of a grid, and the edges of the boxes along each axis.
 
     Parameters
@@ -181,13 +186,18 @@ def histogramdd(
         Least and greatest coordinate of the grid for each axis, one after the other.
     weight, density
         As of `histogram`.
+
+    Returns
+    -------
+    hist : Tensor
+    bin_edges : tuple of Tensor
     """
     if _are_edges(bins):
         counts = histogramdd_between(input, bins, weight=weight, density=density)
-        return counts, tuple(edge.clone() for edge in bins)
+        return HistogramddResult(counts, tuple(edge.clone() for edge in bins))
     numbers = [bins] * input.shape[-1] if isinstance(bins, int) and input.ndim else bins
     counts, edges = histogramdd_even(input, numbers, limits=range, weight=weight, density=density)
-    return counts, tuple(edges.split([number + 1 for number in numbers]))
+    return HistogramddResult(counts, tuple(edges.split([number + 1 for number in numbers])))
 
 
 def _are_edges(bins: Any) -> bool:
@@ -229,16 +239,32 @@ def _kind(value: Any) -> str:
 
 
 def tril_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DTypeLike = np.int64, device: DeviceLike | None = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DTypeLike = np.int64,
+    device: DeviceLike | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and below a diagonal."""
+    expect_strided("tril_indices", layout)
     return _triangle("tril_indices", np.tri(*_sizes("tril_indices", row, col), offset, dtype=bool), dtype, device)
 
 
 def triu_indices(
-    row: int, col: int, offset: int = 0, *, dtype: DTypeLike = np.int64, device: DeviceLike | None = None
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DTypeLike = np.int64,
+    device: DeviceLike | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and above a diagonal."""
+    expect_strided("triu_indices", layout)
     below = np.tri(*_sizes("triu_indices", row, col), offset - 1, dtype=bool)
     return _triangle("triu_indices", ~below, dtype, device)
 

@@ -18,29 +18,29 @@ __all__ = [
 
 
 def hann_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Raised cosine whose ends are zero; `options` are dtype, device and requires_grad."""
+    """Raised cosine whose ends are zero; `options` are dtype, device, layout, pin_memory and requires_grad."""
     return checked("hann_window", windows.hann, window_length, periodic, options)
 
 
 def hamming_window(
     window_length: int, periodic: bool = True, alpha: float = 0.54, beta: float = 0.46, **options: Any
 ) -> Tensor:
-    """The raised cosine ``alpha - beta * cos(2 * pi * n / N)``; `options` are dtype, device and requires_grad."""
+    """The raised cosine ``alpha - beta * cos(2 * pi * n / N)``; `options` are those of `hann_window`."""
     return checked("hamming_window", windows.general_cosine, window_length, periodic, {"a": [alpha, beta], **options})
 
 
 def blackman_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Sum of three cosines; `options` are dtype, device and requires_grad."""
+    """Sum of three cosines; `options` are dtype, device, layout, pin_memory and requires_grad."""
     return checked("blackman_window", windows.blackman, window_length, periodic, options)
 
 
 def bartlett_window(window_length: int, periodic: bool = True, **options: Any) -> Tensor:
-    """Triangle whose ends are zero; `options` are dtype, device and requires_grad."""
+    """Triangle whose ends are zero; `options` are dtype, device, layout, pin_memory and requires_grad."""
     return checked("bartlett_window", windows.bartlett, window_length, periodic, options)
 
 
 def kaiser_window(window_length: int, periodic: bool = True, beta: float = 12.0, **options: Any) -> Tensor:
-    """Window of Bessel functions; `options` are dtype, device and requires_grad."""
+    """Window of Bessel functions; `options` are dtype, device, layout, pin_memory and requires_grad."""
     return checked("kaiser_window", windows.kaiser, window_length, periodic, {"beta": beta, **options})
 
 
@@ -70,7 +70,8 @@ def kaiser(M: int, beta: float) -> Tensor:
 
 
 def checked(op: str, window: Callable[..., Tensor], length: int, periodic: bool, options: dict[str, Any]) -> Tensor:
-    """The window, with errors of PyTorch's type."""
+    """The window, with errors of PyTorch's type; `pin_memory` has no effect."""
+    options.pop("pin_memory", None)
     try:
         return window(length, sym=not periodic, **options)
     except ValueError as error:

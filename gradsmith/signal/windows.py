@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.tensors.factories.creation import tensor
 
 __all__ = [
@@ -24,18 +25,27 @@ __all__ = [
 Array: TypeAlias = NDArray[np.float64]
 
 
-def bartlett(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def bartlett(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Triangle whose ends are zero; see `hann` for the parameters."""
+    expect_strided("bartlett", layout)
     return made("bartlett", M, sym, lambda x: 1 - np.abs(2 * x - 1), dtype, device, requires_grad)
 
 
-def blackman(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def blackman(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Sum of three cosines; see `hann` for the parameters."""
+    expect_strided("blackman", layout)
     return made("blackman", M, sym, cosines([0.42, 0.5, 0.08]), dtype, device, requires_grad)
 
 
-def cosine(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def cosine(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Half a period of a sine, without its zeros; see `hann` for the parameters."""
+    expect_strided("cosine", layout)
     places = numbers("cosine", M)
     period = _last(M, sym) + 1
     return finished("cosine", np.sin(np.pi * (places + 0.5) / period), dtype, device, requires_grad)
@@ -50,6 +60,7 @@ def exponential(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    layout: Any = None,
 ) -> Tensor:
     """Exponential decay with the constant `tau` on both sides of `center`, the middle unless the window is periodic.
 
@@ -58,6 +69,7 @@ def exponential(
     ValueError
         `tau` is not positive, or a symmetric window has a `center`. See also `hann`, for the other parameters too.
     """
+    expect_strided("exponential", layout)
     if tau <= 0:
         raise ValueError(f"exponential: Tau must be positive, got: {tau} instead.")
     if sym and center is not None:
@@ -68,7 +80,14 @@ def exponential(
 
 
 def gaussian(
-    M: int, *, std: float = 1.0, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    std: float = 1.0,
+    sym: bool = True,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
 ) -> Tensor:
     """Bell curve with the standard deviation `std`, in elements; see `hann` for the other parameters.
 
@@ -77,6 +96,7 @@ def gaussian(
     ValueError
         `std` is not positive.
     """
+    expect_strided("gaussian", layout)
     if std <= 0:
         raise ValueError(f"gaussian: Standard deviation must be positive, got: {std} instead.")
     places = numbers("gaussian", M) - _last(M, sym) / 2
@@ -91,6 +111,7 @@ def general_cosine(
     dtype: Any = None,
     device: Any = None,
     requires_grad: bool = False,
+    layout: Any = None,
 ) -> Tensor:
     """Sum of cosines with the coefficients `a`, of alternating signs; see `hann` for the other parameters.
 
@@ -101,6 +122,7 @@ def general_cosine(
     ValueError
         `a` is empty.
     """
+    expect_strided("general_cosine", layout)
     if not isinstance(a, Sequence):
         raise TypeError(f"general_cosine: Coefficients must be a list/tuple, but are {type(a).__name__}")
     if not a:
@@ -109,18 +131,31 @@ def general_cosine(
 
 
 def general_hamming(
-    M: int, *, alpha: float = 0.54, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    alpha: float = 0.54,
+    sym: bool = True,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
 ) -> Tensor:
     """Raised cosine of mean `alpha`, one in the middle; see `hann` for the other parameters."""
+    expect_strided("general_hamming", layout)
     return made("general_hamming", M, sym, cosines([alpha, 1 - alpha]), dtype, device, requires_grad)
 
 
-def hamming(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def hamming(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Raised cosine whose ends are 0.08; see `hann` for the parameters."""
+    expect_strided("hamming", layout)
     return made("hamming", M, sym, cosines([0.54, 0.46]), dtype, device, requires_grad)
 
 
-def hann(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def hann(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Raised cosine whose ends are zero.
 
     Parameters
@@ -129,7 +164,7 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, req
         Number of elements.
     sym : bool, default True
         A symmetric window, for filters; False: one that continues periodically, for spectra.
-    dtype, device, requires_grad
+    dtype, device, requires_grad, layout
         Of the result. By default the default dtype.
 
     Returns
@@ -147,11 +182,19 @@ def hann(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, req
     >>> gs.signal.windows.hann(5)
     tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
+    expect_strided("hann", layout)
     return made("hann", M, sym, cosines([0.5, 0.5]), dtype, device, requires_grad)
 
 
 def kaiser(
-    M: int, *, beta: float = 12.0, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False
+    M: int,
+    *,
+    beta: float = 12.0,
+    sym: bool = True,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    layout: Any = None,
 ) -> Tensor:
     """Window of Bessel functions, the narrower the greater `beta`; see `hann` for the other parameters.
 
@@ -160,13 +203,17 @@ def kaiser(
     ValueError
         `beta` is negative.
     """
+    expect_strided("kaiser", layout)
     if beta < 0:
         raise ValueError(f"kaiser: beta must be non-negative, got: {beta} instead.")
     return made("kaiser", M, sym, bessel(beta), dtype, device, requires_grad)
 
 
-def nuttall(M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def nuttall(
+    M: int, *, sym: bool = True, dtype: Any = None, device: Any = None, requires_grad: bool = False, layout: Any = None
+) -> Tensor:
     """Sum of four cosines; see `hann` for the parameters."""
+    expect_strided("nuttall", layout)
     return made("nuttall", M, sym, cosines([0.3635819, 0.4891775, 0.1365995, 0.0106411]), dtype, device, requires_grad)
 
 

@@ -557,6 +557,14 @@ cdef object readable_copy(object a):
     return array_without_data(a.shape, a.dtype) if gs_meta_of_array(<PyObject *>a) else owned(gs_clone(<PyObject *>a))
 
 
+def are_equal(a, b):
+    """Whether arrays of one shape, which have data, have equal elements."""
+    cdef PyObject *found = gs_binary(EQUAL, <PyObject *>a, <PyObject *>b)
+    is_equal = bool((<object>found).all())
+    release_array(found)
+    return is_equal
+
+
 def has_no_data(array):
     """Is `array` that of a tensor on the meta device?"""
     return bool(gs_meta_of_array(<PyObject *>array))

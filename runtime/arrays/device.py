@@ -89,7 +89,7 @@ class device:
 
     def __enter__(self) -> device:
         _default.outer.append(_default.device)
-        _default.device = self
+        _set_default(self)
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -146,6 +146,9 @@ class _Default(threading.local):
 
 _default = _Default()
 
+default_was_set = False
+"""Has any thread ever had a default device? While none has, nobody needs to look for one."""
+
 
 def set_default_device(device: DeviceLike | None) -> None:
     """Create tensors on this device when no other is asked for, in this thread. None is the same as ``"cpu"``.
@@ -153,7 +156,13 @@ def set_default_device(device: DeviceLike | None) -> None:
     Holds for functions that create tensors from nothing or from Python data, not for those that make a tensor like
     another. Inside ``with device(...)``, until the end of the block.
     """
-    _default.device = None if device is None else _as_named(device)
+    _set_default(None if device is None else _as_named(device))
+
+
+def _set_default(found: device | None) -> None:
+    global default_was_set
+    default_was_set = True
+    _default.device = found
 
 
 def _as_named(value: Any) -> device:

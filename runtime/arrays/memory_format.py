@@ -29,6 +29,18 @@ strided = layout("strided")
 sparse_coo = layout("sparse_coo")
 
 
+def expect_strided(op: str, given: object) -> None:
+    """Refuse a layout that no new tensor has; None is `strided`, too."""
+    if given is None or given is strided:
+        return
+    if isinstance(given, layout):
+        raise NotImplementedError(
+            f"{op}(): layout {given!r} is that of gradients of embeddings alone; leave it out, and see scipy.sparse "
+            "for sparse matrices"
+        )
+    raise TypeError(f"{op}(): argument 'layout' must be gradsmith.strided, not {type(given).__name__}")
+
+
 class memory_format:
     """An order of dimensions in memory: one of the constants of this module, which are those of the package."""
 

@@ -209,9 +209,9 @@ cdef class TensorBase:
         """Number of the accelerator that has the data; -1, since there is none."""
         return -1
 
-    def cpu(self):
-        """The tensor in main memory: itself, when it is there."""
-        return self.to("cpu")
+    def cpu(self, memory_format=None):
+        """The tensor in main memory, and in the order of a memory format: itself, when it is there."""
+        return self.to("cpu", memory_format=memory_format or "preserve_format")
 
     @property
     def itemsize(self):

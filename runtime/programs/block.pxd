@@ -20,7 +20,8 @@ cdef extern from "runtime/programs/block_kernels.h":
         Py_ssize_t n_rest
         Py_ssize_t cost
         Py_ssize_t n_local
-        Py_ssize_t scratch
+        Py_ssize_t scratch, n_gaps
+        const npy_intp *gaps
         const int *places
         const npy_intp *strides
     ctypedef struct BlockMore "gs_block_more":
@@ -85,7 +86,7 @@ cdef class Repeat:
 # Elementwise steps of a block that run tile by tile.
 cdef class Tiles:
     cdef readonly Block body, rest
-    cdef readonly object places, strides            # arrays: see block_kernels.h
+    cdef readonly object places, strides, gaps      # arrays: see block_kernels.h
     cdef readonly Py_ssize_t n                      # elements of the arrays
     cdef BlockMore more
     cdef BlockTiles tiles

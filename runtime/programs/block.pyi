@@ -65,4 +65,5 @@ class Tiles:
         places: Sequence[int],
         strides: Sequence[int],
         scratch: int,
+        gaps: Sequence[tuple[int, int]],
     ) -> None: ...

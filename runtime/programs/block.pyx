@@ -218,16 +218,24 @@ cdef class Tiles:
         How far the address moves from tile to tile, in bytes; where it is in the scratch memory.
     scratch : int
         Bytes.
+    gaps : sequence of (int, int)
+        Of the scratch memory, which belong to no place: from where on, and bytes.
     """
 
-    def __init__(self, Block body not None, Block rest not None, Py_ssize_t n, Py_ssize_t size, places, strides, Py_ssize_t scratch):
+    def __init__(
+        self, Block body not None, Block rest not None, Py_ssize_t n, Py_ssize_t size, places, strides,
+        Py_ssize_t scratch, gaps,
+    ):
         self.body, self.rest, self.n = body, rest, n
         self.places = np.array(places, np.int32)
         self.strides = np.array(strides, np.intp)
+        self.gaps = np.array(gaps, np.intp).ravel()
         memset(&self.more, 0, sizeof(BlockMore))
         self.more.tiles = &self.tiles
         self.tiles.steps, self.tiles.rest, self.tiles.n_steps = body.steps, rest.steps, body.count
         self.tiles.count, self.tiles.n_rest = n // size, n % size
         self.tiles.cost, self.tiles.scratch, self.tiles.n_local = size * body.count, scratch, len(self.places)
+        self.tiles.n_gaps = len(gaps)
+        self.tiles.gaps = <const npy_intp *>cnp.PyArray_DATA(<cnp.ndarray>self.gaps)
         self.tiles.places = <const int *>cnp.PyArray_DATA(<cnp.ndarray>self.places)
         self.tiles.strides = <const npy_intp *>cnp.PyArray_DATA(<cnp.ndarray>self.strides)

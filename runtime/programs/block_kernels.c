@@ -1,4 +1,5 @@
 #include "block_kernels.h"
+#include "forbidden.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -290,10 +291,14 @@ run_some_tiles(void *context, npy_intp first, npy_intp last)
         job->failed = 1;
         return;
     }
-    char *start = memory + (LINE - (uintptr_t)memory % LINE);
-    for (npy_intp tile = first; tile < last; tile++) {
-        run_tile(job, tile, (char **)start, start + table);
+    char *start = memory + (LINE - (uintptr_t)memory % LINE), *scratch = start + table;
+    for (Py_ssize_t i = 0; i < tiles->n_gaps; i++) {
+        gs_forbid(scratch + tiles->gaps[2 * i], (size_t)tiles->gaps[2 * i + 1]);
     }
+    for (npy_intp tile = first; tile < last; tile++) {
+        run_tile(job, tile, (char **)start, scratch);
+    }
+    gs_allow(scratch, (size_t)tiles->scratch);
     free(memory);
 }
 

@@ -90,6 +90,8 @@ struct gs_block_tiles {
     Py_ssize_t n_local, scratch;       /* addresses; bytes */
     const int32_t *places;             /* of each address: its place in the table of the block; -1 in `scratch` */
     const npy_intp *strides;           /* from tile to tile, in bytes; where in `scratch` */
+    Py_ssize_t n_gaps;
+    const npy_intp *gaps;              /* of `scratch`, which belong to no row: pairs of place and bytes */
 };
 
 /* gs_parallel of the thread pool, which belongs to another module. */

@@ -56,6 +56,8 @@ cdef class Frame:
     cdef PyObject **tensors             # of each slot, owned; NULL until somebody wants a tensor
     cdef PyObject **rooms               # arrays kept from run to run, owned
     cdef list owners                    # the arena, and `rooms` in it
+    cdef char *arena
+    cdef Py_ssize_t arena_size          # bytes
     cdef char **addresses               # of the memory that blocks read and write
 
 
@@ -66,6 +68,7 @@ cdef class Program:
     cdef readonly tuple inputs          # slots that `run` takes
     cdef readonly list room_models      # of each room that is seen as an array: (slot, place in the arena, array of its layout)
     cdef readonly Py_ssize_t arena_size # bytes
+    cdef list gaps                      # of the arena, which belong to no room: (place, bytes)
     cdef readonly list room_addresses   # (address, place in the arena)
     cdef readonly list constant_addresses   # (address, array)
     cdef readonly Py_ssize_t n_addresses

@@ -45,6 +45,11 @@ cdef extern from *:
     """
     void *GS_LOOP_OF(const FusedKernel *kernel, int i) noexcept
 
+cdef extern from "runtime/programs/forbidden.h":
+    bint GS_IS_WATCHED
+    void gs_forbid(char *start, size_t nbytes) noexcept
+    void gs_allow(char *start, size_t nbytes) noexcept
+
 cdef extern from "Python.h":
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
@@ -111,6 +116,11 @@ cdef class Step:
         return self.slots
 
 
+def is_watched():
+    """Whether AddressSanitizer sees each access to memory."""
+    return GS_IS_WATCHED
+
+
 def block_step(Block block not None):
     """A step that runs a block."""
     cdef Step step = Step.__new__(Step)
@@ -161,6 +171,9 @@ cdef class Frame:
             self.n_used += 1
         arena = new_arena(program.arena_size)
         self.owners = [arena]
+        self.arena, self.arena_size = data_of(<PyObject *>arena), program.arena_size
+        for place, nbytes in program.gaps:
+            gs_forbid(self.arena + <Py_ssize_t>place, <Py_ssize_t>nbytes)
         for slot, place, model in program.room_models:
             room = np.ndarray(model.shape, model.dtype, arena, place, model.strides)
             self.owners.append(room)
@@ -169,13 +182,15 @@ cdef class Frame:
         if self.addresses == NULL:
             raise MemoryError("a program of %d values" % self.n_slots)
         for place, offset in program.room_addresses:
-            self.addresses[<Py_ssize_t>place] = data_of(<PyObject *>arena) + <Py_ssize_t>offset
+            self.addresses[<Py_ssize_t>place] = self.arena + <Py_ssize_t>offset
         for place, array in program.constant_addresses:
             self.addresses[<Py_ssize_t>place] = data_of(<PyObject *>array)
 
     def __dealloc__(self):
         if self.arrays != NULL and self.tensors != NULL:
             clear(self)
+        if self.arena != NULL:
+            gs_allow(self.arena, self.arena_size)
         PyMem_Free(self.used)
         PyMem_Free(self.arrays)
         PyMem_Free(self.tensors)
@@ -252,7 +267,7 @@ cdef class Program:
 
     def __init__(self, list steps not None, Py_ssize_t n_slots, tuple inputs not None, tuple outputs not None):
         self.steps, self.n_slots, self.inputs, self.outputs = steps, n_slots, inputs, outputs
-        self.room_models, self.frames = [], []
+        self.room_models, self.gaps, self.frames = [], [], []
         self.room_addresses, self.constant_addresses, self.used, self.guarded = [], [], set(), []
 
     def give_addresses(self, list rooms not None, list constants not None, Py_ssize_t count):
@@ -263,16 +278,19 @@ cdef class Program:
         """Inputs that are written before a step that may raise: what a run that raises has written there is undone."""
         self.guarded = slots
 
-    def give_rooms(self, list room_models not None, Py_ssize_t arena_size, dict dying not None):
+    def give_rooms(
+        self, list room_models not None, Py_ssize_t arena_size, list gaps not None, dict dying not None
+    ):
         """Say where values have room, and after which steps values are dropped. Once, before the first run.
 
-        `room_models` are the rooms that are seen as arrays: (slot, place in the arena, array of the layout).
+        `room_models` are the rooms that are seen as arrays: (slot, place in the arena, array of the layout). `gaps` are
+        the parts of the arena that no room has: (place, bytes).
         """
         cdef Step step
         cdef Py_ssize_t i
         if self.is_planned:
             raise RuntimeError("the rooms of a program are given once")
-        self.room_models, self.arena_size = room_models, arena_size
+        self.room_models, self.arena_size, self.gaps = room_models, arena_size, gaps
         with_room = {slot for slot, _, _ in room_models}
         self.used = used_slots(self.steps) | set(self.inputs)
         for number, step in enumerate(self.steps):

@@ -49,9 +49,11 @@ class PlainMethods(Variable):
     def long(self, *, memory_format: Any = None) -> Tensor: ...
     def bool(self, *, memory_format: Any = None) -> Tensor: ...
     @overload
-    def type(self, dtype: None = None, non_blocking: builtins.bool = False) -> builtins.str: ...
+    def type(
+        self, dtype: None = None, non_blocking: builtins.bool = False, memory_format: Any = None
+    ) -> builtins.str: ...
     @overload
-    def type(self, dtype: Any, non_blocking: builtins.bool = False) -> Tensor: ...
+    def type(self, dtype: Any, non_blocking: builtins.bool = False, memory_format: Any = None) -> Tensor: ...
     def cuda(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = None) -> NoReturn: ...
     def xpu(self, device: Any = None, non_blocking: builtins.bool = False, memory_format: Any = None) -> NoReturn: ...
     def pin_memory(self, device: Any = None) -> Self: ...
@@ -128,6 +130,8 @@ class PlainMethods(Variable):
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
+        layout: Any = None,
+        pin_memory: builtins.bool = False,
         **named: Any,
     ) -> Tensor: ...
     def new_ones(
@@ -136,6 +140,8 @@ class PlainMethods(Variable):
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
+        layout: Any = None,
+        pin_memory: builtins.bool = False,
         **named: Any,
     ) -> Tensor: ...
     def new_empty(
@@ -144,6 +150,8 @@ class PlainMethods(Variable):
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
+        layout: Any = None,
+        pin_memory: builtins.bool = False,
         **named: Any,
     ) -> Tensor: ...
     def bernoulli(self, p: builtins.float | None = None, *, generator: Generator | None = None) -> Tensor: ...
@@ -156,6 +164,8 @@ class PlainMethods(Variable):
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
+        layout: Any = None,
+        pin_memory: builtins.bool = False,
     ) -> Tensor: ...
     def new_full(
         self,
@@ -165,6 +175,8 @@ class PlainMethods(Variable):
         dtype: DTypeLike | None = None,
         device: DeviceLike | None = None,
         requires_grad: builtins.bool = False,
+        layout: Any = None,
+        pin_memory: builtins.bool = False,
     ) -> Tensor: ...
     def __dlpack__(
         self,

@@ -3,7 +3,7 @@
 from cpython.object cimport PyTypeObject
 from cpython.type cimport PyType_IsSubtype
 
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.graph.tensor cimport TensorBase, array_of
 from gradsmith.runtime.tensors.variable cimport Variable
 
 cdef extern from "runtime/calls/call_errors.h":     # hints in errors
@@ -28,7 +28,7 @@ from gradsmith.runtime.arrays.dtypes import (
 )
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
-from gradsmith.runtime.tensors.factories import creation
+from gradsmith.runtime.tensors.factories import creation, quick
 from gradsmith.runtime.tensors.numpy_names.element_count import ElementCount
 
 cdef object queries = LazyModule("gradsmith.runtime.tensors.queries")
@@ -56,7 +56,9 @@ cdef object standard_namespace(object api_version):
 
 
 cdef object cast(object self, object dtype, object memory_format):
-    return self.to(dtype) if memory_format is None else self.to(dtype, memory_format=memory_format)
+    if memory_format is not None:
+        return self.to(dtype, memory_format=memory_format)
+    return self if array_of(<TensorBase>self).dtype is dtype else self.to(dtype)
 
 
 cdef object filled_diagonal(object self, object fill_value, object wrap):
@@ -232,7 +234,7 @@ cdef class PlainMethods(Variable):
         """Where the elements differ from zero; the tensor itself when it is bool already."""
         return cast(self, bool_, memory_format)
 
-    def type(self, dtype=None, non_blocking=False):
+    def type(self, dtype=None, non_blocking=False, memory_format=None):
         """The tensor in another dtype, or without arguments PyTorch's name of its type, ``'torch.FloatTensor'``.
 
         Parameters
@@ -241,8 +243,12 @@ cdef class PlainMethods(Variable):
             A dtype, a class such as `FloatTensor`, or the name of either.
         non_blocking : bool
             Without effect: there is one device.
+        memory_format : memory_format, optional
+            As of `to`.
         """
-        return typed.type_name(self) if dtype is None else self.to(typed.dtype_of_type(dtype))
+        if dtype is None:
+            return typed.type_name(self)
+        return self.to(typed.dtype_of_type(dtype), memory_format=memory_format or "preserve_format")
 
     # ---- devices and memory
 
@@ -428,29 +434,52 @@ cdef class PlainMethods(Variable):
         """Copy of `data`, with this tensor's dtype and device unless others are given."""
         return new.new_tensor(self, data, dict(dtype=dtype, device=device, requires_grad=requires_grad))
 
-    def new_zeros(self, *size, dtype=None, device=None, requires_grad=False, **named):
+    def new_zeros(
+        self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
+    ):
         """Tensor of zeros, with this tensor's dtype and device unless others are given."""
-        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        if device is None and layout is None and not named:
+            found = quick.filled_for(self, size, 0, dtype, requires_grad)
+            if found is not None:
+                return found
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
         return new.new_of_size("new_zeros", creation.zeros, self, size, named, options)
 
-    def new_ones(self, *size, dtype=None, device=None, requires_grad=False, **named):
+    def new_ones(
+        self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
+    ):
         """Tensor of ones, with this tensor's dtype and device unless others are given."""
-        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        if device is None and layout is None and not named:
+            found = quick.filled_for(self, size, 1, dtype, requires_grad)
+            if found is not None:
+                return found
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
         return new.new_of_size("new_ones", creation.ones, self, size, named, options)
 
-    def new_empty(self, *size, dtype=None, device=None, requires_grad=False, **named):
+    def new_empty(
+        self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
+    ):
         """Uninitialised tensor, with this tensor's dtype and device unless others are given."""
-        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        if device is None and layout is None and not named:
+            found = quick.filled_for(self, size, None, dtype, requires_grad)
+            if found is not None:
+                return found
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
         return new.new_of_size("new_empty", creation.empty, self, size, named, options)
 
-    def new_empty_strided(self, size, stride, *, dtype=None, device=None, requires_grad=False):
+    def new_empty_strided(
+        self, size, stride, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+    ):
         """Uninitialised tensor of given strides, with this tensor's dtype and device unless others are given."""
-        options = dict(dtype=dtype, device=device, requires_grad=requires_grad)
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
         return new.new_empty_strided(self, size, stride, options)
 
-    def new_full(self, size, fill_value, *, dtype=None, device=None, requires_grad=False):
+    def new_full(
+        self, size, fill_value, *, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False
+    ):
         """Tensor of one value, with this tensor's dtype and device unless others are given."""
-        return new.new_full(self, size, fill_value, dict(dtype=dtype, device=device, requires_grad=requires_grad))
+        options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
+        return new.new_full(self, size, fill_value, options)
 
     # ---- exchange with other libraries
 

@@ -163,7 +163,7 @@ class _Plan:
         ]
         program = Program(found, len(self.memory.owners), self.inputs, self.outputs)
         program.give_addresses(places.in_arena, places.constants, places.count)
-        program.give_rooms(models, self.rooms.arena.size, dying)
+        program.give_rooms(models, self.rooms.arena.size, self.rooms.arena.gaps, dying)
         program.guard(guarded_slots(found, set(self.inputs), self.memory))
         return program
 

@@ -5,7 +5,10 @@ Places are taken and given back in the order of the steps.
 
 from __future__ import annotations
 
+from gradsmith.runtime.programs.program import is_watched
+
 LINE = 64  # bytes
+_MARGIN = LINE if is_watched() else 0  # between two places, so that what leaves one is seen
 
 
 class Arena:
@@ -15,10 +18,13 @@ class Arena:
     ----------
     size : int
         Bytes that have been needed at the same time.
+    gaps : list of (int, int)
+        Bytes that are between places: from where on, and how many.
     """
 
     def __init__(self) -> None:
         self.size = 0
+        self.gaps: list[tuple[int, int]] = []
         self._free: dict[int, list[int]] = {}
 
     def take(self, nbytes: int) -> int:
@@ -27,7 +33,9 @@ class Arena:
         if free:
             return free.pop()
         align = min(LINE, 1 << max(nbytes - 1, 7).bit_length())
-        place = -(-self.size // align) * align
+        place = -(-(self.size + _MARGIN) // align) * align
+        if place > self.size:
+            self.gaps.append((self.size, place - self.size))
         self.size = place + nbytes
         return place
 

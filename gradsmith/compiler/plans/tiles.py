@@ -69,7 +69,8 @@ class TileGroup:
             out = table.of_operand(native.result)
             for part, size in ((body, TILE), (rest, n % TILE)):
                 part.add(steps[number], step.kind, size, is_double, out, operands, step.moving, step.more)
-        block.add_tiles(Tiles(body, rest, n, TILE, table.places, table.strides, self.scratch.size))
+        scratch = self.scratch
+        block.add_tiles(Tiles(body, rest, n, TILE, table.places, table.strides, scratch.size, scratch.gaps))
 
 
 class _Table:

@@ -348,11 +348,11 @@ cdef tuple extremum_of(str op, object find, object a, Py_ssize_t dim, bint keepd
 
 
 cpdef object argmax_of(object a, object dim, bint keepdim):
-    return place_of("argmax", np.argmax, a, dim, keepdim)
+    return place_of("argmax", np.ndarray.argmax, a, dim, keepdim)
 
 
 cpdef object argmin_of(object a, object dim, bint keepdim):
-    return place_of("argmin", np.argmin, a, dim, keepdim)
+    return place_of("argmin", np.ndarray.argmin, a, dim, keepdim)
 
 
 cdef object place_of(str op, object find, object a, object dim, bint keepdim):
@@ -370,11 +370,11 @@ cdef object place_of(str op, object find, object a, object dim, bint keepdim):
 # ---- truth
 
 cpdef object all_of(object a, object dim, bint keepdim):
-    return truth_of(np.all, a, dim, keepdim)
+    return truth_of(np.logical_and.reduce, a, dim, keepdim)
 
 
 cpdef object any_of(object a, object dim, bint keepdim):
-    return truth_of(np.any, a, dim, keepdim)
+    return truth_of(np.logical_or.reduce, a, dim, keepdim)
 
 
 cdef object truth_of(object find, object a, object dim, bint keepdim):

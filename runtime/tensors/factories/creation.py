@@ -1,7 +1,9 @@
 """Functions that make tensors: from data, filled, ranges, and like another tensor.
 
-They differ in how they get an ndarray; `_made` turns it into a tensor.  The random ones
+They differ in how they get an ndarray; `made` turns it into a tensor.  The random ones
 are in `runtime/tensors/factories/random.py`.
+
+All take PyTorch's `layout`, which is `strided` if it is given, and `pin_memory`, which has no effect on a CPU.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ from gradsmith.runtime.arrays.dtypes import (
     number_dtype,
     require_supported,
 )
+from gradsmith.runtime.arrays.memory_format import expect_strided, format_of, preserve_format
 from gradsmith.runtime.batching.batch import batched, is_tracing, level_of, physical, trace_of_thread
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array, from_shared_array
+from gradsmith.runtime.tensors.factories import quick
 from gradsmith.runtime.tensors.factories.python_data import array_of_data, existing_array, is_tensor, refuse_masked
 from gradsmith.runtime.tensors.factories.ranges import (
     first_point,
@@ -54,7 +58,12 @@ __all__ = [
 
 
 def tensor(
-    data: Any, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+    data: Any,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Tensor with a copy of `data`.
 
@@ -67,12 +76,16 @@ def tensor(
         Converts to this dtype.
     requires_grad : bool
         Whether operations on the tensor are recorded.
+    pin_memory : bool
+        Without effect.
 
     Raises
     ------
     ValueError
         If nested lists are not equally long; the message names the place.
     """
+    if device is None and (found := quick.of_numbers(data, dtype, requires_grad)) is not None:
+        return found
     asked = _asked(dtype, "tensor")
     if is_batch(data):
         copy = data.detach().clone() if asked is None else data.detach().to(asked, copy=True)
@@ -170,6 +183,8 @@ def from_numpy(array: Array) -> Tensor:
 
 # ---- filled
 
+_SMALL = 1e30  # a number that each floating dtype of the default ones can hold
+
 
 def zeros(
     *size: Any,
@@ -177,10 +192,13 @@ def zeros(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
     **named: Any,
 ) -> Tensor:
     """Tensor of zeros; `size` is given as numbers or as one sequence."""
-    return _filled("zeros", np.zeros, size, named, out, dtype, device, requires_grad)
+    expect_strided("zeros", layout)
+    return _filled("zeros", np.zeros, 0, size, named, out, dtype, device, requires_grad)
 
 
 def ones(
@@ -189,10 +207,13 @@ def ones(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
     **named: Any,
 ) -> Tensor:
     """Tensor of ones; `size` is given as numbers or as one sequence."""
-    return _filled("ones", _ones, size, named, out, dtype, device, requires_grad)
+    expect_strided("ones", layout)
+    return _filled("ones", _ones, 1, size, named, out, dtype, device, requires_grad)
 
 
 def empty(
@@ -201,15 +222,21 @@ def empty(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
     **named: Any,
 ) -> Tensor:
     """Tensor with uninitialised values."""
-    return _filled("empty", np.empty, size, named, out, dtype, device, requires_grad)
+    expect_strided("empty", layout)
+    result = _filled("empty", np.empty, None, size, named, out, dtype, device, requires_grad)
+    return in_format("empty", result, memory_format)
 
 
 def _filled(
     op: str,
     fill: Callable[..., Array],
+    value: int | None,
     size: tuple[Any, ...],
     named: dict[str, Any],
     out: Tensor | None,
@@ -217,6 +244,11 @@ def _filled(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
+    """Tensor of `value`, which `fill` makes row by row."""
+    if out is None and device is None and not named:
+        found = quick.filled(size, value, dtype, requires_grad)
+        if found is not None:
+            return found
     shape = as_size(op, size, named)
     array = allocate(op, filler(fill, device, out, op), shape, _dtype_or(dtype, out, op))
     return made(array, requires_grad, op, out, device)
@@ -230,8 +262,16 @@ def full(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Tensor of one value everywhere; its dtype is that of the value unless given."""
+    expect_strided("full", layout)
+    is_plain = out is None and dtype is None and device is None
+    if is_plain and type(size) is tuple and type(fill_value) is float and abs(fill_value) < _SMALL:
+        found = quick.filled((size,), fill_value, None, requires_grad)
+        if found is not None:
+            return found
     value = _number("full", "fill_value", fill_value)
     dtype = _asked(dtype, "full") or (number_dtype(value) if out is None else out.dtype)
     shape = as_size("full", (size,), {}, one_number=False)
@@ -262,6 +302,7 @@ def scalar_tensor(
     >>> gs.scalar_tensor(2)
     tensor(2.)
     """
+    expect_strided("scalar_tensor", layout)
     value, wanted = _number("scalar_tensor", "s", s), _asked(dtype, "scalar_tensor") or get_default_dtype()
     array = _fill("scalar_tensor", (), value, wanted, filler(np.empty, device, None, "scalar_tensor"))
     return made(array, requires_grad, "scalar_tensor", device=device)
@@ -293,8 +334,15 @@ def eye(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
+    expect_strided("eye", layout)
+    if out is None and device is None:
+        found = quick.identity(n, n if m is None else m, dtype, requires_grad)
+        if found is not None:
+            return found
     rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
     fill = filler(lambda shape, dtype: np.eye(*shape, dtype=dtype), device, out, "eye")
     array = allocate("eye", fill, (rows, columns), _dtype_or(dtype, out, "eye"))
@@ -305,27 +353,56 @@ def eye(
 
 
 def zeros_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Tensor of zeros with the shape and dtype of `input`."""
-    return _filled_like("zeros_like", np.zeros, 0, input, dtype, device, requires_grad)
+    expect_strided("zeros_like", layout)
+    result = _filled_like("zeros_like", np.zeros, 0, input, dtype, device, requires_grad)
+    return in_format("zeros_like", result, memory_format)
 
 
 def ones_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Tensor of ones with the shape and dtype of `input`."""
-    return _filled_like("ones_like", _ones, 1, input, dtype, device, requires_grad)
+    expect_strided("ones_like", layout)
+    result = _filled_like("ones_like", _ones, 1, input, dtype, device, requires_grad)
+    return in_format("ones_like", result, memory_format)
 
 
 def empty_like(
-    input: Tensor, *, dtype: DTypeLike | None = None, device: DeviceLike | None = None, requires_grad: bool = False
+    input: Tensor,
+    *,
+    dtype: DTypeLike | None = None,
+    device: DeviceLike | None = None,
+    requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` with uninitialised values."""
+    expect_strided("empty_like", layout)
     if is_batch(input):
-        return like_slices(empty_like, input, requires_grad, dtype=dtype, device=device)
-    shape, dtype, device = like("empty_like", input, dtype, device)
-    return made(filler(_empty_like(input), device, None, "empty_like")(shape, dtype), requires_grad, device=device)
+        result = like_slices(empty_like, input, requires_grad, dtype=dtype, device=device)
+    else:
+        shape, dtype, device = like("empty_like", input, dtype, device)
+        array = filler(_empty_like(input), device, None, "empty_like")(shape, dtype)
+        result = made(array, requires_grad, device=device)
+    return in_format("empty_like", result, memory_format)
 
 
 def full_like(
@@ -335,14 +412,20 @@ def full_like(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """Tensor of one value with the shape and dtype of `input`."""
+    expect_strided("full_like", layout)
     if is_batch(input):
-        return like_slices(full_like, input, requires_grad, fill_value, dtype=dtype, device=device)
-    shape, dtype, device = like("full_like", input, dtype, device)
-    value = _number("full_like", "fill_value", fill_value)
-    array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
-    return made(array, requires_grad, device=device)
+        result = like_slices(full_like, input, requires_grad, fill_value, dtype=dtype, device=device)
+    else:
+        shape, dtype, device = like("full_like", input, dtype, device)
+        value = _number("full_like", "fill_value", fill_value)
+        array = _fill("full_like", shape, value, dtype, filler(_empty_like(input), device, None, "full_like"))
+        result = made(array, requires_grad, device=device)
+    return in_format("full_like", result, memory_format)
 
 
 def _filled_like(
@@ -355,6 +438,8 @@ def _filled_like(
     requires_grad: bool,
 ) -> Tensor:
     """Tensor of `value` everywhere, which `fill` makes row by row."""
+    if device is None and (found := quick.filled_like(input, value, dtype, requires_grad)) is not None:
+        return found
     if is_batch(input):
         return like_slices(full_like, input, requires_grad, value, dtype=dtype, device=device)
     shape, dtype, device = like(op, input, dtype, device)
@@ -407,13 +492,20 @@ def arange(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Values from `start` up to, not including, `end` in steps of `step`.
 
     Called with one number, that is the end.  All integers give int64, else the default dtype.
     """
+    expect_strided("arange", layout)
     if end is None:
         start, end = 0, start
+    if out is None and dtype is None and device is None:
+        found = quick.counted(start, end, step, requires_grad)
+        if found is not None:
+            return found
     start, end, step = (_real("arange", name, number) for name, number in zip(_BOUNDS, (start, end, step), strict=True))
     dtype = _asked(dtype, "arange") or (_range_dtype(start, end, step) if out is None else out.dtype)
     if dtype.kind in "bc":
@@ -463,8 +555,15 @@ def linspace(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced from `start` to `end`, both included."""
+    expect_strided("linspace", layout)
+    if out is None and dtype is None and device is None:
+        found = quick.spaced(start, end, steps, requires_grad)
+        if found is not None:
+            return found
     array = _spaced("linspace", start, end, steps, dtype, out, device)
     return made(array, requires_grad, "linspace", out, device)
 
@@ -479,8 +578,11 @@ def logspace(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """`steps` values evenly spaced on a logarithmic scale from ``base**start`` to ``base**end``."""
+    expect_strided("logspace", layout)
     array = _spaced("logspace", start, end, steps, dtype, out, device, _number("logspace", "base", base))
     return made(array, requires_grad, "logspace", out, device)
 
@@ -524,6 +626,14 @@ def _spaced_dtype(op: str, has_complex: bool, dtype: DTypeLike | None, out: Tens
 
 
 # ---- shared by all creation functions, also the random ones
+
+
+def in_format(op: str, result: Tensor, memory_format: Any) -> Tensor:
+    """A new tensor, with its dimensions in memory in the order of a format, which is None for that which they have."""
+    if memory_format is None or (order := format_of(op, memory_format)) is preserve_format:
+        return result
+    ordered = result.detach().contiguous(memory_format=order)
+    return ordered.requires_grad_() if result.requires_grad else ordered
 
 
 def made(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradsmith.runtime.arrays.dtypes import as_dtype, get_default_dtype
+from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.tensors.factories.creation import allocate, as_size, filler, made
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -48,7 +49,7 @@ def empty_strided(
     dtype, device, requires_grad
         As of `empty`.
     layout, pin_memory
-        Without effect: there is one layout, and one device.
+        Without effect; the one layout is `strided`.
 
     Raises
     ------
@@ -61,6 +62,7 @@ def empty_strided(
     >>> gs.empty_strided((2, 3), (1, 2)).stride()
     (1, 2)
     """
+    expect_strided("empty_strided", layout)
     sizes = as_size("empty_strided", (size,), {}, one_number=False)
     steps = _strides("empty_strided", stride, sizes)
     return _uninitialised("empty_strided", sizes, lambda _: steps, dtype, device, requires_grad)
@@ -97,6 +99,7 @@ def empty_permuted(
     >>> gs.empty_permuted((2, 3, 4), (1, 2, 0)).stride()
     (1, 8, 2)
     """
+    expect_strided("empty_permuted", layout)
     sizes = as_size("empty_permuted", (size,), {}, one_number=False)
     order = [operator.index(dim) for dim in physical_layout]
     if sorted(order) != list(range(len(sizes))):

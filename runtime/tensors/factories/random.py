@@ -28,12 +28,23 @@ from gradsmith.runtime.arrays.functions.draws.bits import (
     kept,
     uninitialised,
 )
+from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing, trace_of_thread
 from gradsmith.runtime.batching.levels import Draws, open_levels
 from gradsmith.runtime.graph.tensor import TensorBase, array_behind, from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.threads import register_switch
-from gradsmith.runtime.tensors.factories.creation import allocate, as_count, as_size, like, made, on_meta, ordered_like
+from gradsmith.runtime.tensors.factories import quick
+from gradsmith.runtime.tensors.factories.creation import (
+    allocate,
+    as_count,
+    as_size,
+    in_format,
+    like,
+    made,
+    on_meta,
+    ordered_like,
+)
 from gradsmith.runtime.tensors.factories.in_traces import drawn_in_each_run, expect_untraced
 
 if TYPE_CHECKING:
@@ -219,9 +230,12 @@ def rand(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
     **named: Any,
 ) -> Tensor:
     """Tensor of numbers drawn evenly from 0 (included) to 1 (not included)."""
+    expect_strided("rand", layout)
     return _drawn("rand", _uniform, size, named, generator, out, dtype, device, requires_grad)
 
 
@@ -233,12 +247,15 @@ def randn(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
     **named: Any,
 ) -> Tensor:
     """Tensor of numbers drawn from the normal distribution of mean 0 and variance 1.
 
     A complex number has that variance in all: half of it in each part.
     """
+    expect_strided("randn", layout)
     return _drawn("randn", _normal, size, named, generator, out, dtype, device, requires_grad)
 
 
@@ -250,9 +267,14 @@ def rand_like(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """`rand` with the shape and dtype of `input`."""
-    return _drawn_like("rand_like", _uniform, input, generator, dtype, device, requires_grad)
+    expect_strided("rand_like", layout)
+    result = _drawn_like("rand_like", _uniform, input, generator, dtype, device, requires_grad)
+    return in_format("rand_like", result, memory_format)
 
 
 @drawn_in_each_run
@@ -263,9 +285,14 @@ def randn_like(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """`randn` with the shape and dtype of `input`."""
-    return _drawn_like("randn_like", _normal, input, generator, dtype, device, requires_grad)
+    expect_strided("randn_like", layout)
+    result = _drawn_like("randn_like", _normal, input, generator, dtype, device, requires_grad)
+    return in_format("randn_like", result, memory_format)
 
 
 def _drawn(
@@ -279,11 +306,24 @@ def _drawn(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
+    if out is None and device is None and not named and not open_levels():
+        few = quick.filled(size, None, dtype, requires_grad)
+        if few is not None and _draw_few(op, draw, generator, few):
+            return few
     shape = as_size(op, size, named)
     dtype = _dtype_or(dtype, out, get_default_dtype(), op)
     draws = Draws(op)
     array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
     return _for_slices(draws, made(array, False, op, out, device), requires_grad)
+
+
+def _draw_few(op: str, draw: Draw, generator: Generator | None, few: Tensor) -> bool:
+    """Fill a new tensor, if it is one that is filled in one piece."""
+    array = array_behind(few)
+    if array.size >= _STREAMS_FROM or array.dtype.kind != "f":
+        return False
+    draw(_source(generator, op), array)
+    return True
 
 
 def _for_slices(draws: Draws, drawn: Tensor, requires_grad: bool) -> Tensor:
@@ -300,6 +340,10 @@ def _drawn_like(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
+    if device is None and not open_levels():
+        few = quick.filled_like(input, None, dtype, requires_grad)
+        if few is not None and _draw_few(op, draw, generator, few):
+            return few
     shape, dtype, device = like(op, input, dtype, device)
     draws = Draws(op)
     array = _real_or_complex(op, draw, _source(generator, op), (*draws.sizes, *shape), dtype, device)
@@ -393,12 +437,21 @@ def randint(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """Tensor of integers drawn evenly from `low` (included, 0 if not given) to `high` (not included).
 
     Called as ``randint(high, size)`` or ``randint(low, high, size)``.
     """
+    expect_strided("randint", layout)
     low, high, size = _integer_range("randint", bounds, low, high, size)
+    is_plain = out is None and dtype is None and device is None and not requires_grad
+    if is_plain and isinstance(size, (tuple, list)) and -(1 << 62) < low < high < 1 << 62 and not open_levels():
+        few = quick.filled((size,), None, int64, False)
+        if few is not None:
+            array_behind(few)[...] = _source(generator, "randint").integers(low, high, few.shape, int64)
+            return few
     shape = as_size("randint", (size,), {}, one_number=False)
     dtype = _dtype_or(dtype, out, int64, "randint")
     draws = Draws("randint")
@@ -416,14 +469,19 @@ def randint_like(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
+    memory_format: Any = None,
 ) -> Tensor:
     """`randint` with the shape and dtype of `input`: ``randint_like(input, high)`` or ``(input, low, high)``."""
+    expect_strided("randint_like", layout)
     shape, dtype, device = like("randint_like", input, dtype, device)
     low, high, _ = _integer_range("randint_like", (*bounds, shape), low, high, None)
     draws = Draws("randint_like")
     array = _integers("randint_like", generator, low, high, (*draws.sizes, *shape), dtype, device)
     ordered = array if draws.sizes or is_batched_tensor(input) else ordered_like(input, array)
-    return _for_slices(draws, made(ordered, False, device=device), requires_grad)
+    result = _for_slices(draws, made(ordered, False, device=device), requires_grad)
+    return in_format("randint_like", result, memory_format)
 
 
 def _integer_range(
@@ -489,8 +547,11 @@ def randperm(
     dtype: DTypeLike | None = None,
     device: DeviceLike | None = None,
     requires_grad: bool = False,
+    layout: Any = None,
+    pin_memory: bool = False,
 ) -> Tensor:
     """The integers from 0 to `n` - 1 in random order."""
+    expect_strided("randperm", layout)
     count = as_count("randperm", "n", n)
     dtype = _dtype_or(dtype, out, int64, "randperm")
     draws = Draws("randperm")
@@ -529,6 +590,7 @@ def normal(
     layout, pin_memory
         Without effect: there is one layout, and one device.
     """
+    expect_strided("normal", layout)
     if open_levels():
         Draws("normal")  # its error, before that of randn()
         return _normal_in_batches(mean, std, size, generator, out, dtype, requires_grad)

@@ -1,5 +1,7 @@
 """Unique elements, counts and histograms, places of elements: against PyTorch's recorded answers."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -119,7 +121,10 @@ def test_histograms():
     assert lists(gs.histogram(x, 4)) == [[1.0, 0.0, 2.0, 1.0], [0.0, 0.5, 1.0, 1.5, 2.0]]
     assert lists(x.histogram(gs.tensor([0.0, 1.5, 2.0]), weight=x)) == [[2.0, 2.0], [0.0, 1.5, 2.0]]
     assert gs.histogram(gs.tensor([]), 3).bin_edges.allclose(gs.tensor([0.0, 1 / 3, 2 / 3, 1.0]))
-    counts, edges = gs.histogramdd(gs.tensor([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]), [2, 1])
+    assert repr(gs.histogram(x, 4)).startswith("gradsmith.return_types.histogram(")
+    counts, edges = found = gs.histogramdd(gs.tensor([[0.0, 0.0], [1.0, 2.0], [1.0, 2.0]]), [2, 1])
+    assert found.bin_edges is edges and repr(found).startswith("gradsmith.return_types.histogramdd(")
+    assert pickle.loads(pickle.dumps(found)).hist.equal(counts)
     assert (counts.tolist(), lists(edges)) == ([[1.0], [2.0]], [[0.0, 0.5, 1.0], [0.0, 2.0]])
 
 

@@ -476,3 +476,72 @@ def test_a_value_that_fills_gets_the_sum():
         assert ours.tolist() == [[0] * 3] * 2 and of_value.item() == 15 and of_value.dtype == gs.float64
     with pytest.raises(RuntimeError, match="0-dim"):
         gs.fill(gs.ones(2), gs.ones(2))
+
+
+# ---- arguments of PyTorch's for other kinds of memory
+
+SIZED = [
+    gs.zeros, gs.ones, gs.empty, gs.rand, gs.randn, gs.zeros_like, gs.ones_like, gs.empty_like, gs.rand_like,
+    gs.randn_like,
+]  # fmt: skip
+MAKERS = {
+    **{make.__name__: lambda make=make, **named: make(gs.ones(2, 3) if "like" in make.__name__ else (2, 3), **named)
+       for make in SIZED},
+    "full": lambda **named: gs.full((2, 3), 1.0, **named),
+    "full_like": lambda **named: gs.full_like(gs.ones(2, 3), 1.0, **named),
+    "eye": lambda **named: gs.eye(3, **named),
+    "arange": lambda **named: gs.arange(3.0, **named),
+    "linspace": lambda **named: gs.linspace(0, 1, 3, **named),
+    "logspace": lambda **named: gs.logspace(0, 1, 3, **named),
+    "randint": lambda **named: gs.randint(3, (2, 3), **named),
+    "randint_like": lambda **named: gs.randint_like(gs.ones(2, 3), 5, **named),
+    "randperm": lambda **named: gs.randperm(3, **named),
+    "normal": lambda **named: gs.normal(0.0, 1.0, (2, 3), **named),
+    "scalar_tensor": lambda **named: gs.scalar_tensor(1, **named),
+    "empty_strided": lambda **named: gs.empty_strided((2, 3), (3, 1), **named),
+    "empty_permuted": lambda **named: gs.empty_permuted((2, 3), (1, 0), **named),
+    "tril_indices": lambda **named: gs.tril_indices(3, 3, **named),
+    "triu_indices": lambda **named: gs.triu_indices(3, 3, **named),
+    "hann_window": lambda **named: gs.hann_window(5, **named),
+    "kaiser_window": lambda **named: gs.kaiser_window(5, **named),
+    "new_zeros": lambda **named: gs.ones(2).new_zeros((2, 3), **named),
+    "new_full": lambda **named: gs.ones(2).new_full((2, 3), 1.0, **named),
+    "new_empty_strided": lambda **named: gs.ones(2).new_empty_strided((2, 3), (3, 1), **named),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_layout_and_pin_memory(name):
+    plain = MAKERS[name]()
+    for named in ({"layout": gs.strided}, {"pin_memory": True}, {"layout": None, "pin_memory": False}):
+        made = MAKERS[name](**named)
+        assert (made.shape, made.dtype) == (plain.shape, plain.dtype)
+    with pytest.raises(NotImplementedError, match="layout gradsmith.sparse_coo is that of gradients of embeddings"):
+        MAKERS[name](layout=gs.sparse_coo)
+    with pytest.raises(TypeError, match="'layout' must be gradsmith.strided, not str"):
+        MAKERS[name](layout="strided")
+
+
+def test_memory_format():
+    shape, image = (2, 3, 4, 5), gs.ones(2, 3, 4, 5)
+    by_channels, by_rows = (60, 1, 15, 3), (60, 20, 5, 1)
+    likes = [
+        gs.zeros_like,
+        gs.ones_like,
+        gs.empty_like,
+        gs.rand_like,
+        gs.randn_like,
+        lambda x, **n: gs.full_like(x, 2, **n),
+    ]
+    for make in likes:
+        assert make(image, memory_format=gs.channels_last, requires_grad=True).stride() == by_channels
+        assert make(image, memory_format=gs.channels_last, requires_grad=True).is_leaf
+        turned = image.contiguous(memory_format=gs.channels_last)
+        assert make(turned).stride() == make(turned, memory_format=gs.preserve_format).stride() == by_channels
+        assert make(turned, memory_format=gs.contiguous_format).stride() == by_rows
+    assert gs.empty(shape, memory_format=gs.channels_last).stride() == by_channels
+    assert image.type(gs.float64, memory_format=gs.channels_last).stride() == by_channels
+    assert image.cpu(gs.channels_last).stride() == by_channels
+    assert image.cpu() is image
+    with pytest.raises(TypeError, match="memory_format"):
+        gs.zeros_like(image, memory_format="by channels")

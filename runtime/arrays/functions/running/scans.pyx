@@ -6,7 +6,7 @@ from libc.math cimport NAN, atan2, cos, exp, hypot, isinf, isnan, log, log1p, si
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport clone_by_rows, is_meta
+from gradsmith.runtime.arrays.array cimport ABSOLUTE, SQRT, SQUARE, clone_by_rows, is_meta, sum_axes, unary
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
 from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside, take
 
@@ -262,6 +262,8 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
     real = a.real.dtype
     if is_meta(<PyObject *>a):
         return np.sum(np.abs(a), axis=axes, keepdims=keepdim)
+    if (p == 1 or p == 2) and cnp.PyArray_TYPE(a) in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        return usual_norm(a, p == 2, axes, keepdim)
     with np.errstate(all="ignore"):
         size = np.abs(a)
         if (p < 0 or p == np.inf) and 0 in (a.shape if axes is None else [a.shape[axis] for axis in np.atleast_1d(axes)]):
@@ -277,6 +279,13 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
         if p == 2:
             return np.asarray(np.sqrt(np.sum(size * size, axis=axes, keepdims=keepdim)))
         return np.asarray(scaled_norm(size, p, axes, keepdim)).astype(real, copy=False)
+
+
+cdef object usual_norm(object a, bint is_euclidean, object axes, bint keepdim):
+    """Of real numbers, without Python and on several threads: the sum of magnitudes, or the root of that of squares."""
+    parts = take(unary(SQUARE if is_euclidean else ABSOLUTE, <PyObject *>a))
+    total = take(sum_axes(<PyObject *>parts, axes, keepdim))
+    return take(unary(SQRT, <PyObject *>total)) if is_euclidean else total
 
 
 cdef object scaled_norm(object size, object p, object axes, bint keepdim):

@@ -1,0 +1,202 @@
+"""Small new tensors without Python: what most calls of creation functions ask for.
+
+Each function gives None where there is more to do, and its caller goes on as ever: for sizes that are not of ints, a
+dtype that has to be looked up, the meta device, a trace, `vmap`, and for so many elements that they cost more than a call.
+"""
+from cpython.float cimport PyFloat_CheckExact
+from cpython.long cimport PyLong_AsLongLong, PyLong_CheckExact
+from cpython.ref cimport PyObject
+from libc.string cimport memcpy
+cimport numpy as cnp
+from numpy cimport npy_int64, npy_intp
+
+from gradsmith.runtime.arrays.array cimport default_type, empty_array, full_array, is_meta, release_array
+from gradsmith.runtime.batching.batch cimport living
+from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
+
+import numpy as np
+
+from gradsmith.runtime.arrays import device as devices
+
+cnp.import_array()
+
+cdef enum:
+    MOST_DIMS = 8
+    MOST_ELEMENTS = 1 << 14
+    TYPES = 64
+    MOST = 1 << 24      # up to here int64, float32 and float64 hold all whole numbers
+
+# By NumPy's number of a type: is it one that tensors have, and may it require grad?
+cdef bint[TYPES] known
+cdef bint[TYPES] differentiable
+for name in (
+    "bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "float32", "float64",
+    "complex64", "complex128",
+):
+    known[np.dtype(name).num] = True
+    differentiable[np.dtype(name).num] = np.dtype(name).kind in "fc"
+
+
+def filled(tuple size not None, value, dtype, bint requires_grad):
+    """Tensor of one value, of the default dtype unless another is given; uninitialised where the value is None."""
+    return made(size, value, type_of(dtype, default_type()), requires_grad)
+
+
+def filled_for(TensorBase like not None, tuple size not None, value, dtype, bint requires_grad):
+    """The same of the dtype of another tensor."""
+    return None if is_meta(like.array) else made(size, value, type_of(dtype, own_type(like)), requires_grad)
+
+
+def filled_like(like, value, dtype, bint requires_grad):
+    """The same of the shape of another tensor, too, whose elements lie row by row."""
+    if not isinstance(like, TensorBase) or is_meta((<TensorBase>like).array):
+        return None
+    cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>like).array
+    if not cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) > MOST_ELEMENTS:
+        return None
+    cdef int type_num = type_of(dtype, own_type(<TensorBase>like))
+    return new_tensor(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), value, type_num, requires_grad)
+
+
+def of_numbers(data, dtype, bint requires_grad):
+    """Tensor of a float, an int, or a list of either, in the dtype that they have or in float32 or float64."""
+    cdef bint is_list = type(data) is list
+    if is_list and (not data or len(data) > MOST_ELEMENTS):
+        return None
+    first = data[0] if is_list else data
+    cdef bint are_ints = PyLong_CheckExact(first)
+    if not are_ints and not PyFloat_CheckExact(first):
+        return None
+    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if are_ints else default_type())
+    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and not (are_ints and type_num == cnp.NPY_INT64):
+        return None
+    cdef npy_intp count = len(data) if is_list else 1
+    result = new_tensor(1 if is_list else 0, &count, None, type_num, requires_grad)
+    if result is None:
+        return None
+    cdef char *to = cnp.PyArray_BYTES(<cnp.ndarray>(<TensorBase>result).array)
+    for number in data if is_list else (data,):
+        if type(number) is not type(first) or not -MOST <= number <= MOST:
+            return None
+        to = store(type_num, number, to)
+    return result
+
+
+cdef inline char *store(int type_num, object number, char *to) except NULL:
+    """One number; gives the place of the next."""
+    if type_num == cnp.NPY_FLOAT32:
+        (<float *>to)[0] = <float><double>number
+        return to + sizeof(float)
+    if type_num == cnp.NPY_FLOAT64:
+        (<double *>to)[0] = number
+    else:
+        (<npy_int64 *>to)[0] = number
+    return to + sizeof(double)
+
+
+def identity(rows, columns, dtype, bint requires_grad):
+    """Matrix with ones on the diagonal."""
+    cdef object result = made((rows, columns), 0, type_of(dtype, default_type()), requires_grad)
+    if result is None:
+        return None
+    cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>result).array
+    cdef npy_intp size = cnp.PyArray_ITEMSIZE(array), i
+    cdef PyObject *one = full_array(cnp.PyArray_TYPE(array), 0, NULL, 1)
+    for i in range(min(cnp.PyArray_DIM(array, 0), cnp.PyArray_DIM(array, 1))):
+        memcpy(
+            cnp.PyArray_BYTES(array) + i * (cnp.PyArray_DIM(array, 1) + 1) * size,
+            cnp.PyArray_DATA(<cnp.ndarray>one), size,
+        )
+    release_array(one)
+    return result
+
+
+def spaced(start, end, steps, bint requires_grad):
+    """``linspace`` of the default dtype, of two points or more; computed as `ranges.line` does."""
+    if type(start) not in (int, float) or type(end) not in (int, float) or not PyLong_CheckExact(steps):
+        return None
+    if not 2 <= steps <= MOST_ELEMENTS or not -MOST <= start <= MOST or not -MOST <= end <= MOST:
+        return None
+    cdef npy_intp count = steps, i
+    result = new_tensor(1, &count, None, default_type(), requires_grad)
+    if result is None:
+        return None
+    cdef double first = start, last = end, step = (last - first) / (count - 1), point
+    cdef char *to = cnp.PyArray_BYTES(<cnp.ndarray>(<TensorBase>result).array)
+    for i in range(count):
+        point = first + step * i if i < count // 2 else last - step * (count - 1 - i)
+        if default_type() == cnp.NPY_FLOAT32:
+            (<float *>to)[i] = <float>point
+        else:
+            (<double *>to)[i] = point
+    return result
+
+
+def counted(start, end, step, bint requires_grad):
+    """``arange`` of ints, which gives int64."""
+    if not PyLong_CheckExact(start) or not PyLong_CheckExact(end) or not PyLong_CheckExact(step) or not is_usual():
+        return None
+    if requires_grad or not all(-MOST_ELEMENTS <= bound <= MOST_ELEMENTS for bound in (start, end, step)):
+        return None
+    cdef npy_int64 first = start, past = end, by = step, i
+    if by == 0 or (past - first) * by < 0:
+        return None
+    cdef npy_intp count = (past - first + by + (-1 if by > 0 else 1)) // by
+    cdef PyObject *array = empty_array(cnp.NPY_INT64, 1, &count)
+    cdef npy_int64 *elements = <npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>array)
+    for i in range(count):
+        elements[i] = first + by * i
+    return wrap_owned(array)
+
+
+cdef inline bint is_usual() except -1:
+    """Is nobody tracing or batching, and is the default device the CPU?"""
+    return living == 0 and not devices.default_was_set
+
+
+cdef inline int own_type(TensorBase tensor) noexcept:
+    return cnp.PyArray_TYPE(<cnp.ndarray>tensor.array)
+
+
+cdef inline int type_of(object dtype, int otherwise) noexcept:
+    """NumPy's number of a dtype; -1 for what is no dtype yet, or none that tensors have."""
+    if dtype is None:
+        return otherwise
+    if not cnp.PyArray_DescrCheck(dtype) or not cnp.PyDataType_ISNOTSWAPPED(<cnp.dtype>dtype):
+        return -1
+    return (<cnp.dtype>dtype).type_num
+
+
+cdef object made(tuple size, object value, int type_num, bint requires_grad):
+    cdef npy_intp[MOST_DIMS] dims
+    cdef int nd = dims_of(size, dims)
+    return None if nd < 0 else new_tensor(nd, dims, value, type_num, requires_grad)
+
+
+cdef int dims_of(tuple size, npy_intp *dims) except -2:
+    """Reads ``(2, 3)`` or ``((2, 3),)``; -1 where it is something else, or many elements."""
+    cdef object sizes = size[0] if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    cdef npy_intp total = 1
+    cdef int nd = 0
+    if len(sizes) > MOST_DIMS or len(size) == 0:
+        return -1
+    for length in sizes:
+        if not PyLong_CheckExact(length) or not 0 <= length <= MOST_ELEMENTS:
+            return -1
+        dims[nd] = PyLong_AsLongLong(length)
+        total *= dims[nd]
+        if total > MOST_ELEMENTS:
+            return -1
+        nd += 1
+    return nd
+
+
+cdef object new_tensor(int nd, const npy_intp *dims, object value, int type_num, bint requires_grad):
+    if not 0 <= type_num < TYPES or not known[type_num] or not is_usual():
+        return None
+    if requires_grad and not differentiable[type_num]:
+        return None
+    cdef TensorBase result = wrap_owned(
+        empty_array(type_num, nd, dims) if value is None else full_array(type_num, nd, dims, value)
+    )
+    return result.requires_grad_() if requires_grad else result

@@ -1,0 +1,123 @@
+"""Small tensors that are made without Python are those that are made with it."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.runtime.tensors.factories import creation, random
+
+X, WIDE = gs.arange(6.0).reshape(2, 3), gs.arange(6.0).reshape(2, 3).t()
+CALLS = {
+    "zeros": lambda: gs.zeros(2, 3),
+    "zeros of a tuple": lambda: gs.zeros((2, 3), dtype=gs.int32),
+    "zeros of nothing": lambda: gs.zeros(0, 3),
+    "one zero": lambda: gs.zeros(()),
+    "zeros of a shape": lambda: gs.zeros(X.shape, requires_grad=True),
+    "ones": lambda: gs.ones(3, dtype=gs.bool),
+    "complex ones": lambda: gs.ones([2], dtype=gs.complex64, requires_grad=True),
+    "full": lambda: gs.full((2, 2), 0.1),
+    "full of a small list": lambda: gs.full([2], 3),
+    "zeros_like": lambda: gs.zeros_like(X),
+    "ones_like in another dtype": lambda: gs.ones_like(X, dtype=gs.float64, requires_grad=True),
+    "zeros_like by columns": lambda: gs.zeros_like(WIDE),
+    "new_zeros": lambda: X.double().new_zeros(2),
+    "new_ones": lambda: X.new_ones((2, 1), dtype=gs.int8),
+    "eye": lambda: gs.eye(3),
+    "wide eye": lambda: gs.eye(2, 5, dtype=gs.complex128),
+    "high eye": lambda: gs.eye(4, 2, dtype=gs.uint8),
+    "tensor of a number": lambda: gs.tensor(0.1, requires_grad=True),
+    "tensor of an int": lambda: gs.tensor(7),
+    "tensor of numbers": lambda: gs.tensor([0.1, -2.5]),
+    "tensor of ints": lambda: gs.tensor([1, -2]),
+    "tensor of ints as floats": lambda: gs.tensor([1, -2], dtype=gs.float64),
+    "tensor of mixed numbers": lambda: gs.tensor([1, 2.5, True]),
+    "tensor of large numbers": lambda: gs.tensor([1e300, 1.0, float("nan"), float("inf")]),
+    "tensor of a large int": lambda: gs.tensor([2**62, 1]),
+    "arange": lambda: gs.arange(5),
+    "arange down": lambda: gs.arange(5, -3, -3),
+    "arange of nothing": lambda: gs.arange(2, 2),
+    "arange of floats": lambda: gs.arange(0, 1, 0.25),
+    "linspace": lambda: gs.linspace(-1, 0.7, 13),
+    "linspace of one": lambda: gs.linspace(3, 4, 1),
+    "linspace in double": lambda: gs.linspace(0.1, 0.7, 14, dtype=gs.float64),
+    "rand": lambda: gs.rand(2, 3),
+    "rand in double": lambda: gs.rand(3, dtype=gs.float64, requires_grad=True),
+    "many rand": lambda: gs.rand(3000),
+    "randn": lambda: gs.randn((2, 3)),
+    "complex randn": lambda: gs.randn(3, dtype=gs.complex64),
+    "half randn": lambda: gs.randn(3, dtype=gs.float16),
+    "randn of a generator": lambda: gs.randn(4, generator=gs.Generator().manual_seed(5)),
+    "rand_like": lambda: gs.rand_like(X),
+    "randn_like by columns": lambda: gs.randn_like(WIDE),
+    "randint": lambda: gs.randint(-3, 9, (2, 3)),
+    "randint below": lambda: gs.randint(9, (5,)),
+}
+
+
+class Slow:
+    """In place of the module: everything has to go the other way."""
+
+    def __getattr__(self, name):
+        return lambda *args: None
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_the_same_as_by_python(name, monkeypatch):
+    gs.manual_seed(3)
+    quick = CALLS[name]()
+    for module in (creation, random):
+        monkeypatch.setattr(module, "quick", Slow())
+    gs.manual_seed(3)
+    slow = CALLS[name]()
+    assert (quick.dtype, quick.shape, quick.stride()) == (slow.dtype, slow.shape, slow.stride())
+    assert quick.requires_grad == slow.requires_grad and quick.is_leaf
+    np.testing.assert_array_equal(quick.detach(), slow.detach())
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_on_the_meta_device(name):
+    if "new_" in name or "_like" in name:
+        return  # on the device of the other tensor
+    with gs.device("meta"):
+        assert CALLS[name]().is_meta
+    assert not CALLS[name]().is_meta
+
+
+def test_numbers_in_vmap():
+    def f(x):
+        return x + gs.zeros(2) + gs.arange(2) + gs.zeros_like(x).add_(x) + x.new_ones(2)
+
+    np.testing.assert_array_equal(gs.vmap(f)(gs.ones(3, 2)), [[3, 4]] * 3)
+    drawn = gs.vmap(lambda x: x + gs.rand(2), randomness="different")(gs.zeros(3, 2))
+    assert len(set(drawn.flatten().tolist())) == 6
+    with pytest.raises(RuntimeError, match="randomness"):
+        gs.vmap(lambda x: x + gs.rand(2))(gs.zeros(3, 2))
+
+
+def test_in_programs():
+    def f(x):
+        total = gs.zeros(3)
+        total += x
+        return total * gs.linspace(0, 1, 3) + gs.tensor([1.0, 2.0, 3.0]) + gs.eye(3)[1]
+
+    compiled = gs.compile(f)
+    for x in (gs.ones(3), gs.arange(3.0)):
+        np.testing.assert_array_equal(compiled(x), f(x))
+
+
+def test_in_inference_mode():
+    with gs.inference_mode():
+        assert all(make().is_inference() for make in (lambda: gs.zeros(2), lambda: gs.tensor([1.0]), lambda: gs.eye(2)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gs.zeros(2, dtype=gs.int64, requires_grad=True),
+        lambda: gs.tensor([1, 2], requires_grad=True),
+        lambda: gs.arange(3, requires_grad=True),
+    ],
+)
+def test_integers_have_no_gradient(call):
+    with pytest.raises(RuntimeError, match="floating point"):
+        call()
