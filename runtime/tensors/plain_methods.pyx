@@ -438,8 +438,8 @@ cdef class PlainMethods(Variable):
         self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
     ):
         """Tensor of zeros, with this tensor's dtype and device unless others are given."""
-        if device is None and layout is None and not named:
-            found = quick.filled_for(self, size, 0, dtype, requires_grad)
+        if layout is None and not named:
+            found = quick.filled_for(self, size, 0, dtype, device, requires_grad)
             if found is not None:
                 return found
         options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
@@ -449,8 +449,8 @@ cdef class PlainMethods(Variable):
         self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
     ):
         """Tensor of ones, with this tensor's dtype and device unless others are given."""
-        if device is None and layout is None and not named:
-            found = quick.filled_for(self, size, 1, dtype, requires_grad)
+        if layout is None and not named:
+            found = quick.filled_for(self, size, 1, dtype, device, requires_grad)
             if found is not None:
                 return found
         options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)
@@ -460,8 +460,8 @@ cdef class PlainMethods(Variable):
         self, *size, dtype=None, device=None, requires_grad=False, layout=None, pin_memory=False, **named
     ):
         """Uninitialised tensor, with this tensor's dtype and device unless others are given."""
-        if device is None and layout is None and not named:
-            found = quick.filled_for(self, size, None, dtype, requires_grad)
+        if layout is None and not named:
+            found = quick.filled_for(self, size, None, dtype, device, requires_grad)
             if found is not None:
                 return found
         options = dict(dtype=dtype, device=device, requires_grad=requires_grad, layout=layout)

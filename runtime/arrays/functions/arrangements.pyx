@@ -1,12 +1,13 @@
 """Diagonals, windows, triangles and rotations of arrays."""
 
 from cpython.ref cimport PyObject
+from libc.string cimport memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport is_meta
+from gradsmith.runtime.arrays.array cimport clone_by_rows, is_meta
 from gradsmith.runtime.arrays.functions.normalize cimport read_axes, wrap_dim
-from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_zeros
+from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_zeros, take
 from gradsmith.runtime.arrays.functions.pointwise cimport clone_of
 from gradsmith.runtime.arrays.functions.shapes cimport Layout, push, read_layout, require_array, view_at
 
@@ -124,14 +125,32 @@ cpdef object tril_of(object a, Py_ssize_t diagonal):
     check_matrices("tril", a)
     if is_meta(<PyObject *>a):
         return own_copy(a)
-    return np.tril(a, diagonal)
+    return triangle(a, diagonal, False)
 
 
 cpdef object triu_of(object a, Py_ssize_t diagonal):
     check_matrices("triu", a)
     if is_meta(<PyObject *>a):
         return own_copy(a)
-    return np.triu(a, diagonal)
+    return triangle(a, diagonal, True)
+
+
+cdef object triangle(object a, Py_ssize_t diagonal, bint upper):
+    """A copy with zeros on the other side of a diagonal."""
+    cdef cnp.ndarray found = take(clone_by_rows(<PyObject *>a))
+    cdef npy_intp rows = cnp.PyArray_DIM(found, cnp.PyArray_NDIM(found) - 2)
+    cdef npy_intp columns = cnp.PyArray_DIM(found, cnp.PyArray_NDIM(found) - 1)
+    cdef npy_intp size = cnp.PyArray_ITEMSIZE(found), first, last, i
+    cdef char *row = cnp.PyArray_BYTES(found)
+    diagonal = min(max(diagonal, -rows), columns)
+    if not cnp.PyArray_SIZE(found):
+        return found
+    for i in range(cnp.PyArray_SIZE(found) // columns):
+        first = 0 if upper else min(max(i % rows + diagonal + 1, 0), columns)
+        last = min(max(i % rows + diagonal, 0), columns) if upper else columns
+        memset(row + first * size, 0, (last - first) * size)
+        row += columns * size
+    return found
 
 
 cdef int check_matrices(str op, object a) except -1:

@@ -84,7 +84,7 @@ def tensor(
     ValueError
         If nested lists are not equally long; the message names the place.
     """
-    if device is None and (found := quick.of_numbers(data, dtype, requires_grad)) is not None:
+    if (found := quick.of_numbers(data, dtype, device, requires_grad)) is not None:
         return found
     asked = _asked(dtype, "tensor")
     if is_batch(data):
@@ -183,8 +183,6 @@ def from_numpy(array: Array) -> Tensor:
 
 # ---- filled
 
-_SMALL = 1e30  # a number that each floating dtype of the default ones can hold
-
 
 def zeros(
     *size: Any,
@@ -245,8 +243,8 @@ def _filled(
     requires_grad: bool,
 ) -> Tensor:
     """Tensor of `value`, which `fill` makes row by row."""
-    if out is None and device is None and not named:
-        found = quick.filled(size, value, dtype, requires_grad)
+    if out is None and not named:
+        found = quick.filled(size, value, dtype, device, requires_grad)
         if found is not None:
             return found
     shape = as_size(op, size, named)
@@ -267,9 +265,8 @@ def full(
 ) -> Tensor:
     """Tensor of one value everywhere; its dtype is that of the value unless given."""
     expect_strided("full", layout)
-    is_plain = out is None and dtype is None and device is None
-    if is_plain and type(size) is tuple and type(fill_value) is float and abs(fill_value) < _SMALL:
-        found = quick.filled((size,), fill_value, None, requires_grad)
+    if out is None:
+        found = quick.full(size, fill_value, dtype, device, requires_grad)
         if found is not None:
             return found
     value = _number("full", "fill_value", fill_value)
@@ -339,8 +336,8 @@ def eye(
 ) -> Tensor:
     """Matrix of `n` rows and `m` (or `n`) columns with ones on the diagonal."""
     expect_strided("eye", layout)
-    if out is None and device is None:
-        found = quick.identity(n, n if m is None else m, dtype, requires_grad)
+    if out is None:
+        found = quick.identity(n, n if m is None else m, dtype, device, requires_grad)
         if found is not None:
             return found
     rows, columns = as_count("eye", "n", n), as_count("eye", "m", n if m is None else m)
@@ -438,7 +435,7 @@ def _filled_like(
     requires_grad: bool,
 ) -> Tensor:
     """Tensor of `value` everywhere, which `fill` makes row by row."""
-    if device is None and (found := quick.filled_like(input, value, dtype, requires_grad)) is not None:
+    if (found := quick.filled_like(input, value, dtype, device, requires_grad)) is not None:
         return found
     if is_batch(input):
         return like_slices(full_like, input, requires_grad, value, dtype=dtype, device=device)
@@ -502,8 +499,8 @@ def arange(
     expect_strided("arange", layout)
     if end is None:
         start, end = 0, start
-    if out is None and dtype is None and device is None:
-        found = quick.counted(start, end, step, requires_grad)
+    if out is None:
+        found = quick.counted(start, end, step, dtype, device, requires_grad)
         if found is not None:
             return found
     start, end, step = (_real("arange", name, number) for name, number in zip(_BOUNDS, (start, end, step), strict=True))
@@ -560,8 +557,8 @@ def linspace(
 ) -> Tensor:
     """`steps` values evenly spaced from `start` to `end`, both included."""
     expect_strided("linspace", layout)
-    if out is None and dtype is None and device is None:
-        found = quick.spaced(start, end, steps, requires_grad)
+    if out is None:
+        found = quick.spaced(start, end, steps, dtype, device, requires_grad)
         if found is not None:
             return found
     array = _spaced("linspace", start, end, steps, dtype, out, device)

@@ -6,6 +6,7 @@ dtype that has to be looked up, the meta device, a trace, `vmap`, and for so man
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLong, PyLong_CheckExact
 from cpython.ref cimport PyObject
+from libc.math cimport ceil
 from libc.string cimport memcpy
 cimport numpy as cnp
 from numpy cimport npy_int64, npy_intp
@@ -19,6 +20,8 @@ import numpy as np
 from gradsmith.runtime.arrays import device as devices
 
 cnp.import_array()
+
+cdef object DEVICE = devices.device
 
 cdef enum:
     MOST_DIMS = 8
@@ -37,17 +40,28 @@ for name in (
     differentiable[np.dtype(name).num] = np.dtype(name).kind in "fc"
 
 
-def filled(tuple size not None, value, dtype, bint requires_grad):
+def filled(tuple size not None, value, dtype, device, bint requires_grad):
     """Tensor of one value, of the default dtype unless another is given; uninitialised where the value is None."""
-    return made(size, value, type_of(dtype, default_type()), requires_grad)
+    return made(size, value, type_of(dtype, default_type()), device, requires_grad)
 
 
-def filled_for(TensorBase like not None, tuple size not None, value, dtype, bint requires_grad):
+def full(size, value, dtype, device, bint requires_grad):
+    """The same of a number that every floating dtype holds; the dtype is that of the number unless another is given."""
+    cdef bint is_int = PyLong_CheckExact(value)
+    if not isinstance(size, (tuple, list)) or not (is_int or PyFloat_CheckExact(value)) or not -MOST <= value <= MOST:
+        return None
+    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if is_int else default_type())
+    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and not (is_int and type_num == cnp.NPY_INT64):
+        return None
+    return made((size,), value, type_num, device, requires_grad)
+
+
+def filled_for(TensorBase like not None, tuple size not None, value, dtype, device, bint requires_grad):
     """The same of the dtype of another tensor."""
-    return None if is_meta(like.array) else made(size, value, type_of(dtype, own_type(like)), requires_grad)
+    return None if is_meta(like.array) else made(size, value, type_of(dtype, own_type(like)), device, requires_grad)
 
 
-def filled_like(like, value, dtype, bint requires_grad):
+def filled_like(like, value, dtype, device, bint requires_grad):
     """The same of the shape of another tensor, too, whose elements lie row by row."""
     if not isinstance(like, TensorBase) or is_meta((<TensorBase>like).array):
         return None
@@ -55,10 +69,10 @@ def filled_like(like, value, dtype, bint requires_grad):
     if not cnp.PyArray_IS_C_CONTIGUOUS(array) or cnp.PyArray_SIZE(array) > MOST_ELEMENTS:
         return None
     cdef int type_num = type_of(dtype, own_type(<TensorBase>like))
-    return new_tensor(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), value, type_num, requires_grad)
+    return new_tensor(cnp.PyArray_NDIM(array), cnp.PyArray_DIMS(array), value, type_num, device, requires_grad)
 
 
-def of_numbers(data, dtype, bint requires_grad):
+def of_numbers(data, dtype, device, bint requires_grad):
     """Tensor of a float, an int, or a list of either, in the dtype that they have or in float32 or float64."""
     cdef bint is_list = type(data) is list
     if is_list and (not data or len(data) > MOST_ELEMENTS):
@@ -71,7 +85,7 @@ def of_numbers(data, dtype, bint requires_grad):
     if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64) and not (are_ints and type_num == cnp.NPY_INT64):
         return None
     cdef npy_intp count = len(data) if is_list else 1
-    result = new_tensor(1 if is_list else 0, &count, None, type_num, requires_grad)
+    result = new_tensor(1 if is_list else 0, &count, None, type_num, device, requires_grad)
     if result is None:
         return None
     cdef char *to = cnp.PyArray_BYTES(<cnp.ndarray>(<TensorBase>result).array)
@@ -94,9 +108,9 @@ cdef inline char *store(int type_num, object number, char *to) except NULL:
     return to + sizeof(double)
 
 
-def identity(rows, columns, dtype, bint requires_grad):
+def identity(rows, columns, dtype, device, bint requires_grad):
     """Matrix with ones on the diagonal."""
-    cdef object result = made((rows, columns), 0, type_of(dtype, default_type()), requires_grad)
+    cdef object result = made((rows, columns), 0, type_of(dtype, default_type()), device, requires_grad)
     if result is None:
         return None
     cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>result).array
@@ -111,47 +125,81 @@ def identity(rows, columns, dtype, bint requires_grad):
     return result
 
 
-def spaced(start, end, steps, bint requires_grad):
-    """``linspace`` of the default dtype, of two points or more; computed as `ranges.line` does."""
-    if type(start) not in (int, float) or type(end) not in (int, float) or not PyLong_CheckExact(steps):
-        return None
-    if not 2 <= steps <= MOST_ELEMENTS or not -MOST <= start <= MOST or not -MOST <= end <= MOST:
+def spaced(start, end, steps, dtype, device, bint requires_grad):
+    """``linspace`` of two points or more, in float32 or float64; computed as `ranges.line` does."""
+    if not is_number(start) or not is_number(end) or not PyLong_CheckExact(steps) or not 2 <= steps <= MOST_ELEMENTS:
         return None
     cdef npy_intp count = steps, i
-    result = new_tensor(1, &count, None, default_type(), requires_grad)
+    result = row_of_floats(count, type_of(dtype, default_type()), device, requires_grad)
     if result is None:
         return None
-    cdef double first = start, last = end, step = (last - first) / (count - 1), point
-    cdef char *to = cnp.PyArray_BYTES(<cnp.ndarray>(<TensorBase>result).array)
+    cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>result).array
+    cdef double first = start, last = end, step = (last - first) / (count - 1)
     for i in range(count):
-        point = first + step * i if i < count // 2 else last - step * (count - 1 - i)
-        if default_type() == cnp.NPY_FLOAT32:
-            (<float *>to)[i] = <float>point
-        else:
-            (<double *>to)[i] = point
+        set_point(array, i, first + step * i if i < count // 2 else last - step * (count - 1 - i))
     return result
 
 
-def counted(start, end, step, bint requires_grad):
-    """``arange`` of ints, which gives int64."""
-    if not PyLong_CheckExact(start) or not PyLong_CheckExact(end) or not PyLong_CheckExact(step) or not is_usual():
+def counted(start, end, step, dtype, device, bint requires_grad):
+    """``arange``: of ints in int64, else in float32 or float64, where each value is rounded once."""
+    if not is_number(start) or not is_number(end) or not is_number(step) or step == 0 or (end - start) * step < 0:
         return None
-    if requires_grad or not all(-MOST_ELEMENTS <= bound <= MOST_ELEMENTS for bound in (start, end, step)):
+    cdef bint are_ints = PyLong_CheckExact(start) and PyLong_CheckExact(end) and PyLong_CheckExact(step)
+    cdef int type_num = type_of(dtype, cnp.NPY_INT64 if are_ints else default_type())
+    cdef double length = (<double>end - <double>start) / <double>step
+    if length > MOST_ELEMENTS:
         return None
-    cdef npy_int64 first = start, past = end, by = step, i
-    if by == 0 or (past - first) * by < 0:
+    cdef npy_intp count = <npy_intp>ceil(length), i
+    if type_num == cnp.NPY_INT64 and are_ints:
+        return row_of_ints(start, step, count, device, requires_grad)
+    result = row_of_floats(count, type_num, device, requires_grad)
+    if result is None:
         return None
-    cdef npy_intp count = (past - first + by + (-1 if by > 0 else 1)) // by
-    cdef PyObject *array = empty_array(cnp.NPY_INT64, 1, &count)
-    cdef npy_int64 *elements = <npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>array)
+    cdef cnp.ndarray array = <cnp.ndarray>(<TensorBase>result).array
+    cdef double first = start, by = step
     for i in range(count):
-        elements[i] = first + by * i
-    return wrap_owned(array)
+        set_point(array, i, first + by * i)
+    return result
 
 
-cdef inline bint is_usual() except -1:
-    """Is nobody tracing or batching, and is the default device the CPU?"""
-    return living == 0 and not devices.default_was_set
+cdef bint is_number(object value) except -1:
+    """An int or a float that is not so large that its kind would matter."""
+    return (PyLong_CheckExact(value) or PyFloat_CheckExact(value)) and -MOST <= value <= MOST
+
+
+cdef object row_of_floats(npy_intp count, int type_num, object device, bint requires_grad):
+    if type_num not in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64):
+        return None
+    return new_tensor(1, &count, None, type_num, device, requires_grad)
+
+
+cdef object row_of_ints(npy_int64 first, npy_int64 step, npy_intp count, object device, bint requires_grad):
+    cdef npy_intp i
+    result = new_tensor(1, &count, None, cnp.NPY_INT64, device, requires_grad)
+    if result is None:
+        return None
+    cdef npy_int64 *elements = <npy_int64 *>cnp.PyArray_DATA(<cnp.ndarray>(<TensorBase>result).array)
+    for i in range(count):
+        elements[i] = first + step * i
+    return result
+
+
+cdef inline void set_point(cnp.ndarray array, npy_intp place, double value) noexcept:
+    if cnp.PyArray_TYPE(array) == cnp.NPY_FLOAT32:
+        (<float *>cnp.PyArray_DATA(array))[place] = <float>value
+    else:
+        (<double *>cnp.PyArray_DATA(array))[place] = value
+
+
+cdef inline bint is_usual(object device) except -1:
+    """Is nobody tracing or batching, and is the device, the default one if none is named, the CPU?"""
+    if living != 0:
+        return False
+    if device is None:
+        return not devices.default_was_set
+    if isinstance(device, str):
+        return device == "cpu"
+    return isinstance(device, DEVICE) and device.type == "cpu"
 
 
 cdef inline int own_type(TensorBase tensor) noexcept:
@@ -167,10 +215,10 @@ cdef inline int type_of(object dtype, int otherwise) noexcept:
     return (<cnp.dtype>dtype).type_num
 
 
-cdef object made(tuple size, object value, int type_num, bint requires_grad):
+cdef object made(tuple size, object value, int type_num, object device, bint requires_grad):
     cdef npy_intp[MOST_DIMS] dims
     cdef int nd = dims_of(size, dims)
-    return None if nd < 0 else new_tensor(nd, dims, value, type_num, requires_grad)
+    return None if nd < 0 else new_tensor(nd, dims, value, type_num, device, requires_grad)
 
 
 cdef int dims_of(tuple size, npy_intp *dims) except -2:
@@ -191,8 +239,10 @@ cdef int dims_of(tuple size, npy_intp *dims) except -2:
     return nd
 
 
-cdef object new_tensor(int nd, const npy_intp *dims, object value, int type_num, bint requires_grad):
-    if not 0 <= type_num < TYPES or not known[type_num] or not is_usual():
+cdef object new_tensor(
+    int nd, const npy_intp *dims, object value, int type_num, object device, bint requires_grad
+):
+    if not 0 <= type_num < TYPES or not known[type_num] or not is_usual(device):
         return None
     if requires_grad and not differentiable[type_num]:
         return None

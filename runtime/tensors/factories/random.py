@@ -306,8 +306,8 @@ def _drawn(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    if out is None and device is None and not named and not open_levels():
-        few = quick.filled(size, None, dtype, requires_grad)
+    if out is None and not named and not open_levels():
+        few = quick.filled(size, None, dtype, device, requires_grad)
         if few is not None and _draw_few(op, draw, generator, few):
             return few
     shape = as_size(op, size, named)
@@ -340,8 +340,8 @@ def _drawn_like(
     device: DeviceLike | None,
     requires_grad: bool,
 ) -> Tensor:
-    if device is None and not open_levels():
-        few = quick.filled_like(input, None, dtype, requires_grad)
+    if not open_levels():
+        few = quick.filled_like(input, None, dtype, device, requires_grad)
         if few is not None and _draw_few(op, draw, generator, few):
             return few
     shape, dtype, device = like(op, input, dtype, device)
@@ -446,9 +446,9 @@ def randint(
     """
     expect_strided("randint", layout)
     low, high, size = _integer_range("randint", bounds, low, high, size)
-    is_plain = out is None and dtype is None and device is None and not requires_grad
+    is_plain = out is None and dtype is None and not requires_grad
     if is_plain and isinstance(size, (tuple, list)) and -(1 << 62) < low < high < 1 << 62 and not open_levels():
-        few = quick.filled((size,), None, int64, False)
+        few = quick.filled((size,), None, int64, device, False)
         if few is not None:
             array_behind(few)[...] = _source(generator, "randint").integers(low, high, few.shape, int64)
             return few

@@ -17,6 +17,11 @@ CALLS = {
     "complex ones": lambda: gs.ones([2], dtype=gs.complex64, requires_grad=True),
     "full": lambda: gs.full((2, 2), 0.1),
     "full of a small list": lambda: gs.full([2], 3),
+    "full of an int": lambda: gs.full((2,), 3, dtype=gs.float32),
+    "full of a float for ints": lambda: gs.full((2,), 3.7, dtype=gs.int64),
+    "on the CPU": lambda: gs.zeros(2, 3, device="cpu") + gs.full((3,), 1.0, device=gs.device("cpu")),
+    "on the first CPU": lambda: gs.zeros(2, device=gs.device("cpu", 0)),
+    "tensor on the CPU": lambda: gs.tensor([1.0, 2.0], device="cpu"),
     "zeros_like": lambda: gs.zeros_like(X),
     "ones_like in another dtype": lambda: gs.ones_like(X, dtype=gs.float64, requires_grad=True),
     "zeros_like by columns": lambda: gs.zeros_like(WIDE),
@@ -37,6 +42,10 @@ CALLS = {
     "arange down": lambda: gs.arange(5, -3, -3),
     "arange of nothing": lambda: gs.arange(2, 2),
     "arange of floats": lambda: gs.arange(0, 1, 0.25),
+    "arange of rounded floats": lambda: gs.arange(-0.3, 2.1, 0.7),
+    "arange of ints in double": lambda: gs.arange(7, 0, -2, dtype=gs.float64),
+    "arange of floats in ints": lambda: gs.arange(0.5, 5, 1.5, dtype=gs.int64),
+    "arange in bytes": lambda: gs.arange(9, dtype=gs.int8),
     "linspace": lambda: gs.linspace(-1, 0.7, 13),
     "linspace of one": lambda: gs.linspace(3, 4, 1),
     "linspace in double": lambda: gs.linspace(0.1, 0.7, 14, dtype=gs.float64),
@@ -76,8 +85,8 @@ def test_the_same_as_by_python(name, monkeypatch):
 
 @pytest.mark.parametrize("name", CALLS)
 def test_on_the_meta_device(name):
-    if "new_" in name or "_like" in name:
-        return  # on the device of the other tensor
+    if "new_" in name or "_like" in name or "CPU" in name:
+        return  # on a device that is named, or that of the other tensor
     with gs.device("meta"):
         assert CALLS[name]().is_meta
     assert not CALLS[name]().is_meta
