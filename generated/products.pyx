@@ -5,11 +5,12 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, as_tensor_operand, BatchRule,
-    begin_op, begin_replaceable_op, carry_transposed, check_inplace, collect_edge_list, connect_2, copy_into, dtype_of,
-    ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within, ndim_of, no_loop,
-    Node, of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_2, requires_grad_list, save_input,
-    save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history, set_value, shape_of,
-    spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap, write_out_docstrings,
+    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_inplace, collect_edge_list, connect_2,
+    copy_into, dtype_of, ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within,
+    ndim_of, no_loop, Node, of_cores, original_of, plus, replayed_tensor, replays, requires_grad_2, requires_grad_list,
+    save_input, save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history,
+    set_value, shape_of, spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
@@ -25,6 +26,7 @@ from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.generated.shape cimport op_expand, op_mT, op_movedim, op_reshape
 from gradsmith.generated.unary cimport op_conj
+from gradsmith.runtime.arrays.functions.algebra cimport linalg
 
 import numpy as np
 
@@ -849,19 +851,20 @@ cdef class CrossProductBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
 
-cdef tuple tangents_cross_product(list gradients, tuple tangents, tuple given):    # transposed
+cdef object tangents_cross_product(tuple tangents, tuple given):    # auto_linear_in_each
     self_t, other_t = tangents
     self, other = given
-    grad, = gradients
-    return (
-        op_cross_product(op_conj(other), grad) if self_t is not None else None,
-        op_cross_product(grad, op_conj(self)) if other_t is not None else None,
-    )
+    result_t = None
+    if self_t is not None:
+        result_t = op_cross_product(self_t, other)
+    if other_t is not None:
+        result_t = plus(result_t, op_cross_product(self, other_t))
+    return result_t
 
 cdef TensorBase op_cross_product(TensorBase self, TensorBase other):
     cdef int depth = begin_replaceable_op("cross_product", (self, other), &batched_cross_product) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        own_memory(np.cross(array_of(self), array_of(other)))
+        linalg.cross_product_of(array_of(self), array_of(other))
     )
     cdef Node node
     if requires_grad_2(self, other):
@@ -873,7 +876,7 @@ cdef TensorBase op_cross_product(TensorBase self, TensorBase other):
             save_input(node, 1, other)
         set_history(result, node)
     if has_tangent_2(self, other):
-        carry_transposed((result,), (self, other), tangents_cross_product, (self, other))
+        carry_tangents(result, (self, other), tangents_cross_product, (self, other))
     return ended(depth, result)
 
 cdef object packed_cross_product(tuple operands):
@@ -902,7 +905,7 @@ def cross_product(input, other):
     Gradients:
         input: cross_product(conj(other), grad)
         other: cross_product(grad, conj(self))
-        result: transposed
+        result: auto_linear_in_each
     """
     return call_cross_product(input, other)
 

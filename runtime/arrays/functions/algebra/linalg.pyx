@@ -4,13 +4,29 @@ from cpython.ref cimport PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ADD, MULTIPLY, binary, linear, matmul, matmul_transposed
+from gradsmith.runtime.arrays.array cimport (
+    ADD,
+    MULTIPLY,
+    binary,
+    contiguous,
+    empty_array,
+    is_meta,
+    linear,
+    matmul,
+    matmul_transposed,
+)
 from gradsmith.runtime.arrays.functions.ownership cimport take
 from gradsmith.runtime.arrays.functions.shapes cimport reshape_of, unsqueeze_of
 
 import math
 
+import numpy as np
+
 cnp.import_array()
+
+ctypedef fused real:
+    float
+    double
 
 
 cdef int check_types(str op, object a, object b) except -1:
@@ -121,6 +137,34 @@ cpdef object outer_of(object a, object b):
 
 
 # ---- linear
+
+cpdef object cross_product_of(object a, object b):
+    """Of vectors of three elements along the last dimension."""
+    cdef int type_num = cnp.PyArray_TYPE(a)
+    cdef bint is_usual = type_num == cnp.PyArray_TYPE(b) and type_num in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
+    is_usual = is_usual and not is_meta(<PyObject *>a) and not is_meta(<PyObject *>b) and a.shape == b.shape
+    if not is_usual or a.shape[a.ndim - 1] != 3:
+        return np.ascontiguousarray(np.cross(a, b))
+    a, b = take(contiguous(<PyObject *>a)), take(contiguous(<PyObject *>b))
+    found = take(empty_array(type_num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
+    if type_num == cnp.NPY_FLOAT32:
+        cross_rows[float](<float *>data_of(a), <float *>data_of(b), <float *>data_of(found), a.size)
+    else:
+        cross_rows[double](<double *>data_of(a), <double *>data_of(b), <double *>data_of(found), a.size)
+    return found
+
+
+cdef inline void *data_of(object a) noexcept:
+    return cnp.PyArray_DATA(<cnp.ndarray>a)
+
+
+cdef void cross_rows(real *a, real *b, real *found, npy_intp size) noexcept nogil:
+    cdef npy_intp i
+    for i in range(0, size, 3):
+        found[i] = a[i + 1] * b[i + 2] - a[i + 2] * b[i + 1]
+        found[i + 1] = a[i + 2] * b[i] - a[i] * b[i + 2]
+        found[i + 2] = a[i] * b[i + 1] - a[i + 1] * b[i]
+
 
 cpdef object linear_of(object x, object weight, object bias):
     """x @ weight.T + bias; a weight of one dimension is a single row that leaves none behind."""
