@@ -1,11 +1,11 @@
 """Diagonals, windows, triangles and rotations of arrays."""
 
 from cpython.ref cimport PyObject
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport clone_by_rows, is_meta
+from gradsmith.runtime.arrays.array cimport clone_by_rows, empty_array, is_meta
 from gradsmith.runtime.arrays.functions.normalize cimport read_axes, wrap_dim
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh_beside, fresh_zeros, take
 from gradsmith.runtime.arrays.functions.pointwise cimport clone_of
@@ -116,7 +116,26 @@ cpdef object roll_along_of(object a, object shifts, object dims):
         raise IndexError(f"roll(): dim {dims[0]} was given, but the tensor has no dimensions")
     if is_meta(<PyObject *>a):
         return own_copy(a)
-    return np.roll(a, tuple(shifts), tuple(dims))
+    if len(dims) != 1 or not cnp.PyArray_IS_C_CONTIGUOUS(a) or not cnp.PyArray_SIZE(a):
+        return np.roll(a, tuple(shifts), tuple(dims))
+    return rolled(a, shifts[0], wrap_dim(dims[0], cnp.PyArray_NDIM(a)))
+
+
+cdef object rolled(cnp.ndarray a, object shift, int axis):
+    """A copy of elements that lie row by row, which is one of two blocks for each index before the axis."""
+    cdef npy_intp length = cnp.PyArray_DIM(a, axis), inner = cnp.PyArray_ITEMSIZE(a), whole, start
+    cdef int dim
+    for dim in range(axis + 1, cnp.PyArray_NDIM(a)):
+        inner *= cnp.PyArray_DIM(a, dim)
+    cdef npy_intp shifted = <npy_intp>(shift % length) * inner
+    cdef cnp.ndarray found = take(empty_array(cnp.PyArray_TYPE(a), cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
+    cdef const char *elements = cnp.PyArray_BYTES(a)
+    cdef char *out = cnp.PyArray_BYTES(found)
+    whole = length * inner
+    for start in range(0, cnp.PyArray_NBYTES(a), whole):
+        memcpy(out + start + shifted, elements + start, whole - shifted)
+        memcpy(out + start, elements + start + whole - shifted, shifted)
+    return found
 
 
 # ---- triangles

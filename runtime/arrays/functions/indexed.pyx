@@ -209,15 +209,21 @@ cdef int check_values(object target, tuple index, object values) except -1:
         places = indexed_shape(target.shape, index)
     else:
         places = places_shape(target, index)
-    try:
-        fits = np.broadcast_shapes(values.shape, places) == places
-    except ValueError:
-        fits = False
-    if not fits:
+    if not expands_to(values.shape, places):
         raise RuntimeError(
             f"index_put(): values of size {list(values.shape)} cannot be broadcast to the indexed size {list(places)}"
         )
     return 0
+
+
+cdef bint expands_to(tuple shape, tuple whole) noexcept:
+    cdef Py_ssize_t extra = len(whole) - len(shape), i
+    if extra < 0:
+        return False
+    for i in range(len(shape)):
+        if shape[i] != 1 and shape[i] != whole[i + extra]:
+            return False
+    return True
 
 
 cdef int add_at(object target, object index, object values) except -1:

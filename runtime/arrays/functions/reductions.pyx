@@ -5,6 +5,7 @@ with PyTorch's errors, integers summed as int64, and NumPy's warnings kept quiet
 """
 
 from cpython.ref cimport PyObject
+from libc.math cimport INFINITY
 cimport numpy as cnp
 from numpy cimport npy_intp
 
@@ -21,6 +22,7 @@ from gradsmith.runtime.arrays.array cimport (
     cast,
     clone,
     clone_by_rows,
+    contiguous,
     default_type,
     is_meta,
     log_softmax,
@@ -278,7 +280,13 @@ cdef bint is_single(object a) noexcept:
 
 cdef bint leaves_range(object variance) except -1:
     """Is a square too large or too small for float32, where its root need not be?"""
-    return not np.all((variance > 1e-30) & (variance < np.inf))
+    cdef cnp.ndarray found = take(contiguous(<PyObject *>variance))
+    cdef const float *elements = <const float *>cnp.PyArray_DATA(found)
+    cdef npy_intp i
+    for i in range(cnp.PyArray_SIZE(found)):
+        if not 1e-30 < elements[i] < INFINITY:
+            return True
+    return False
 
 
 cdef object counted(tuple shape, object axes):

@@ -196,7 +196,7 @@ cdef inline bint is_usual(object device) except -1:
     if living != 0:
         return False
     if device is None:
-        return not devices.default_was_set
+        return not (devices.default_was_set and devices.default_is_meta())
     if isinstance(device, str):
         return device == "cpu"
     return isinstance(device, DEVICE) and device.type == "cpu"
