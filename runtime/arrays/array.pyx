@@ -21,6 +21,10 @@ cdef extern from "runtime/arrays/kernels/products/blas.h":
     gs_blas_threads gs_get_blas_threads() noexcept
     void gs_put_blas_threads(gs_blas_threads before) noexcept
 
+cdef extern from "runtime/arrays/kernels/support/numpy_api.h":
+    PyObject *gs_silence_begin() except NULL
+    void gs_silence_end(PyObject *silence) noexcept
+
 cdef extern from "runtime/arrays/kernels/kernels.h":
     int gs_import_numpy() except -1
     int gs_loops_init() except -1
@@ -716,6 +720,15 @@ def put_thread_limits(limits):
     kernels, blas.limit, blas.numpy, blas.scipy = limits
     gs_set_num_threads(kernels)
     gs_put_blas_threads(blas)
+
+
+def silently(function, *operands):
+    """``function(*operands)`` without NumPy's warnings of numbers that leave their range."""
+    cdef PyObject *silence = gs_silence_begin()
+    try:
+        return function(*operands)
+    finally:
+        gs_silence_end(silence)
 
 
 def call_each(function, count):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import array_without_data, call_each, empty_of, get_num_threads, has_no_data
+from gradsmith.runtime.arrays.array import array_without_data, call_each, empty_of, get_num_threads, has_no_data, silently
 from gradsmith.runtime.arrays.dtypes import common_dtype, get_default_dtype
 
 Array = np.ndarray[Any, Any]
@@ -20,9 +20,13 @@ _CHUNK = 1 << 14
 _LARGE = 100_000
 _BLOCK = 1 << 12
 
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
 
 def floats_of(function: Function, *operands: Operand) -> Array:
     """An elementwise function of floats; integers become the default dtype, float16 is computed in float32."""
+    if are_few_floats(operands):
+        return np.asarray(silently(function, *operands))
     dtype = float_dtype(operands)
     if any(isinstance(x, np.ndarray) and has_no_data(x) for x in operands):
         return array_without_data(np.broadcast_shapes(*map(np.shape, operands)), dtype)
@@ -31,6 +35,18 @@ def floats_of(function: Function, *operands: Operand) -> Array:
     with np.errstate(all="ignore"):
         result = in_chunks(function, arrays) if is_large(arrays) else np.asarray(function(*arrays))
         return np.asarray(result.astype(dtype, copy=False))
+
+
+def are_few_floats(operands: Sequence[Operand]) -> bool:
+    """Arrays of one of the two types that SciPy has loops for, with which there is nothing to do but to call it."""
+    first = operands[0]
+    dtype = first.dtype if type(first) is np.ndarray else None
+    if dtype is not _SINGLE and dtype is not _DOUBLE:
+        return False
+    for x in operands:
+        if type(x) is not np.ndarray or x.dtype is not dtype or x.size >= _LARGE or has_no_data(x):
+            return False
+    return True
 
 
 def float_dtype(operands: Sequence[Operand]) -> np.dtype[Any]:

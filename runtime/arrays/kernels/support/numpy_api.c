@@ -5,6 +5,8 @@ PyArray_Descr *gs_descr[GS_TYPES];
 npy_intp gs_itemsize[GS_TYPES];
 
 static PyObject *numpy_module;
+static PyObject *error_state;   /* the context variable behind numpy.errstate, NULL where NumPy has none */
+static PyObject *silent_state;  /* its value while nothing is reported */
 static PyObject *errstate;      /* numpy.errstate */
 static PyObject *ignore_all;    /* {"all": "ignore"} */
 static PyObject *no_arguments;  /* () */
@@ -32,6 +34,23 @@ find_descriptors(void)
     return 0;
 }
 
+/* What numpy.errstate sets, so that it can be set without Python.  It is NumPy's own business: without it we ask
+ * numpy.errstate. */
+static void
+find_error_state(void)
+{
+    PyObject *umath = PyImport_ImportModule("numpy._core.umath");
+    PyObject *make = umath == NULL ? NULL : PyObject_GetAttrString(umath, "_make_extobj");
+    error_state = make == NULL ? NULL : PyObject_GetAttrString(umath, "_extobj_contextvar");
+    silent_state = error_state == NULL ? NULL : PyObject_Call(make, no_arguments, ignore_all);
+    if (silent_state == NULL || !PyContextVar_CheckExact(error_state)) {
+        PyErr_Clear();
+        Py_CLEAR(error_state);
+    }
+    Py_XDECREF(make);
+    Py_XDECREF(umath);
+}
+
 int
 gs_import_numpy(void)
 {
@@ -45,7 +64,11 @@ gs_import_numpy(void)
     errstate = PyObject_GetAttrString(numpy_module, "errstate");
     ignore_all = Py_BuildValue("{ss}", "all", "ignore");
     no_arguments = PyTuple_New(0);
-    return errstate == NULL || ignore_all == NULL || no_arguments == NULL ? -1 : 0;
+    if (errstate == NULL || ignore_all == NULL || no_arguments == NULL) {
+        return -1;
+    }
+    find_error_state();
+    return 0;
 }
 
 PyObject *
@@ -71,6 +94,9 @@ gs_shape_text(int nd, const npy_intp *dims)
 PyObject *
 gs_silence_begin(void)
 {
+    if (error_state != NULL) {
+        return PyContextVar_Set(error_state, silent_state);
+    }
     PyObject *silence = PyObject_Call(errstate, no_arguments, ignore_all);
     if (silence == NULL) {
         return NULL;
@@ -89,11 +115,17 @@ gs_silence_end(PyObject *silence)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    PyObject *left = PyObject_CallMethod(silence, "__exit__", "OOO", Py_None, Py_None, Py_None);
-    if (left == NULL) {
-        PyErr_Clear();
+    if (error_state != NULL) {
+        if (PyContextVar_Reset(error_state, silence) < 0) {
+            PyErr_Clear();
+        }
+    } else {
+        PyObject *left = PyObject_CallMethod(silence, "__exit__", "OOO", Py_None, Py_None, Py_None);
+        if (left == NULL) {
+            PyErr_Clear();
+        }
+        Py_XDECREF(left);
     }
-    Py_XDECREF(left);
     Py_DECREF(silence);
     PyErr_Restore(type, value, traceback);
 }

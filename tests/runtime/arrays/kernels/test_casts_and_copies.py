@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 from operands import COMPLEX, FLOATS, INTS, assert_same, layouts, values
 
+from gradsmith.runtime.arrays import array
+
 
 @pytest.mark.parametrize("source", FLOATS + INTS + ["bool", "complex64", "float16"])
 @pytest.mark.parametrize("target", ["float32", "float64", "complex128"])
@@ -22,6 +24,17 @@ def test_cast(source, target):
 def test_cast_overflow_is_silent():
     assert np.isinf(kernels.apply_cast(np.array([1e300]), np.dtype("float32").num)).all()
     assert np.isinf(kernels.apply_cast(np.array([1e300])[::-1], np.dtype("float16").num)).all()
+
+
+def test_silence_has_an_end():
+    with np.errstate(all="raise"):
+        before = np.geterr()
+        assert set(array.silently(np.geterr).values()) == {"ignore"}
+        assert np.isinf(array.silently(np.exp, np.array(1e4)))
+        with pytest.raises(ZeroDivisionError):
+            array.silently(lambda x: x / 0, 1)
+        assert np.isinf(kernels.apply_cast(np.array([1e300])[::-1], np.dtype("float16").num))
+        assert np.geterr() == before
 
 
 def test_clone_and_contiguous(threads):
