@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from gradsmith.runtime.arrays.array import array_without_data, call_each, empty_of, get_num_threads, has_no_data, silently
+from gradsmith.runtime.arrays.array import (
+    array_without_data,
+    call_each,
+    empty_of,
+    get_num_threads,
+    has_no_data,
+    silently,
+)
 from gradsmith.runtime.arrays.dtypes import common_dtype, get_default_dtype
 
 Array = np.ndarray[Any, Any]
