@@ -393,6 +393,8 @@ def empty_like(
 ) -> Tensor:
     """Tensor with the shape and dtype of `input` with uninitialised values."""
     expect_strided("empty_like", layout)
+    if memory_format is None and (found := quick.filled_like(input, None, dtype, device, requires_grad)) is not None:
+        return found
     if is_batch(input):
         result = like_slices(empty_like, input, requires_grad, dtype=dtype, device=device)
     else:

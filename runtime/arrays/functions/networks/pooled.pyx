@@ -170,11 +170,20 @@ cdef list read_windows(Windows *w, object size, object spans, object divisors, o
         raise RuntimeError(f"windows have divisors along {OWN} dimensions, but got {divisors}")
     for i in range(OWN if divisors is not None else 0):
         found = as_numbers(divisors[i])
-        if found.shape != (w.output[i],) or not found.all():
+        if found.shape != (w.output[i],) or has_zero(found):
             raise RuntimeError(f"each of {w.output[i]} places has a divisor, which is not zero, but got {divisors[i]}")
         w.divisors[i] = <cnp.npy_intp *>cnp.PyArray_DATA(found)
         arrays.append(found)
     return arrays
+
+
+cdef bint has_zero(cnp.ndarray numbers) noexcept:
+    cdef const cnp.npy_intp *elements = <const cnp.npy_intp *>cnp.PyArray_DATA(numbers)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(numbers)):
+        if elements[i] == 0:
+            return True
+    return False
 
 
 cdef object as_spans(object pairs):
