@@ -135,6 +135,7 @@ class Reducer:
         """A backward of the others, without gradients of this rank's own."""
         with no_grad():
             for number, bucket in enumerate(self.buckets):
+                bucket.reset()
                 bucket.flat.zero_()
                 self._launch(number)
             if self.finds_unused:
