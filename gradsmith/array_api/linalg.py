@@ -105,7 +105,8 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     if right.ndim == 1:
         return gs.linalg.solve(matrix, right.unsqueeze(-1)).squeeze(-1)
     if right.ndim < matrix.ndim:  # where the op would see vectors
-        right = right.expand((*matrix.shape[:-2], *right.shape[-2:]))
+        stack = gs.broadcast_shapes(matrix.shape[:-2], right.shape[:-2])
+        right = right.expand((*stack, *right.shape[-2:]))
     return gs.linalg.solve(matrix, right)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import gradsmith as gs
 from gradsmith.array_api.operands import Tensor, promoted, tensor_of
+from gradsmith.numpy_protocols.composed.products import expect_same_sizes
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 
@@ -39,10 +40,13 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
     """
     dims: Any = axes if isinstance(axes, int) else [list(axis) for axis in axes]
     first, second = promoted("tensordot", tensor_of("tensordot", x1), tensor_of("tensordot", x2))
+    summed: Any = (range(-dims, 0), range(dims)) if isinstance(dims, int) else dims
+    expect_same_sizes("tensordot", first, second, *summed)
     return gs.tensordot(first, second, dims)
 
 
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     """Inner products of vectors along an axis; complex elements of `x1` are conjugated."""
     first, second = promoted("vecdot", tensor_of("vecdot", x1), tensor_of("vecdot", x2))
+    expect_same_sizes("vecdot", first, second, [axis], [axis])
     return gs.linalg.vecdot(first, second, dim=axis).to(first.dtype)  # the op sums integers in 64 bits

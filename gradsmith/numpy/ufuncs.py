@@ -25,6 +25,7 @@ from gradsmith.numpy.arguments import (
     wrapped,
 )
 from gradsmith.numpy.published import describe
+from gradsmith.numpy_protocols.composed.products import expect_same_sizes
 
 # The op of each ufunc that has derivatives; those that are named alike are written once.
 NAMED_ALIKE = (
@@ -43,6 +44,8 @@ OPS = {
 }  # fmt: skip
 
 # Of these the op gives something else than NumPy for usual operands, or takes others.
+# Axes of both operands that are summed together.
+SUMMED = {"vecdot": (-1, -1), "matvec": (-1, -1), "vecmat": (-1, -2), "matmul": (-1, -2)}
 UNUSUAL = {"frexp", "ldexp", "heaviside", "matmul", "vecdot", "matvec", "vecmat", "modf", "divmod"}
 TAKES_NUMBERS = {
     "add", "subtract", "multiply", "divide", "power", "remainder", "equal", "not_equal", "less", "less_equal",
@@ -139,6 +142,8 @@ class Ufunc:
         return tensors, loop[self.nin :]
 
     def _computed(self, tensors: list[Any], results: Any) -> Any:
+        if self.name in SUMMED:
+            _expect_one_length(self.name, *tensors)
         if all(kind.kind not in "fc" for kind in results) and not without_data(tensors):
             return self.plain(*tensors)
         if tensors[0].dtype.kind == "c" and self.name in OF_COMPLEX:
@@ -290,6 +295,12 @@ class Ufunc:
             more = () if values is None else (values[number],)
             at = np.unravel_index(place, tuple(a.shape))
             a[tuple(int(n) for n in at)] = self(a[tuple(int(n) for n in at)], *more)
+
+
+def _expect_one_length(name: str, x: Any, y: Any) -> None:
+    """NumPy's error where the ops have PyTorch's, or repeat an axis of one element."""
+    left, right = SUMMED[name]
+    expect_same_sizes(name, x, y, [left], [max(right, -max(y.ndim, 1))])
 
 
 def _chosen(function: Ufunc, x1: Any, x2: Any) -> Any:

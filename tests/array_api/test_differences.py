@@ -40,3 +40,20 @@ def test_leaves_and_division_by_zero():
         x += 1
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         xp.floor_divide(xp.asarray([1]), 0)
+
+
+def test_integers_beside_one_without_dimensions():
+    one, many = gs.tensor(256), gs.tensor([0], dtype=gs.uint8)
+    assert (one == many).item() and not xp.equal(one, many).item()
+
+
+@pytest.mark.parametrize("bounds", [(0.0, None, 2), (0, 0.0, -1), (5, 3.0), (-1.0,), (5, 3)])
+def test_ranges_without_elements_have_the_dtype_of_their_bounds(bounds):
+    found = xp.arange(*bounds)
+    assert found.shape == (0,)
+    assert found.dtype == (gs.float32 if any(isinstance(bound, float) for bound in bounds) else gs.int64)
+
+
+def test_masks_without_elements():
+    with pytest.raises(IndexError, match="shape of the mask"):
+        gs.ones(0, 1)[gs.ones(0, 0, dtype=gs.bool)]

@@ -126,3 +126,28 @@ def test_gradients_flow():
         lambda x: xp.abs(xp.fft.rfft(x)),
     ):
         assert gs.autograd.gradcheck(function, (h,))
+
+
+@pytest.mark.parametrize(
+    "shapes", [((3, 1, 2, 2), (5, 2, 1)), ((0, 1, 0, 0), (2, 0, 0)), ((2, 1, 3, 3), (1, 3, 2)), ((4, 3, 3), (3, 2))]
+)
+def test_stacks_of_solutions_broadcast(shapes):
+    rng = np.random.default_rng(0)
+    matrix, right = (rng.standard_normal(shape) for shape in shapes)
+    found = xp.linalg.solve(gs.tensor(matrix), gs.tensor(right))
+    np.testing.assert_allclose(found, np.linalg.solve(matrix, right), rtol=1e-8)
+
+
+@pytest.mark.parametrize("of", [np, gs.numpy, xp], ids=["NumPy", "gradsmith.numpy", "array API"])
+@pytest.mark.parametrize(
+    "product",
+    [
+        lambda of, one: of.linalg.vecdot(one(2, 3), one(2, 1)),
+        lambda of, one: of.linalg.vecdot(one(1), one(3)),
+        lambda of, one: of.tensordot(one(2, 3), one(1, 4), axes=1),
+        lambda of, one: of.tensordot(one(2, 3), one(4, 1), axes=([1], [1])),
+    ],
+)
+def test_an_axis_of_one_element_is_not_repeated(of, product):
+    with pytest.raises(ValueError):
+        product(of, gs.ones)

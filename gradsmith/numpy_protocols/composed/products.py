@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,22 @@ def _pair(a: Any, b: Any) -> list[Any]:
     return pair if pair[0].dtype is pair[1].dtype else promoted(pair)
 
 
+def expect_same_sizes(op: str, x: Any, y: Any, left: Sequence[int], right: Sequence[int]) -> None:
+    """Axes that are summed together have one size: a size of 1, which the op would repeat, is none other here.
+
+    Raises
+    ------
+    ValueError
+        They have not.
+    """
+    for i, j in zip(left, right):
+        if -x.ndim <= i < x.ndim and -y.ndim <= j < y.ndim and x.shape[i] != y.shape[j]:
+            raise ValueError(
+                f"{op}(): axes that are summed together should have the same size, but axis {i} of size "
+                f"{list(x.shape)} does not go with axis {j} of size {list(y.shape)}"
+            )
+
+
 def matmul(x1: Any, x2: Any) -> Any:
     if is_tensor(x1) and is_tensor(x2) and x1.dtype == x2.dtype:
         return gs.matmul(x1, x2)
@@ -36,7 +53,9 @@ def dot(a: Any, b: Any) -> Any:
         return gs.mul(first, second)
     if second.ndim <= 2:
         return gs.matmul(first, second)
-    return gs.tensordot(first, second, ([first.ndim - 1], [second.ndim - 2]))
+    axes = [first.ndim - 1], [second.ndim - 2]
+    expect_same_sizes("dot", first, second, *axes)
+    return gs.tensordot(first, second, axes)
 
 
 def vdot(a: Any, b: Any) -> Any:
@@ -46,6 +65,7 @@ def vdot(a: Any, b: Any) -> Any:
 
 def vecdot(x1: Any, x2: Any, axis: int = -1) -> Any:
     first, second = _pair(x1, x2)
+    expect_same_sizes("vecdot", first, second, [axis], [axis])
     return gs.linalg.vecdot(first, second, dim=axis)
 
 
@@ -68,8 +88,11 @@ def matrix_outer(x1: Any, x2: Any) -> Any:
 
 def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     first, second = _pair(a, b)
-    if not isinstance(axes, (int, np.integer)):
+    if isinstance(axes, (int, np.integer)):
+        expect_same_sizes("tensordot", first, second, range(-int(axes), 0), range(int(axes)))
+    else:
         axes = tuple(list(part) if isinstance(part, (tuple, list)) else [part] for part in axes)
+        expect_same_sizes("tensordot", first, second, *axes)
     return gs.tensordot(first, second, axes)
 
 
