@@ -7,7 +7,7 @@ from typing import Any
 
 import gradsmith as gs
 from gradsmith.array_api.operands import Tensor, promoted, tensor_of
-from gradsmith.numpy_protocols.composed.products import expect_same_sizes
+from gradsmith.runtime.tensors.summed_axes import expect_same_sizes
 
 __all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
 

@@ -25,7 +25,7 @@ from gradsmith.numpy.arguments import (
     wrapped,
 )
 from gradsmith.numpy.published import describe
-from gradsmith.numpy_protocols.composed.products import expect_same_sizes
+from gradsmith.runtime.tensors.summed_axes import expect_same_sizes
 
 # The op of each ufunc that has derivatives; those that are named alike are written once.
 NAMED_ALIKE = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 import gradsmith as gs
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor, promoted
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
+from gradsmith.runtime.tensors.summed_axes import expect_same_sizes
 
 __all__ = [
     "cross", "dot", "einsum", "linalg_cross", "linalg_tensordot", "matmul", "matrix_outer", "matrix_trace", "matvec",
@@ -20,22 +20,6 @@ __all__ = [
 def _pair(a: Any, b: Any) -> list[Any]:
     pair = [as_tensor(a), as_tensor(b)]
     return pair if pair[0].dtype is pair[1].dtype else promoted(pair)
-
-
-def expect_same_sizes(op: str, x: Any, y: Any, left: Sequence[int], right: Sequence[int]) -> None:
-    """Axes that are summed together have one size: a size of 1, which the op would repeat, is none other here.
-
-    Raises
-    ------
-    ValueError
-        They have not.
-    """
-    for i, j in zip(left, right):
-        if -x.ndim <= i < x.ndim and -y.ndim <= j < y.ndim and x.shape[i] != y.shape[j]:
-            raise ValueError(
-                f"{op}(): axes that are summed together should have the same size, but axis {i} of size "
-                f"{list(x.shape)} does not go with axis {j} of size {list(y.shape)}"
-            )
 
 
 def matmul(x1: Any, x2: Any) -> Any:

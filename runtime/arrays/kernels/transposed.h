@@ -2,7 +2,7 @@
 #ifndef GRADSMITH_TRANSPOSED_H
 #define GRADSMITH_TRANSPOSED_H
 
-#include "iteration.h"
+#include "support/iteration.h"
 
 GS_HIDDEN_BEGIN
 

@@ -1,5 +1,5 @@
 #include "transposed.h"
-#include "simd.h"
+#include "support/simd.h"
 #include "threads/thread_pool.h"
 
 #include <string.h>
