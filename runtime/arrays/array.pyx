@@ -563,6 +563,8 @@ cdef object readable_copy(object a):
 
 def are_equal(a, b):
     """Whether arrays of one shape, which have data, have equal elements."""
+    if type(a) is not numpy.ndarray or type(b) is not numpy.ndarray:
+        raise TypeError(f"are_equal(): expected arrays, got {type(a).__name__} and {type(b).__name__}")
     cdef PyObject *found = gs_binary(EQUAL, <PyObject *>a, <PyObject *>b)
     is_equal = bool((<object>found).all())
     release_array(found)
