@@ -14,31 +14,6 @@ cpdef object pool_spans(
     object op, object shape, object window, object stride, object padding, object dilation, object ceil_mode
 ):
     """The first element of each window and the place after its last, along three dimensions."""
-    key = ("spans", op, tuple(shape[len(shape) - len(window):]), window, stride, padding, dilation, ceil_mode)
-    return kept(key) or keep(key, spans_of_pool(op, shape, window, stride, padding, dilation, ceil_mode))
-
-
-cdef dict results = {}      # of the last calls: networks ask for the same windows again and again
-
-
-cdef object kept(tuple key):
-    try:
-        return results.get(key)
-    except TypeError:       # an argument that is a list, which will be refused or read by the long way
-        return None
-
-
-cdef object keep(tuple key, tuple found):
-    if max(map(len, found)) <= KEPT and all([type(part) is tuple for part in key[2:7]]):
-        if len(results) >= 1024:
-            results.clear()
-        results[key] = found
-    return found
-
-
-cdef tuple spans_of_pool(
-    object op, object shape, object window, object stride, object padding, object dilation, object ceil_mode
-):
     found = []
     for n, k, s, p, d in geometry(op, shape, window, stride, padding, dilation, ceil_mode):
         count = places(n, k, s, p, d, ceil_mode)
@@ -68,15 +43,6 @@ cpdef object pool_divisors(
     object divisor
 ):
     """What the sum of each window is divided by: along each dimension the elements it has, or those of the padded image."""
-    own = (with_padding, divisor)
-    key = ("divisors", op, tuple(shape[len(shape) - len(window):]), window, stride, padding, own, ceil_mode)
-    return kept(key) or keep(key, divisors_of_pool(op, shape, window, stride, padding, ceil_mode, with_padding, divisor))
-
-
-cdef tuple divisors_of_pool(
-    object op, object shape, object window, object stride, object padding, object ceil_mode, object with_padding,
-    object divisor
-):
     if divisor == 0:
         raise RuntimeError(f"{op}(): divisor must be not zero")
     found = []

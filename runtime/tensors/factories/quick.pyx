@@ -192,7 +192,7 @@ cdef inline void set_point(cnp.ndarray array, npy_intp place, double value) noex
 
 
 cdef inline bint is_usual(object device) except -1:
-    """Is nobody tracing or batching, and is the device, the default one if none is named, the CPU?"""
+    """Nothing is being traced or batched, and the device (the default, unless one is named) is the CPU."""
     if living != 0:
         return False
     if device is None:
