@@ -22,6 +22,7 @@ LEFT_OUT = {
 # They wait for other threads, which is all they do: the loop of a helper, and what waits for its answer.
 WAITING = {"_work", "_wait_regardless", "receive"}
 PATIENCE = 5  # seconds for one call, then it is interrupted
+LIMIT = 240  # seconds for all, then the process ends and says where it was: a call could not be interrupted
 
 
 def junk_values():
@@ -136,6 +137,7 @@ def belongs(function, module):
 
 def main(log, *modules):
     faulthandler.enable()
+    faulthandler.dump_traceback_later(LIMIT, exit=True)
     signal.signal(signal.SIGALRM, signal.default_int_handler)
     warnings.simplefilter("ignore")
     caller = Caller(log)

@@ -61,7 +61,8 @@ def test_no_call_ends_the_process(batch, tmp_path):
         [sys.executable, str(HERE / "hostile_calls.py"), str(log), *BATCHES[batch]],
         cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=SECONDS,
     )  # fmt: skip
-    assert log.read_text().strip() == "the end" and done.returncode == 0, done.stderr[-2000:]
+    last = log.read_text().strip()
+    assert last == "the end" and done.returncode == 0, f"{last}\n{done.stderr[-4000:]}"
 
 
 @pytest.mark.parametrize(

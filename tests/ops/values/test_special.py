@@ -1,5 +1,8 @@
 """Special functions: values and slopes that were computed to 40 digits, dtypes, errors, names."""
 
+import _thread
+import threading
+
 import numpy as np
 import pytest
 
@@ -70,6 +73,19 @@ def test_many_elements_are_shared_out():
 def test_degrees_are_cut_and_those_below_zero_give_zero(polynomial, expected):
     found = getattr(gs.special, polynomial)(0.3, gs.tensor([-1.0, 0.9, 1.2, 2.0], dtype=gs.float64))
     np.testing.assert_allclose(found, expected, rtol=1e-14)
+
+
+def test_degrees_without_sense():
+    degrees = gs.tensor([-np.inf, -1e30, 1e30, np.inf, np.nan])
+    np.testing.assert_array_equal(gs.special.laguerre_polynomial_l(0.5, degrees), [0, 0, np.nan, np.nan, np.nan])
+
+
+def test_a_degree_that_takes_forever_can_be_interrupted():
+    timer = threading.Timer(0.1, _thread.interrupt_main)
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        gs.special.legendre_polynomial_p(0.3, gs.tensor(1e15, dtype=gs.float64))
+    timer.join()
 
 
 def test_a_negative_order_is_refused():
