@@ -66,7 +66,7 @@ def all_reduce(tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Any = None, asyn
     if is_recorded(expect_tensor("all_reduce", "tensor", tensor)):
         _recorded_all_reduce(tensor, op, group, async_op)
         return None
-    return handle(ranks.start_all_reduce(changed(tensor), op, not async_op), async_op, tensor)
+    return handle(ranks.start_all_reduce(changed(tensor, is_kept=async_op), op, not async_op), async_op, tensor)
 
 
 def _recorded_all_reduce(tensor: Any, op: ReduceOp, group: Any, async_op: bool) -> None:

@@ -149,6 +149,25 @@ def array_behind(TensorBase tensor not None):
     return readable(tensor)
 
 
+def lent_array(TensorBase tensor not None):
+    """The array of a tensor, for a function that does not keep it. Errors are those of `Tensor.numpy`."""
+    return array_with_data(tensor, False)
+
+
+cdef object array_with_data(TensorBase t, bint force):
+    """The tensor's own array; of a batched tensor a copy."""
+    array = readable(t)
+    if is_batched_array(t.array):
+        return api.known(array, "numpy()").copy()
+    if api.when_read is not None:
+        api.when_read("numpy()")
+    if is_meta(t.array):
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
+            "can't convert meta device type tensor to numpy: it has no data"
+        )
+    return array
+
+
 cdef object readable(TensorBase t):
     """The array of a tensor, of an indexed gradient with all its rows."""
     if is_indexed_array(t.array):
@@ -294,16 +313,8 @@ cdef class TensorBase:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
             )
-        array = readable(self)
-        if is_batched_array(self.array):
-            return api.known(array, "numpy()").copy()
-        if api.when_read is not None:
-            api.when_read("numpy()")
-        if is_meta(self.array):
-            raise NotImplementedError("Cannot copy out of meta tensor; no data!") if force else TypeError(
-                "can't convert meta device type tensor to numpy: it has no data"
-            )
-        return separate(array)
+        array = array_with_data(self, force)
+        return array if is_batched_array(self.array) else separate(array)
 
     def __array__(self, dtype=None, copy=None):
         if running_calls and in_differentiated_call(self):

@@ -42,31 +42,34 @@ class OnTheBoard:
         That of this rank.
     progress : callable
         Moves the messages on that others may be waiting for before they come.
+
+    Attributes
+    ----------
+    differs : bool
+        Whether one of those that have come calls something else.
     """
 
-    __slots__ = ("_first", "_place", "_progress", "_rows", "_tests", "_word")
+    __slots__ = ("_first", "_place", "_progress", "_rows", "_tests", "_word", "differs")
 
     def __init__(self, rows: Sequence[Any], place: int, word: int, progress: Callable[[], Any]) -> None:
         self._rows, self._place, self._word, self._progress = rows, place, word, progress
         self._first = word & ~FINGERPRINT  # of the words for this call and later ones
         self._tests = 0
+        self.differs = False
 
     def Test(self) -> bool:
         for row in self._rows:
-            if row[self._place] < self._first:
+            theirs = row[self._place]
+            if theirs == self._word:
+                continue
+            if theirs < self._first:
                 self._tests += 1
                 if not self._tests % _PROGRESS:
                     self._progress()
                 return False
+            if theirs < self._first + _CALL:
+                self.differs = True
         return True
-
-    def differs(self) -> bool:
-        """Once all have come."""
-        for row in self._rows:
-            theirs = row[self._place]
-            if theirs != self._word and theirs < self._first + _CALL:
-                return True
-        return False
 
 
 class ByMessage:
@@ -79,5 +82,6 @@ class ByMessage:
     def Test(self) -> bool:
         return bool(self._request.Test())
 
+    @property
     def differs(self) -> bool:
         return bool(self._both[0] != -self._both[1])

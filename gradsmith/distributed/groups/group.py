@@ -95,8 +95,9 @@ class ProcessGroup:
         if self._board is None or self._is_alone:
             return
         agreement = self._agreement(op, details)
-        self.wait((agreement,), op)
-        if agreement.differs():
+        if not agreement.Test():
+            self.wait((agreement,), op)
+        if agreement.differs:
             self._report_difference(self.calls, op, details, self._line())
 
     def start_agreement(self, op: str, details: tuple[Any, ...]) -> tuple[list[Any], Callable[[], None]]:
@@ -108,7 +109,7 @@ class ProcessGroup:
         call, where = self.calls, self._line()
 
         def compare() -> None:
-            if agreement.differs():
+            if agreement.differs:
                 self._report_difference(call, op, details, where)
 
         return [agreement], compare

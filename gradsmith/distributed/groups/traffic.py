@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 
 __all__ = ["Traffic"]
 
@@ -22,17 +22,24 @@ class Traffic:
     """
 
     def __init__(self) -> None:
-        self.calls: Counter[str] = Counter()
-        self.nbytes: Counter[str] = Counter()
+        self._sent: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])  # calls and bytes
 
     def count(self, op: str, nbytes: int) -> None:
-        self.calls[op] += 1
-        self.nbytes[op] += nbytes
+        sent = self._sent[op]
+        sent[0] += 1
+        sent[1] += nbytes
+
+    @property
+    def calls(self) -> Counter[str]:
+        return Counter({op: calls for op, (calls, _) in self._sent.items()})
+
+    @property
+    def nbytes(self) -> Counter[str]:
+        return Counter({op: nbytes for op, (_, nbytes) in self._sent.items()})
 
     def total(self) -> int:
         """All bytes that were sent."""
-        return sum(self.nbytes.values())
+        return sum(nbytes for _, nbytes in self._sent.values())
 
     def reset(self) -> None:
-        self.calls.clear()
-        self.nbytes.clear()
+        self._sent.clear()
