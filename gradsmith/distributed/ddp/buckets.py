@@ -11,12 +11,13 @@ from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.futures import Future
+from gradsmith.runtime.arrays.memory_format import strided
 from gradsmith.runtime.tensors.factories.creation import empty
 
 __all__ = ["Bucket", "buckets_of"]
 
 # Bytes. The gradients of the last layers are there first: a small first bucket is on its way while the next fills. A
-# parameter of more than that has a bucket of its own, whose memory becomes its gradient instead of being copied to it.
+# parameter of more than that has a bucket of its own, which need not be copied to and from: it is the gradient itself.
 _FIRST = 1024 * 1024
 
 
@@ -30,48 +31,51 @@ class Bucket:
         All elements.
     views : list of Tensor
         The part of each parameter, in its shape.
-    may_be_given_away : bool
-        The memory may become the gradient of the only parameter, since there was none that somebody could know.
-    is_given_away : bool
-        It has become the gradient, so that the next backward takes other memory.
+    takes_gradient : bool
+        The gradient of the only parameter is summed where it lies.
     """
 
-    def __init__(self, parameters: list[Any]) -> None:
+    def __init__(self, parameters: list[Any], as_views: bool) -> None:
         self.parameters = parameters
-        self.allocate()
-        self.may_be_given_away = False
+        self.takes_gradient = len(parameters) == 1 and not as_views
+        if not self.takes_gradient:
+            self.allocate()
         self.missing: set[int] = set()
         self.pending: Running | None = None
         self.future: Future[Any] | None = None  # what a communication hook has returned, instead of `pending`
 
     def allocate(self) -> None:
         """Take memory, which has no gradient yet."""
-        first = self.parameters[0]
-        self.is_given_away = False
-        if len(self.parameters) == 1:
-            self.views = [empty(first.shape, dtype=first.dtype)]
-            self.flat = self.views[0].view(-1)
-            return
         sizes = [p.numel() for p in self.parameters]
-        self.flat = empty(sum(sizes), dtype=first.dtype)
+        self.flat = empty(sum(sizes), dtype=self.parameters[0].dtype)
         self.views = [part.view(p.shape) for part, p in zip(self.flat.split(sizes), self.parameters)]
 
     def reset(self) -> None:
         """Before a backward: no gradient is there yet."""
         self.missing = set(range(len(self.parameters)))
         self.pending = self.future = None
-        if self.is_given_away:
-            self.allocate()
-        self.may_be_given_away = len(self.parameters) == 1 and self.parameters[0].grad is None
 
     def put(self, place: int) -> None:
         """Take the gradient of a parameter, or zeros where it has none."""
-        grad, view = self.parameters[place].grad, self.views[place]
+        self.missing.discard(place)
+        parameter = self.parameters[place]
+        grad = parameter.grad
+        if self.takes_gradient:
+            if is_message(grad, parameter):
+                self.flat, self.views = grad.view(-1), [grad]
+                return
+            self.allocate()  # what it has may be the last gradient
+        view = self.views[place]
         if grad is None:
             view.zero_()
         elif grad is not view:
             view.copy_(grad)
-        self.missing.discard(place)
+
+    def put_zeros(self) -> None:
+        """Take part without gradients."""
+        if self.takes_gradient:
+            self.allocate()
+        self.flat.zero_()
 
     def launch(self, group: ProcessGroup) -> None:
         """Begin to sum over the ranks. They have agreed on sizes when the module was wrapped."""
@@ -98,7 +102,18 @@ class Bucket:
         self.flat.div_(divisor)
 
 
-def buckets_of(parameters: Sequence[Any], cap: float) -> list[Bucket]:
+def is_message(grad: Any, parameter: Any) -> bool:
+    """Whether a gradient can be sent from its memory, and be the sum of all afterwards."""
+    return (
+        grad is not None
+        and grad.layout is strided
+        and grad.dtype == parameter.dtype
+        and grad.is_contiguous()
+        and not grad.requires_grad
+    )
+
+
+def buckets_of(parameters: Sequence[Any], cap: float, as_views: bool) -> list[Bucket]:
     """Buckets of at most `cap` bytes, each of one dtype, in the order in which backward fills them."""
     found: list[list[Any]] = []
     filling: dict[Any, list[Any]] = {}
@@ -115,4 +130,4 @@ def buckets_of(parameters: Sequence[Any], cap: float) -> list[Bucket]:
         filling[p.dtype].append(p)
         room[p.dtype] -= nbytes
     turn = {id(p): i for i, p in enumerate(reversed(parameters))}
-    return [Bucket(one) for one in sorted(found, key=lambda one: turn[id(one[-1])])]
+    return [Bucket(one, as_views) for one in sorted(found, key=lambda one: turn[id(one[-1])])]

@@ -42,7 +42,7 @@ class Reducer:
     ) -> None:
         self.group, self.as_views, self.finds_unused = group, as_views, finds_unused
         self.names = {id(p): name for name, p in named}
-        self.buckets = buckets_of([p for _, p in named], cap)
+        self.buckets = buckets_of([p for _, p in named], cap, as_views)
         self.syncs = True
         self.divisor = group.size()
         self.hook: Callable[[GradBucket], Future[Any]] | None = None  # averages a bucket, instead of an all_reduce
@@ -114,11 +114,9 @@ class Reducer:
                 continue  # no rank has a gradient
             if self.as_views:
                 p.grad = view
-            elif bucket.may_be_given_away and not (p.grad is not None and p.grad.requires_grad):
-                p.grad, bucket.is_given_away = view, True
             elif p.grad is None:
                 p.grad = view.clone()
-            else:
+            elif p.grad is not view:
                 p.grad.copy_(view)
 
     def _used_anywhere(self) -> Any:
@@ -136,7 +134,7 @@ class Reducer:
         with no_grad():
             for number, bucket in enumerate(self.buckets):
                 bucket.reset()
-                bucket.flat.zero_()
+                bucket.put_zeros()
                 self._launch(number)
             if self.finds_unused:
                 self.sum_of_used(array_of(self._used.zero_()).copy())

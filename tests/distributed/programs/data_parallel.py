@@ -1,5 +1,7 @@
 """`DistributedDataParallel` against one process that has the whole batch."""
 
+import warnings
+
 import numpy as np
 from training import INPUTS, LABELS, expect_same_parameters, loss_of, network, train
 
@@ -47,7 +49,7 @@ def check_gradients_go_on_being_added_up():
 
 
 def check_gradients_are_tensors_of_their_own():
-    """A bucket of one parameter becomes its gradient, which a later backward leaves alone."""
+    """A gradient that is a bucket by itself is left alone by a later backward."""
     model = Parallel(network(), bucket_cap_mb=0.0003)
     loss_of(model, *OWN).backward()
     first = [p.grad for p in model.parameters()]
@@ -60,6 +62,42 @@ def check_gradients_are_tensors_of_their_own():
     second = [p.grad for p in model.parameters()]
     loss_of(model, *OWN).backward()
     assert all(p.grad is grad for p, grad in zip(model.parameters(), second))
+
+
+def check_only_gradients_are_summed():
+    """What a gradient was made of, or somebody has kept of it, is not changed with it."""
+    model, alone = Parallel(network(), bucket_cap_mb=0.0003), network()
+    kept = []
+    for p in model.parameters():
+        p.register_hook(kept.append)
+    loss_of(model, *OWN).backward()
+    loss_of(alone, *OWN).backward()
+    assert sorted(map(np.sum, kept)) == sorted(np.sum(p.grad) for p in alone.parameters())
+    weight = gs.nn.Parameter(gs.zeros(2, 3))
+    flattened = Parallel(Flattened(weight))
+    given = gs.arange(6.0) * (RANK + 1)
+    flattened().backward(given)
+    assert given.tolist() == [i * (RANK + 1) for i in range(6)]
+    assert weight.grad.view(-1).tolist() == [i * (SIZE + 1) / 2 for i in range(6)]
+
+
+class Flattened(gs.nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+
+    def forward(self):
+        return self.weight.reshape(-1)
+
+
+def check_gradients_in_another_order():
+    """Gradients that are not contiguous, and those that are differentiable, are copied to their bucket."""
+    weight = gs.nn.Parameter(gs.ones(4, 3).T)
+    model = Parallel(Flattened(weight), bucket_cap_mb=0.0003)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the cycle that create_graph makes
+        (model.module.weight.T * model().sum() * (RANK + 1.0)).sum().backward(create_graph=True)
+    assert weight.grad.tolist() == [[24.0 * (SIZE + 1) / 2] * 4] * 3
 
 
 def check_order_of_buckets():
