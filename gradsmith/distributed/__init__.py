@@ -21,6 +21,19 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from gradsmith.distributed.backends import (
+    Backend,
+    get_default_backend_for_device,
+    get_node_local_rank,
+    is_available,
+    is_backend_available,
+    is_gloo_available,
+    is_mpi_available,
+    is_nccl_available,
+    is_torchelastic_launched,
+    is_ucc_available,
+    is_xccl_available,
+)
 from gradsmith.distributed.collectives import (
     all_gather,
     all_gather_into_tensor,
@@ -47,6 +60,7 @@ from gradsmith.distributed.objects import (
 )
 from gradsmith.distributed.point_to_point import P2POp, batch_isend_irecv, irecv, isend, recv, send
 from gradsmith.distributed.reduce_op import ReduceOp
+from gradsmith.distributed.subgroups import new_subgroups, new_subgroups_by_enumeration
 from gradsmith.distributed.work import Work
 from gradsmith.distributed.world import (
     GroupMember,
@@ -56,13 +70,12 @@ from gradsmith.distributed.world import (
     get_backend,
     get_global_rank,
     get_group_rank,
+    get_pg_count,
     get_process_group_ranks,
     get_rank,
     get_world_size,
     init_process_group,
-    is_available,
     is_initialized,
-    is_mpi_available,
     new_group,
 )
 
@@ -79,14 +92,16 @@ group = GroupMember  # PyTorch has both names: ``dist.group.WORLD``
 _MODULES = ("algorithms", "checkpoint", "nn", "optim", "parallel")
 
 __all__ = [
-    "DistBackendError", "DistError", "GradBucket", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp", "Work",
-    "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all", "all_to_all_single",
-    "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout",
-    "destroy_process_group", "gather", "gather_object", "get_backend", "get_global_rank", "get_group_rank",
-    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "irecv",
-    "is_available", "is_initialized", "is_mpi_available", "isend", "monitored_barrier", "new_group", "recv",
-    "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor", "scatter", "scatter_object_list",
-    "send", "send_object_list",
+    "Backend", "DistBackendError", "DistError", "GradBucket", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp",
+    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
+    "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout",
+    "destroy_process_group", "gather", "gather_object", "get_backend", "get_default_backend_for_device",
+    "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks",
+    "get_rank", "get_world_size", "group", "init_process_group", "irecv", "is_available", "is_backend_available",
+    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
+    "is_ucc_available", "is_xccl_available", "isend", "monitored_barrier", "new_group", "new_subgroups",
+    "new_subgroups_by_enumeration", "recv", "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor",
+    "scatter", "scatter_object_list", "send", "send_object_list",
     *_MODULES,
 ]  # fmt: skip
 

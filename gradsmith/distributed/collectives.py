@@ -7,6 +7,7 @@ Ranks in arguments are those of the world; `group_src` and `group_dst` are those
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -285,11 +286,17 @@ def all_to_all(
     return handle(Then(pending, divide), async_op, *output_tensor_list)
 
 
-def barrier(group: Any = None, async_op: bool = False, device_ids: Any = None) -> Work | None:
-    """Wait until all ranks have called it."""
+def barrier(
+    group: Any = None, async_op: bool = False, device_ids: Any = None, timeout: timedelta | float | None = None
+) -> Work | None:
+    """Wait until all ranks have called it, at most for `timeout` if it is given."""
     if not is_member(group, "barrier"):
         return None
-    return handle(_start_barrier(group_of(group, "barrier"), "barrier", not async_op), async_op)
+    ranks = group_of(group, "barrier")
+    if async_op or timeout is None:
+        return handle(_start_barrier(ranks, "barrier", not async_op), async_op)
+    _start_barrier(ranks, "barrier", waits=False).wait(seconds_of(timeout))
+    return None
 
 
 def monitored_barrier(group: Any = None, timeout: Any = None, wait_all_ranks: bool = False) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import os
 import sys
 import traceback
@@ -21,8 +20,8 @@ from gradsmith.runtime.arrays.array import get_num_threads, set_num_threads
 
 __all__ = [
     "GroupMember", "ProcessGroup", "default_pg_timeout", "destroy_process_group", "get_backend",
-    "get_global_rank", "get_group_rank", "get_process_group_ranks", "get_rank", "get_world_size",
-    "init_process_group", "is_available", "is_initialized", "is_mpi_available", "new_group",
+    "get_global_rank", "get_group_rank", "get_pg_count", "get_process_group_ranks", "get_rank", "get_world_size",
+    "init_process_group", "is_initialized", "neighbours", "new_group",
 ]  # fmt: skip
 
 default_pg_timeout = timedelta(minutes=30)
@@ -218,6 +217,7 @@ def new_group(
     use_local_synchronization: bool = False,
     group_desc: str | None = None,
     device_id: Any = None,
+    sort_ranks: bool = True,
 ) -> Any:
     """A group of some ranks. All ranks of the world call it, in the same order, whether or not they are among them.
 
@@ -233,6 +233,8 @@ def new_group(
         Accepted and not used.
     group_desc : str, optional
         The name of the group.
+    sort_ranks : bool
+        The ranks of the group are in the order of the world, and not in that of `ranks`.
 
     Returns
     -------
@@ -245,7 +247,7 @@ def new_group(
         A rank is not in the world, or named twice.
     """
     world = _expect_world("new_group")
-    members = list(range(world.group.size())) if ranks is None else sorted(ranks)
+    members = list(range(world.group.size())) if ranks is None else sorted(ranks) if sort_ranks else list(ranks)
     if len(set(members)) != len(members) or not set(members) <= set(range(world.group.size())):
         raise ValueError(
             f"new_group: ranks should be different numbers below {world.group.size()}, got {list(ranks or ())}"
@@ -262,16 +264,6 @@ def new_group(
 
 
 # ---- questions
-
-
-def is_available() -> bool:
-    """Whether there is this package: True. A world of one rank needs nothing else."""
-    return True
-
-
-def is_mpi_available() -> bool:
-    """Whether `mpi4py` is installed."""
-    return importlib.util.find_spec("mpi4py") is not None
 
 
 def is_initialized() -> bool:
@@ -291,6 +283,17 @@ def get_world_size(group: Any = None) -> int:
     if group is GroupMember.NON_GROUP_MEMBER:
         return -1
     return group_of(group, "get_world_size").size()
+
+
+def neighbours() -> int:
+    """The number of ranks on this machine, of which this process is one."""
+    board = _expect_world("neighbours").board
+    return 1 if board is None else board.size
+
+
+def get_pg_count() -> int:
+    """The number of groups that this process is in."""
+    return len(_expect_world("get_pg_count").groups)
 
 
 def get_backend(group: Any = None) -> str:

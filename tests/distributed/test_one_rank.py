@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
-from gradsmith.distributed import world
+from gradsmith.distributed import backends, world
 
 dist = gs.distributed
 
@@ -30,6 +30,23 @@ def test_questions(one_rank):
     assert repr(dist.GroupMember.WORLD) == "<ProcessGroup world: rank 0 of 1>"
     with pytest.raises(RuntimeError, match="twice"):
         dist.init_process_group()
+
+
+def test_questions_before_the_start(monkeypatch):
+    assert dist.Backend("GLOO") == dist.Backend.GLOO == "gloo"
+    assert dist.is_gloo_available() and dist.is_backend_available("cpu:gloo")
+    others = (dist.is_nccl_available, dist.is_ucc_available, dist.is_xccl_available, dist.is_torchelastic_launched)
+    assert not any(asks() for asks in others) and not dist.is_backend_available("cpu:gloo,cuda:nccl")
+    assert dist.get_default_backend_for_device("cpu") == "mpi"
+    with pytest.raises(ValueError, match="not registered for device : cuda"):
+        dist.get_default_backend_for_device("cuda")
+    for name in backends._LOCAL_RANKS:
+        monkeypatch.delenv(name, raising=False)
+    assert dist.get_node_local_rank(2) == 2
+    with pytest.raises(RuntimeError, match="give fallback_rank"):
+        dist.get_node_local_rank()
+    monkeypatch.setenv("LOCAL_RANK", "3")
+    assert dist.get_node_local_rank(2) == 3
 
 
 def test_collectives(one_rank):

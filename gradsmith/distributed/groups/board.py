@@ -33,6 +33,8 @@ class Board:
 
     Attributes
     ----------
+    size : int
+        The number of rows.
     is_crowded : bool
         The machine has fewer cores than ranks: a rank that waits should leave its core to the others.
     """
@@ -43,7 +45,8 @@ class Board:
         node = world.Split_type(mpi.COMM_TYPE_SHARED)
         self._window = mpi.Win.Allocate_shared(8 * _WIDTH, 8, comm=node)
         self._rows = {rank: self._row(place) for place, rank in enumerate(node.allgather(world.rank))}
-        self.is_crowded = len(set().union(*node.allgather(own_cores()))) < len(self._rows)
+        self.size = len(self._rows)
+        self.is_crowded = len(set().union(*node.allgather(own_cores()))) < self.size
         self._own = self._rows[world.rank]
         self._own[:] = memoryview(bytes(8 * _WIDTH)).cast("q")
         node.Barrier()

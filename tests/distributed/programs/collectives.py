@@ -186,11 +186,37 @@ def check_groups():
         assert x.item() == sum(evens)
         dist.broadcast(x, group_src=len(evens) - 1, group=group)
         dist.destroy_process_group(group)
+    backwards = dist.new_group(range(SIZE)[::-1], sort_ranks=False)
+    assert dist.get_rank(backwards) == SIZE - 1 - RANK
+    assert dist.get_process_group_ranks(backwards) == list(range(SIZE))[::-1]
     own = dist.new_group([RANK], use_local_synchronization=True)
     assert dist.get_world_size(own) == 1
     x = gs.ones(2)
     dist.all_reduce(x, group=own)
     assert x.tolist() == [1, 1]
+
+
+def check_subgroups():
+    """Halves, those of a machine, and those that are named; sums stay within them."""
+    half = max(1, SIZE // 2)
+    halves, machines = dist.new_subgroups(half), dist.new_subgroups()
+    named = dist.new_subgroups_by_enumeration([[rank] for rank in range(SIZE)])
+    assert [len(groups) for _, groups in (halves, machines, named)] == [SIZE // half, 1, SIZE]
+    expected = (range(RANK // half * half, (RANK // half + 1) * half), range(SIZE), [RANK])
+    for (own, groups), ranks in zip((halves, machines, named), expected):
+        x = gs.tensor([float(RANK)])
+        dist.all_reduce(x, group=own)
+        assert x.item() == sum(ranks) and own in groups
+        assert dist.get_process_group_ranks(own) == list(ranks)
+    for wrong in (lambda: dist.new_subgroups(SIZE + 1), lambda: dist.new_subgroups_by_enumeration([[0], [0]])):
+        try:
+            wrong()
+        except ValueError as error:
+            assert "divide" in str(error)
+        else:
+            raise AssertionError("no error")
+    assert dist.get_node_local_rank(0) == RANK
+    dist.barrier(timeout=60)
 
 
 def check_groups_of_which_ranks_have_different_numbers():
