@@ -76,6 +76,7 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
 
 cdef extern from "runtime/tensors/numpy_names/array_ufunc.h":
     int gs_add_array_ufunc(PyTypeObject *, object, object, object) except -1
+    void gs_forget_ufuncs() noexcept
 
 cdef extern from "runtime/tensors/numpy_names/size_method.h":
     int gs_add_size(PyTypeObject *, object, object) except -1
@@ -108,6 +109,7 @@ def is_foreign(*operands):
 def set_op_of_ufunc(ufunc, op):
     """Have `op` called where `ufunc` is called with nothing but its operands, of which one is a tensor."""
     op_of_ufunc[ufunc] = op
+    gs_forget_ufuncs()
 
 
 def set_row_of_function(func, row):

@@ -8,9 +8,48 @@
 
 #include <Python.h>
 
+#include <string.h>
+
 static PyObject *gs_op_of_ufunc = NULL; /* dict from ufunc to op, owned */
 static PyObject *gs_other_ufunc = NULL; /* what is called for all the rest, owned */
 static PyObject *gs_is_foreign = NULL;  /* has one of its arguments ufuncs of its own? owned */
+
+/* Ufuncs of the last calls, by their addresses, and their ops; both live as long as the dict has them. */
+#define GS_KNOWN_UFUNCS 64
+static struct {
+    PyObject *ufunc, *op;
+} gs_known_ufuncs[GS_KNOWN_UFUNCS];
+
+/* To be called when the dict changes. */
+static void
+gs_forget_ufuncs(void)
+{
+    memset(gs_known_ufuncs, 0, sizeof(gs_known_ufuncs));
+}
+
+/* Borrowed; NULL if there is none, or with an exception. */
+static PyObject *
+gs_find_op(PyObject *ufunc)
+{
+    size_t place = ((size_t)ufunc / sizeof(void *) / 2) % GS_KNOWN_UFUNCS;
+    if (gs_known_ufuncs[place].ufunc != ufunc) {
+        PyObject *op = PyDict_GetItemWithError(gs_op_of_ufunc, ufunc);
+        if (op == NULL) {
+            return NULL;
+        }
+        gs_known_ufuncs[place].ufunc = ufunc;
+        gs_known_ufuncs[place].op = op;
+    }
+    return gs_known_ufuncs[place].op;
+}
+
+/* Is this the method of a plain call, "__call__"? */
+static int
+gs_is_plain_call(PyObject *method)
+{
+    return PyUnicode_CheckExact(method) && PyUnicode_IS_ASCII(method) && PyUnicode_GET_LENGTH(method) == 8 &&
+           memcmp(PyUnicode_1BYTE_DATA(method), "__call__", 8) == 0;
+}
 
 /* NotImplemented if an operand has `__array_ufunc__` and is neither a tensor nor NumPy's; else the error that there is. */
 static PyObject *
@@ -38,9 +77,8 @@ static PyObject *
 gs_array_ufunc(PyObject *self, PyObject *const *args, Py_ssize_t count, PyObject *names)
 {
     (void)self; /* one of the operands, or the output */
-    if (names == NULL && count > 2 && PyUnicode_Check(args[1]) &&
-        PyUnicode_CompareWithASCIIString(args[1], "__call__") == 0) {
-        PyObject *op = PyDict_GetItemWithError(gs_op_of_ufunc, args[0]);
+    if (names == NULL && count > 2 && gs_is_plain_call(args[1])) {
+        PyObject *op = gs_find_op(args[0]);
         if (op != NULL) {
             PyObject *result;
             Py_INCREF(op);
