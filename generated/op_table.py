@@ -13296,7 +13296,7 @@ OPS: "tuple[OpRow, ...]" = (
         ),
         parameters=("input", "src", "dim", "start", "end", "step", "axis"),
         returns=("result",),
-        forms=("function", "method"),
+        forms=("function", "method", "out"),
         entries=("op_slice_scatter",),
         inputs=(),
         gradients=(),
@@ -16002,6 +16002,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Product of several matrices, in the order of the fewest multiplications.",
         reference="matrices[0] @ matrices[1] if len(matrices) == 2 else matrices[0] @ matrices[1] @ matrices[2]",
+        requires=("Expected one or more matrices",),
         batching="parts",
     ),
     OpRow(

@@ -1022,6 +1022,10 @@ def chain(parts):
 # ---- chain_matmul(Tensor[] matrices) -> Tensor
 
 cdef TensorBase op_chain_matmul(list matrices):
+    if not len(matrices) > 0:
+        raise RuntimeError(
+            "chain_matmul(): Expected one or more matrices, but got len(matrices) = %r" % (len(matrices),)
+        )
     cdef int depth = begin_op("chain_matmul", (matrices,), NULL) if watching else 0
     cdef TensorBase result = op_chain(matrices)
     return ended(depth, result)

@@ -62,7 +62,7 @@ def call_slice_scatter(self, src, dim, start, end, step):
         as_int(step, "slice_scatter", "step", 6),
     )
 
-def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
+def slice_scatter(input, src, dim=0, start=None, end=None, step=1, *, out=None):
     """Copy in which a slice along a dimension, as `start:end:step` names it, is replaced.
 
     ``slice_scatter(Tensor self, Tensor src, dim dim=0, int? start=None, int? end=None, int step=1) -> Tensor``
@@ -75,10 +75,11 @@ def slice_scatter(input, src, dim=0, start=None, end=None, step=1):
     end : int, optional
     step : int, default 1
     axis : int, optional
+    out : Tensor, optional
 
     Raises: TypeError, RuntimeError
     """
-    return call_slice_scatter(input, src, dim, start, end, step)
+    return give_out("slice_scatter", out, call_slice_scatter(input, src, dim, start, end, step))
 
 
 # ---- as_strided_scatter(Tensor self, Tensor src, int[] size, int[] stride, int? storage_offset=None) -> Tensor

@@ -247,9 +247,11 @@ def tril_indices(
     device: DeviceLike | None = None,
     layout: Any = None,
     pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and below a diagonal."""
     expect_strided("tril_indices", layout)
+    _expect_no_grad("tril_indices", requires_grad)
     return _triangle("tril_indices", np.tri(*_sizes("tril_indices", row, col), offset, dtype=bool), dtype, device)
 
 
@@ -262,11 +264,18 @@ def triu_indices(
     device: DeviceLike | None = None,
     layout: Any = None,
     pin_memory: bool = False,
+    requires_grad: bool = False,
 ) -> Tensor:
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and above a diagonal."""
     expect_strided("triu_indices", layout)
+    _expect_no_grad("triu_indices", requires_grad)
     below = np.tri(*_sizes("triu_indices", row, col), offset - 1, dtype=bool)
     return _triangle("triu_indices", ~below, dtype, device)
+
+
+def _expect_no_grad(op: str, requires_grad: bool) -> None:
+    if requires_grad:
+        raise RuntimeError(f"{op}(): Only Tensors of floating point and complex dtype can require gradients")
 
 
 def _sizes(op: str, row: int, col: int) -> tuple[int, int]:

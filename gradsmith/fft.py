@@ -6,6 +6,7 @@ from gradsmith.generated.fft_namespace import *  # noqa: F403
 from gradsmith.generated.fft_namespace import __all__ as _functions
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.memory_format import expect_strided
 from gradsmith.runtime.tensors.factories.creation import arange, made
 
 __all__ = ["fftfreq", "rfftfreq", *_functions]
@@ -17,6 +18,7 @@ def fftfreq(
     *,
     out: Tensor | None = None,
     dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -30,8 +32,8 @@ def fftfreq(
         Distance of two samples.
     out : Tensor, optional
         A tensor that takes the frequencies.
-    dtype, device, requires_grad
-        Of the result. By default the default dtype.
+    dtype, layout, device, requires_grad
+        Of the result. By default the default dtype; a layout can only be ``gs.strided``.
 
     Returns
     -------
@@ -43,6 +45,7 @@ def fftfreq(
     >>> gs.fft.fftfreq(4)
     tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
+    expect_strided("fftfreq", layout)
     numbers = _counted(n, out, dtype, device)
     return _per_sample("fftfreq", (numbers + n // 2) % n - n // 2 if n else numbers, n * d, out, requires_grad)
 
@@ -53,6 +56,7 @@ def rfftfreq(
     *,
     out: Tensor | None = None,
     dtype: Any = None,
+    layout: Any = None,
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
@@ -64,6 +68,7 @@ def rfftfreq(
     >>> gs.fft.rfftfreq(4)
     tensor([0.0000, 0.2500, 0.5000])
     """
+    expect_strided("rfftfreq", layout)
     return _per_sample("rfftfreq", _counted(n // 2 + 1, out, dtype, device), n * d, out, requires_grad)
 
 

@@ -21,8 +21,11 @@ cdef tuple LISTS = (list, tuple)
 # Ops to which a tensor is an example of dtype and device: of a list, nobody chose them.
 cdef tuple BY_EXAMPLE = ("to",)
 
-# The same second names that plain functions take.
-SECOND_NAMES = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other"}
+# The same second names that plain functions take, and those of `torch.split`.
+SECOND_NAMES = {
+    "axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "x1": "input", "x2": "other",
+    "tensor": "input", "split_size_or_sections": "split_size",
+}  # fmt: skip
 
 
 cdef class Parameter:

@@ -41,6 +41,14 @@ cdef list short_names = []
 # As in codegen/spec/names.py.
 SECOND_NAMES = {"input": ("x", "a", "x1", "A"), "other": ("x2",), "dim": ("axis",), "keepdim": ("keepdims",)}
 
+# Names that a function of PyTorch has beside those of its method.
+NAMES_OF_FUNCTIONS = {
+    "orgqr": {"input2": "tau"},
+    "ormqr": {"input2": "tau", "input3": "other"},
+    "unsafe_split": {"tensor": "input", "split_size_or_sections": "split_size"},
+    "tensordot": {"b": "other"},
+}
+
 
 cdef class Parameters:
     """A function of a family, and the names of its parameters."""
@@ -120,6 +128,7 @@ cdef int read_names(Parameters p) except -1:
     p.first_names = {second: first for first in names for second in SECOND_NAMES.get(first, ()) if second not in names}
     if p.function.__module__ == "gradsmith.fft" and "dim" in names and "n" not in names:
         p.first_names["axes"] = "dim"      # of several dimensions NumPy says `axes` there
+    p.first_names.update(NAMES_OF_FUNCTIONS.get(p.function.__name__, {}))
     p.names = tuple(names)
     return 0
 

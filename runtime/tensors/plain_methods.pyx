@@ -365,9 +365,18 @@ cdef class PlainMethods(Variable):
 
     # ---- of indexed gradients
 
-    def to_dense(self):
-        """An ordinary tensor with all rows of an indexed gradient; the tensor itself if it is one."""
-        return table_rows.to_dense(self)
+    def to_dense(self, dtype=None, *, masked_grad=None):
+        """An ordinary tensor with all rows of an indexed gradient; the tensor itself if it is one.
+
+        Parameters
+        ----------
+        dtype : dtype, optional
+            That of the result.
+        masked_grad : bool, optional
+            Without effect: it is for PyTorch's sparse tensors.
+        """
+        dense = table_rows.to_dense(self)
+        return dense if dtype is None else cast(dense, dtype, None)
 
     def is_coalesced(self):
         """Whether the indices of an indexed gradient are different and in order."""

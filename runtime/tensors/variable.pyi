@@ -5,6 +5,7 @@ import numpy as np
 from typing_extensions import Self
 
 from gradsmith.generated.tensor import Tensor, TensorLike
+from gradsmith.runtime.arrays.memory_format import memory_format
 from gradsmith.runtime.graph.node import Node
 from gradsmith.runtime.graph.tensor import TensorBase
 
@@ -28,8 +29,10 @@ class Variable(TensorBase):
     _post_accumulate_grad_hooks: dict[int, Callable[[Tensor], None]] | None
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any: ...
     def detach_(self) -> Self: ...
-    def resize_(self, *args: Any, size: int | Sequence[int] | None = None) -> Self: ...
-    def resize_as_(self, the_template: Tensor) -> Self: ...
+    def resize_(
+        self, *args: Any, size: int | Sequence[int] | None = None, memory_format: memory_format | None = None
+    ) -> Self: ...
+    def resize_as_(self, the_template: Tensor, *, memory_format: memory_format | None = None) -> Self: ...
     def set_(
         self,
         source: Tensor | None = None,

@@ -289,8 +289,10 @@ cdef class Variable(TensorBase):
             release_reference(old)
         return self
 
-    def resize_(self, *args, size=None):
+    def resize_(self, *args, size=None, memory_format=None):
         """Give the tensor another size, in place: the elements follow each other in memory as before, new ones are zero.
+
+        They do so row by row whatever `memory_format` says.
 
         Raises
         ------
@@ -304,7 +306,7 @@ cdef class Variable(TensorBase):
         resize("resize_", self, as_int_tuple(one_of(args, size, "resize_", "size"), "resize_", "size", 1))
         return self
 
-    def resize_as_(self, the_template):
+    def resize_as_(self, the_template, *, memory_format=None):
         """Give the tensor the size of another one, in place; see `resize_`."""
         from gradsmith.runtime.tensors.resizing import resize
 

@@ -78,6 +78,30 @@ def test_operators_leave_strangers_to_themselves() -> None:
         X + None
 
 
+def test_names_that_functions_of_pytorch_have_beside_those_of_methods() -> None:
+    split = gs.split(tensor=X, split_size_or_sections=[1, 1], dim=1)
+    assert [part.tolist() for part in split] == [part.tolist() for part in X.split([1, 1], 1)]
+    with pytest.raises(TypeError, match="invalid combination"):
+        gs.split(X, 1, split_size_or_sections=1)
+    assert gs.tensordot(a=X, b=X, dims=2).item() == (X * X).sum().item()
+    with pytest.raises(TypeError, match="several values for argument 'other'"):
+        gs.tensordot(X, X, b=X)
+    tau = gs.tensor([0.5, 0.25])
+    assert gs.orgqr(X, input2=tau).tolist() == gs.orgqr(X, tau).tolist()
+    assert gs.ormqr(X, input2=tau, input3=X).tolist() == gs.ormqr(X, tau, X).tolist()
+
+
+def test_arguments_of_layout() -> None:
+    assert X.clone().resize_(4, memory_format=gs.contiguous_format).shape == (4,)
+    assert gs.ones(3).resize_as_(X, memory_format=gs.preserve_format).shape == X.shape
+    assert X.to_dense(dtype=gs.float64).dtype == gs.float64 and X.to_dense() is X
+    assert gs.fft.fftfreq(3, layout=gs.strided).shape == (3,)
+    with pytest.raises(NotImplementedError, match="rfftfreq.*layout"):
+        gs.fft.rfftfreq(3, layout=gs.sparse_coo)
+    with pytest.raises(RuntimeError, match="tril_indices.*require gradients"):
+        gs.tril_indices(2, 2, requires_grad=True)
+
+
 def test_dim_has_a_second_name() -> None:
     assert X.sum(axis=0).tolist() == X.sum(dim=0).tolist() == gs.sum(X, 0).tolist()
     assert X.sum(0, keepdims=True).shape == (1, 2)
