@@ -1,5 +1,7 @@
 """Windows of pooling, as PyTorch lays and checks them: for each place of the output what it sees of the image."""
 
+from gradsmith.runtime.formulas.networks.answers cimport Answers, is_plain
+
 import numpy as np
 
 from functools import lru_cache
@@ -9,11 +11,27 @@ from operator import index
 cdef object MOST = 1 << 62          # of settings, and of elements: beyond, machine numbers do not hold what they make
 cdef object KEPT = 4096             # places along a dimension whose windows are kept for the next call
 
+cdef Answers known_spans = Answers()
+cdef Answers known_divisors = Answers()
+cdef Answers known_shares = Answers()
+cdef Answers known_share_sizes = Answers()
+
 
 cpdef object pool_spans(
     object op, object shape, object window, object stride, object padding, object dilation, object ceil_mode
 ):
     """The first element of each window and the place after its last, along three dimensions."""
+    question = (op, shape, window, stride, padding, dilation, ceil_mode)
+    known = known_spans.find(question)
+    return kept(known_spans, question, new_spans(*question)) if known is None else known
+
+
+cdef object kept(Answers answers, tuple question, tuple along):
+    """The arrays along each dimension, kept unless they are long."""
+    return answers.keep(question, along) if max(map(len, along)) <= KEPT else along
+
+
+def new_spans(op, shape, window, stride, padding, dilation, ceil_mode):
     found = []
     for n, k, s, p, d in geometry(op, shape, window, stride, padding, dilation, ceil_mode):
         count = places(n, k, s, p, d, ceil_mode)
@@ -43,6 +61,12 @@ cpdef object pool_divisors(
     object divisor
 ):
     """What the sum of each window is divided by: along each dimension the elements it has, or those of the padded image."""
+    question = (op, shape, window, stride, padding, ceil_mode, with_padding, divisor)
+    known = known_divisors.find(question)
+    return kept(known_divisors, question, new_divisors(*question)) if known is None else known
+
+
+def new_divisors(op, shape, window, stride, padding, ceil_mode, with_padding, divisor):
     if divisor == 0:
         raise RuntimeError(f"{op}(): divisor must be not zero")
     found = []
@@ -84,6 +108,15 @@ ONE_SPAN, ONE = fixed(np.array([[0, 1]])), fixed(np.ones(1))
 
 cpdef object adaptive_spans(object op, object shape, object dims, object size):
     """Windows that share the image out evenly, each overlapping the next by an element where they do not fit."""
+    question = (op, shape, dims, size)
+    known = known_shares.find(question) if is_plain(size) else None
+    if known is not None:
+        return known
+    found = new_shares(op, shape, dims, size)
+    return kept(known_shares, question, found) if is_plain(size) else found
+
+
+cdef tuple new_shares(object op, object shape, object dims, object size):
     found = [
         (kept_shares if m <= KEPT else shares_along)(n, m) for n, m in adaptive_sizes(op, shape, dims, size)
     ]
@@ -100,7 +133,16 @@ kept_shares = lru_cache(1024)(shares_along)
 
 
 cpdef object adaptive_divisors(object op, object shape, object dims, object size):
-    return tuple([[1] if along is ONE_SPAN else along[:, 1] - along[:, 0] for along in adaptive_spans(op, shape, dims, size)])
+    question = (op, shape, dims, size)
+    known = known_share_sizes.find(question) if is_plain(size) else None
+    if known is not None:
+        return known
+    found = new_share_sizes(op, shape, dims, size)
+    return kept(known_share_sizes, question, found) if is_plain(size) else found
+
+
+cdef tuple new_share_sizes(object op, object shape, object dims, object size):
+    return tuple([ONE if along is ONE_SPAN else fixed(along[:, 1] - along[:, 0]) for along in adaptive_spans(op, shape, dims, size)])
 
 
 cdef list adaptive_sizes(object op, object shape, object dims, object size):

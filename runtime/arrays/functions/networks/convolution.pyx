@@ -13,14 +13,17 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, take
 
-import numpy as np
+from libc.math cimport fabs
 
-from math import prod
+import numpy as np
 
 cnp.import_array()
 
 cdef enum:
     OWN = 5         # dimensions of each operand
+
+cdef double LONGEST = 2.0**40       # reach of a window, or of all along a dimension
+cdef double MOST = 2.0**56          # places that all windows reach
 
 
 cpdef object conv_output_of(
@@ -83,34 +86,41 @@ cdef int bind(
     Any step beyond brings the same elements to a window; a shorter one would bring zeros from outside of the image, which
     make NaN of infinite weights.
     """
+    cdef double reach, plane, planes = 1
     cdef int i
-    if {*map(len, (image, window, output, stride, padding, dilation))} != {3}:
+    if not len(image) == len(window) == len(output) == len(stride) == len(padding) == len(dilation) == 3:
         raise RuntimeError("a convolution has three sizes, and a stride, a padding and a dilation for each of them")
-    if min(stride) < 1 or min(dilation) < 1:
-        raise RuntimeError(f"stride ({list(stride)}) and dilation ({list(dilation)}) of a convolution are positive")
-    dilation = [1 if k == 1 else d for k, d in zip(window, dilation)]
-    spans = [n + abs(p) + (k - 1) * d + 1 for n, p, k, d in zip(image, padding, window, dilation)]
-    stride = [min(s, span) if n == 1 else s for n, s, span in zip(output, stride, spans)]
-    expect_numbers(c, window, output, stride, padding, dilation)
+    try:
+        for i in range(3):
+            c.image[i], c.window[i], c.output[i] = image[i], window[i], output[i]
+            c.stride[i], c.padding[i], c.dilation[i] = stride[i], padding[i], dilation[i]
+    except OverflowError:
+        raise too_large(window, output, stride, padding, dilation)
     for i in range(3):
-        c.image[i], c.window[i], c.output[i] = image[i], window[i], output[i]
-        c.stride[i], c.padding[i], c.dilation[i] = stride[i], padding[i], dilation[i]
+        if c.stride[i] < 1 or c.dilation[i] < 1:
+            raise RuntimeError(f"stride ({list(stride)}) and dilation ({list(dilation)}) of a convolution are positive")
+        if c.window[i] == 1:
+            c.dilation[i] = 1
+        # The kernels compute with machine numbers, of places as well as of bytes.
+        reach = (<double>c.window[i] - 1) * <double>c.dilation[i]
+        if reach >= LONGEST or fabs(<double>c.padding[i]) >= LONGEST:
+            raise too_large(window, output, stride, padding, dilation)
+        if c.output[i] == 1:
+            c.stride[i] = min(c.stride[i], c.image[i] + abs(c.padding[i]) + <Py_ssize_t>reach + 1)
+        plane = <double>c.stride[i] * (<double>c.output[i] + <Py_ssize_t>reach // c.stride[i] + 1)
+        if plane >= LONGEST:
+            raise too_large(window, output, stride, padding, dilation)
+        planes *= plane
+    if planes * c.images * c.groups * max(c.inner, c.outer, 1) >= MOST:
+        raise too_large(window, output, stride, padding, dilation)
     return 0
 
 
-cdef int expect_numbers(
-    Convolution *c, object window, object output, object stride, object padding, object dilation
-) except -1:
-    """The kernels compute with machine numbers, of places as well as of bytes."""
-    reaches = [(k - 1) * d for k, d in zip(window, dilation)]
-    planes = [s * (n + r // s + 1) for n, r, s in zip(output, reaches, stride)]
-    channels = c.images * c.groups * max(c.inner, c.outer, 1)
-    if max(*reaches, *planes, *map(abs, padding)) >= 1 << 40 or prod(planes) * channels >= 1 << 56:
-        raise RuntimeError(
-            f"a convolution with stride {list(stride)}, padding {list(padding)}, dilation {list(dilation)} and window "
-            f"{list(window)}, with an output of size {list(output)}, is too large"
-        )
-    return 0
+cdef object too_large(object window, object output, object stride, object padding, object dilation):
+    return RuntimeError(
+        f"a convolution with stride {list(stride)}, padding {list(padding)}, dilation {list(dilation)} and window "
+        f"{list(window)}, with an output of size {list(output)}, is too large"
+    )
 
 
 cdef Py_ssize_t of(object a, int own) except -1:
@@ -162,7 +172,9 @@ cdef object run(str op, Convolution *c, object one, object other, object bias, t
         raise RuntimeError(f"operands of a convolution have one dtype, but got {one.dtype} and {other.dtype}")
     if one.dtype.kind not in "fciu" or op == "conv_weight" and one.dtype.kind in "iu":
         raise RuntimeError(f"a convolution is not implemented for {one.dtype}; convert it to a floating dtype")
-    loops = np.broadcast_shapes(one.shape[:one.ndim - OWN], other.shape[:other.ndim - OWN])
+    loops = () if one.ndim == other.ndim == OWN else np.broadcast_shapes(
+        one.shape[:one.ndim - OWN], other.shape[:other.ndim - OWN]
+    )
     if is_meta(<PyObject *>one) or is_meta(<PyObject *>other):
         model = one if is_meta(<PyObject *>one) else other
         return fresh_beside(model, cnp.PyArray_TYPE(one), (*loops, *shape))

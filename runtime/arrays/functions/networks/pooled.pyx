@@ -156,13 +156,14 @@ cdef object in_kernel_dtype(object a):
 
 cdef list read_windows(Windows *w, object size, object spans, object divisors, object dilation):
     """Fill in everything but the type and the number of images; the arrays that it points into."""
+    cdef cnp.ndarray found
     cdef int i
     if not len(size) == len(spans) == len(dilation) == OWN or min(dilation) < 1:
         raise RuntimeError(f"windows have {OWN} sizes, spans and positive dilations, not {size}, {spans}, {dilation}")
     arrays = []
     for i in range(OWN):
         found = as_spans(spans[i])
-        w.image[i], w.output[i], w.step[i] = size[i], found.shape[0], dilation[i]
+        w.image[i], w.output[i], w.step[i] = size[i], cnp.PyArray_DIM(found, 0), dilation[i]
         expect_inside(found, w.image[i])
         w.spans[i] = <cnp.npy_intp *>cnp.PyArray_DATA(found)
         arrays.append(found)
@@ -170,7 +171,7 @@ cdef list read_windows(Windows *w, object size, object spans, object divisors, o
         raise RuntimeError(f"windows have divisors along {OWN} dimensions, but got {divisors}")
     for i in range(OWN if divisors is not None else 0):
         found = as_numbers(divisors[i])
-        if found.shape != (w.output[i],) or has_zero(found):
+        if cnp.PyArray_NDIM(found) != 1 or cnp.PyArray_DIM(found, 0) != w.output[i] or has_zero(found):
             raise RuntimeError(f"each of {w.output[i]} places has a divisor, which is not zero, but got {divisors[i]}")
         w.divisors[i] = <cnp.npy_intp *>cnp.PyArray_DATA(found)
         arrays.append(found)
@@ -186,7 +187,17 @@ cdef bint has_zero(cnp.ndarray numbers) noexcept:
     return False
 
 
-cdef object as_spans(object pairs):
+cdef bint are_numbers(object given, int ndim) noexcept:
+    """Is it an array that the kernels can read?"""
+    return (
+        cnp.PyArray_CheckExact(given) and cnp.PyArray_TYPE(<cnp.ndarray>given) == cnp.NPY_INTP
+        and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>given) and cnp.PyArray_NDIM(<cnp.ndarray>given) == ndim
+    )
+
+
+cdef cnp.ndarray as_spans(object pairs):
+    if are_numbers(pairs, 2) and cnp.PyArray_DIM(<cnp.ndarray>pairs, 1) == 2:
+        return pairs
     found = np.asarray(pairs, np.intp, order="C")
     found = found if found.size else np.empty((0, 2), np.intp)
     if found.ndim != 2 or found.shape[1] != 2:
@@ -194,8 +205,8 @@ cdef object as_spans(object pairs):
     return found
 
 
-cdef object as_numbers(object numbers):
-    return np.asarray(numbers, np.intp, order="C")
+cdef cnp.ndarray as_numbers(object numbers):
+    return numbers if are_numbers(numbers, 1) else np.asarray(numbers, np.intp, order="C")
 
 
 cdef int expect_inside(cnp.ndarray spans, Py_ssize_t size) except -1:
