@@ -13,7 +13,7 @@ from gradsmith.runtime.arrays.array cimport (
 )
 from gradsmith.runtime.arrays.functions.ownership cimport fresh, fresh_beside, take
 
-from libc.math cimport fabs
+from libc.math cimport fabs, fmax
 
 import numpy as np
 
@@ -102,11 +102,11 @@ cdef int bind(
         if c.window[i] == 1:
             c.dilation[i] = 1
         # The kernels compute with machine numbers, of places as well as of bytes.
-        reach = (<double>c.window[i] - 1) * <double>c.dilation[i]
+        reach = fmax(0, (<double>c.window[i] - 1) * <double>c.dilation[i])
         if reach >= LONGEST or fabs(<double>c.padding[i]) >= LONGEST:
             raise too_large(window, output, stride, padding, dilation)
         if c.output[i] == 1:
-            c.stride[i] = min(c.stride[i], c.image[i] + abs(c.padding[i]) + <Py_ssize_t>reach + 1)
+            c.stride[i] = min(c.stride[i], max(c.image[i], 0) + abs(c.padding[i]) + <Py_ssize_t>reach + 1)
         plane = <double>c.stride[i] * (<double>c.output[i] + <Py_ssize_t>reach // c.stride[i] + 1)
         if plane >= LONGEST:
             raise too_large(window, output, stride, padding, dilation)
