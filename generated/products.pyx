@@ -19,7 +19,8 @@ from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_bmm, op_dot, op_matmul, op_mm, op_mv, op_outer
 from gradsmith.runtime.formulas.matrices cimport (
-    as_matrices, contracted_dims, dims_beside_ones, first_of_three, kron_factor_shape, kron_shape,
+    as_matrices, columns_over, contracted_dims, dims_beside_ones, first_of_three, kron_factor_shape, kron_shape,
+    of_size, rows_over,
 )
 from gradsmith.runtime.formulas.numbers cimport prod_number
 from gradsmith.generated.reduce cimport op_sum_dim
@@ -97,179 +98,49 @@ def inner(input, other, *, out=None):
 
 cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
     cdef int depth = begin_op("tensordot", (self, other, dims), NULL) if watching else 0
-    cdef TensorBase result = op_reshape(
+    cdef TensorBase result = of_size(
         op_matmul(
-            op_reshape(
-                op_movedim(
-                    op_sum_dim(
-                        self,
-                        dims_beside_ones(
-                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                            shape_of(self),
-                            shape_of(other),
-                        ),
-                        True,
-                        dtype_of(self),
-                    ) if len(
-                        dims_beside_ones(
-                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                            shape_of(self),
-                            shape_of(other),
-                        ),
-                    ) > 0 else self,
-                    contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                    tuple(
-                        [
-                            d - len(contracted_dims(dims, shape_of(self), shape_of(other), 0)) for d in range(
-                                len(contracted_dims(dims, shape_of(self), shape_of(other), 0))
-                            )
-                        ],
+            rows_over(
+                op_sum_dim(
+                    self,
+                    dims_beside_ones(
+                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                        shape_of(self),
+                        shape_of(other),
                     ),
-                ),
-                (
-                    prod_number(
-                        tuple(
-                            [
-                                n for d, n in enumerate(
-                                    shape_of(
-                                        op_sum_dim(
-                                            self,
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                shape_of(self),
-                                                shape_of(other),
-                                            ),
-                                            True,
-                                            dtype_of(self),
-                                        ) if len(
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                shape_of(self),
-                                                shape_of(other),
-                                            ),
-                                        ) > 0 else self,
-                                    ),
-                                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 0)
-                            ],
-                        ),
+                    True,
+                    dtype_of(self),
+                ) if len(
+                    dims_beside_ones(
+                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                        shape_of(self),
+                        shape_of(other),
                     ),
-                    prod_number(
-                        tuple(
-                            [
-                                item_of(
-                                    shape_of(
-                                        op_sum_dim(
-                                            self,
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                shape_of(self),
-                                                shape_of(other),
-                                            ),
-                                            True,
-                                            dtype_of(self),
-                                        ) if len(
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                shape_of(self),
-                                                shape_of(other),
-                                            ),
-                                        ) > 0 else self,
-                                    ),
-                                    d,
-                                ) for d in contracted_dims(dims, shape_of(self), shape_of(other), 0)
-                            ],
-                        ),
-                    ),
-                ),
+                ) > 0 else self,
+                contracted_dims(dims, shape_of(self), shape_of(other), 0),
             ),
-            op_reshape(
-                op_movedim(
-                    op_sum_dim(
-                        other,
-                        dims_beside_ones(
-                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                            shape_of(other),
-                            shape_of(self),
-                        ),
-                        True,
-                        dtype_of(other),
-                    ) if len(
-                        dims_beside_ones(
-                            contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                            contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                            shape_of(other),
-                            shape_of(self),
-                        ),
-                    ) > 0 else other,
-                    contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                    tuple([d for d in range(len(contracted_dims(dims, shape_of(self), shape_of(other), 1)))]),
-                ),
-                (
-                    prod_number(
-                        tuple(
-                            [
-                                item_of(
-                                    shape_of(
-                                        op_sum_dim(
-                                            other,
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                shape_of(other),
-                                                shape_of(self),
-                                            ),
-                                            True,
-                                            dtype_of(other),
-                                        ) if len(
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                shape_of(other),
-                                                shape_of(self),
-                                            ),
-                                        ) > 0 else other,
-                                    ),
-                                    d,
-                                ) for d in contracted_dims(dims, shape_of(self), shape_of(other), 1)
-                            ],
-                        ),
+            columns_over(
+                op_sum_dim(
+                    other,
+                    dims_beside_ones(
+                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                        shape_of(other),
+                        shape_of(self),
                     ),
-                    prod_number(
-                        tuple(
-                            [
-                                n for d, n in enumerate(
-                                    shape_of(
-                                        op_sum_dim(
-                                            other,
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                shape_of(other),
-                                                shape_of(self),
-                                            ),
-                                            True,
-                                            dtype_of(other),
-                                        ) if len(
-                                            dims_beside_ones(
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 1),
-                                                contracted_dims(dims, shape_of(self), shape_of(other), 0),
-                                                shape_of(other),
-                                                shape_of(self),
-                                            ),
-                                        ) > 0 else other,
-                                    ),
-                                ) if d not in contracted_dims(dims, shape_of(self), shape_of(other), 1)
-                            ],
-                        ),
+                    True,
+                    dtype_of(other),
+                ) if len(
+                    dims_beside_ones(
+                        contracted_dims(dims, shape_of(self), shape_of(other), 1),
+                        contracted_dims(dims, shape_of(self), shape_of(other), 0),
+                        shape_of(other),
+                        shape_of(self),
                     ),
-                ),
+                ) > 0 else other,
+                contracted_dims(dims, shape_of(self), shape_of(other), 1),
             ),
         ),
         tuple(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from operator import index
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from gradsmith.generated import constant_pad_nd, index_select
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.new import copied_beside
 
 __all__ = ["pad"]
 
@@ -80,21 +82,22 @@ def _padded(input: Tensor, amounts: Sequence[int], mode: str) -> Tensor:
         dim = input.ndim - 1 - number
         before, after = amounts[2 * number : 2 * number + 2]
         if before or after:
-            places = _places(mode, input, dim, before, after)
-            input = index_select(input, dim, input.detach().new_tensor(places, dtype=np.int64))
+            places = _places(mode, input.shape, dim, before, after)
+            input = index_select(input, dim, copied_beside(input, places))
     return input
 
 
-def _places(mode: str, input: Tensor, dim: int, before: int, after: int) -> Places:
-    size = input.shape[dim]
+@lru_cache(256)
+def _places(mode: str, shape: tuple[int, ...], dim: int, before: int, after: int) -> Places:
+    size = shape[dim]
     total, kept = size + before + after, size - max(-before, 0) - max(-after, 0)
     most, places_in = _MODES[mode]
     if size == 0 or max(before, after) > most(size) or total < 0 or (mode == "circular" and kept < 1 <= total):
         raise RuntimeError(
             f"pad(): a {mode} padding of ({before}, {after}) does not go with dimension {dim} of size {size} of an "
-            f"input of size {list(input.shape)}"
+            f"input of size {list(shape)}"
         )
-    return places_in(size, before, after) if total else np.empty(0, np.int64)
+    return places_in(size, before, after).astype(np.int64, copy=False) if total else np.empty(0, np.int64)
 
 
 def _reflected(size: int, before: int, after: int) -> Places:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from gradsmith.generated import constant_pad_nd, index_add, index_select
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.new import copied_beside
 
 __all__ = ["fold", "unfold"]
 
@@ -51,9 +53,9 @@ def unfold(input: Tensor, kernel_size: Sizes, dilation: Sizes = 1, padding: Size
         )
     window, spread, before, step = (_pair("unfold", x) for x in (kernel_size, dilation, padding, stride))
     places, padded = _places("unfold", tuple(input.shape[-2:]), window, spread, before, step)
-    framed = constant_pad_nd(input, [before[1], before[1], before[0], before[0]])
+    framed = constant_pad_nd(input, [before[1], before[1], before[0], before[0]]) if any(before) else input
     flat = framed.reshape(*input.shape[:-2], padded[0] * padded[1])
-    seen = index_select(flat, -1, input.detach().new_tensor(places.reshape(-1), dtype=np.int64))
+    seen = index_select(flat, -1, copied_beside(input, places.reshape(-1)))
     return seen.reshape(*input.shape[:-3], input.shape[-3] * len(places), places.shape[1])
 
 
@@ -97,11 +99,12 @@ def fold(
     channels = input.shape[-2] // len(places)
     columns = input.reshape(*input.shape[:-2], channels, places.size)
     zeros = input.detach().new_zeros((*columns.shape[:-1], padded[0] * padded[1]))
-    flat = index_add(zeros, -1, input.detach().new_tensor(places.reshape(-1), dtype=np.int64), columns)
+    flat = index_add(zeros, -1, copied_beside(input, places.reshape(-1)), columns)
     framed = flat.reshape(*columns.shape[:-1], *padded)
     return constant_pad_nd(framed, [-before[1], -before[1], -before[0], -before[0]])
 
 
+@lru_cache(64)
 def _places(
     op: str,
     sizes: tuple[int, ...],
@@ -124,7 +127,7 @@ def _places(
             f"{padding} and stride {stride} would have {counts} of them"
         )
     rows, columns = (
-        np.arange(k)[:, None] * d + np.arange(count) * s
+        np.arange(k, dtype=np.int64)[:, None] * d + np.arange(count) * s
         for k, d, count, s in zip(window, dilation, counts, stride, strict=True)
     )
     places = rows[:, None, :, None] * padded[1] + columns[None, :, None, :]

@@ -20,6 +20,7 @@ from gradsmith.generated import (
 from gradsmith.generated.interpolation import resampled
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.arrays.functions.networks.taps import Taps, taps_of_spans, taps_of_tables, transposed
+from gradsmith.runtime.tensors.factories.new import copied_beside
 
 __all__ = ["interpolate", "upsample", "upsample_bilinear", "upsample_nearest"]
 
@@ -204,7 +205,7 @@ def _taken(input: Tensor, mode: str, sizes: Sequence[int], factors: Sequence[flo
     """The nearest elements, of whole numbers, which are not to be multiplied."""
     for number, (length, factor) in enumerate(zip(sizes, factors, strict=True)):
         places = _nearest(mode, input.shape[2 + number], length, factor)
-        input = index_select(input, 2 + number, input.detach().new_tensor(places, dtype=np.int64))
+        input = index_select(input, 2 + number, copied_beside(input, places.astype(np.int64, copy=False)))
     return input
 
 

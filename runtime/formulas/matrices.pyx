@@ -70,6 +70,35 @@ cpdef object dims_beside_ones(object dims, object others, object shape, object o
     return [dim for dim, beside in zip(dims, others) if other[beside] == 1 != shape[dim]]
 
 
+cpdef object rows_over(object a, object dims):
+    """A matrix whose rows go over `dims`, in that order; the columns over the other dimensions."""
+    rest = [dim for dim in range(a.ndim) if dim not in dims]
+    return ordered(a, rest, dims)
+
+
+cpdef object columns_over(object a, object dims):
+    """A matrix whose columns go over `dims`."""
+    rest = [dim for dim in range(a.ndim) if dim not in dims]
+    return ordered(a, dims, rest)
+
+
+cdef object ordered(object a, object first, object last):
+    """(`first`, `last`), without a view where the dimensions lie so already."""
+    cdef list order = [*first, *last]
+    cdef int ndim = len(order)
+    shape = a.shape
+    if order != [*range(ndim)]:
+        a = a.permute(order)
+    if len(first) == len(last) == 1:
+        return a
+    return a.reshape((math.prod([shape[dim] for dim in first]), math.prod([shape[dim] for dim in last])))
+
+
+cpdef object of_size(object a, object size):
+    """The elements in another shape."""
+    return a if a.shape == tuple(size) else a.reshape(size)
+
+
 def _listed(object part, object shape):
     return [wrapped(int(dim), len(shape)) for dim in ([part] if isinstance(part, int) else part)]
 

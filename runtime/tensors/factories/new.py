@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gradsmith.runtime.batching.batch import batched, level_of, physical
+from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.tensors.factories.creation import as_size, full, is_batch, tensor
 from gradsmith.runtime.tensors.factories.memory import empty_strided, extent
 
@@ -46,6 +49,12 @@ def new_empty_strided(like: Tensor, size: Any, stride: Sequence[int], options: O
 def new_tensor(like: Tensor, data: Any, options: Options) -> Tensor:
     """Copy of `data`, with the dtype and device of `like` unless others are named."""
     return tensor(data, **_of_its_kind(like, options))
+
+
+def copied_beside(like: Tensor, array: np.ndarray[Any, Any]) -> Tensor:
+    """Copy of an array, on the device of `like`: indices that are kept, say, of which a user sees no more than this."""
+    made: Tensor = from_array(array.copy())
+    return made.to("meta") if like.is_meta else made
 
 
 def _of_its_kind(like: Tensor, options: Options) -> Options:
