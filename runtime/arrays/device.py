@@ -124,6 +124,8 @@ def as_device(value: Any, op: str) -> device:
 
     There is one of each type: the index that a program may give makes no difference.
     """
+    if value is CPU or value is META:
+        return value
     if not isinstance(value, (str, device, int)) or isinstance(value, bool):
         raise TypeError(f"{op}(): argument 'device' must be gradsmith.device, not {type(value).__name__}")
     try:

@@ -594,6 +594,12 @@ def normal(
     if open_levels():
         Draws("normal")  # its error, before that of randn()
         return _normal_in_batches(mean, std, size, generator, out, dtype, requires_grad)
+    if out is None and isinstance(size, (tuple, list)) and _are_numbers(mean, std) and std >= 0:
+        few = quick.filled((size,), None, dtype, device, requires_grad)
+        if few is not None and _draw_few("normal", _normal, generator, few):
+            array = array_behind(few)
+            array[...] = array * np.float64(std) + np.float64(mean)
+            return few
     means, deviations = _values(mean), _values(std)
     if not has_no_data(deviations) and np.any(deviations < 0):
         raise RuntimeError(f"normal(): expects std >= 0.0, but found std {deviations.min()}")
@@ -622,6 +628,10 @@ class _Shape:
     def __init__(self, value: Any) -> None:
         self.shape: tuple[int, ...] = tuple(getattr(value, "shape", ()))
         self.ndim = len(self.shape)
+
+
+def _are_numbers(*values: Any) -> bool:
+    return all(isinstance(value, (int, float)) for value in values)
 
 
 def _values(value: Any) -> Array:
@@ -673,7 +683,7 @@ def _bernoulli(input: Tensor, generator: Generator | None, out: Tensor | None) -
     if chances.dtype.kind != "f":
         raise RuntimeError(f"bernoulli(): probabilities must be floating-point, got {chances.dtype.name}")
     if not input.is_meta:
-        if not np.all((chances >= 0) & (chances <= 1)):
+        if not ((chances >= 0) & (chances <= 1)).all():
             raise RuntimeError("bernoulli(): every probability must be from 0 to 1")
         drawn = _filled_by(_uniform, _source(generator, "bernoulli"), chances.shape, np.dtype(np.float64))
         chances = (drawn < chances).astype(chances.dtype)

@@ -79,9 +79,9 @@ def ascending(rows: Array) -> tuple[Array, Array]:
         places = order_of_rows(rows)
         return picked(rows, places), places
     if rows.shape[-1] < _LONG or rows.dtype.itemsize < 4:
-        places = np.argsort(rows, axis=-1, kind="stable")
+        places = rows.argsort(axis=-1, kind="stable")
         return picked(rows, places), places
-    places = np.argsort(rows, axis=-1)
+    places = rows.argsort(axis=-1)
     values = picked(rows, places)
     return values, ties_in_order(rows, values, places)
 
@@ -94,7 +94,7 @@ def ties_in_order(rows: Array, values: Array, places: Array) -> Array:
     if not same.any():
         return places
     if np.count_nonzero(same) > same.size // 8:
-        return np.argsort(rows, axis=-1, kind="stable")
+        return rows.argsort(axis=-1, kind="stable")
     starts = np.ones(values.shape, bool)
     starts[..., 1:] = ~same
     tied = ~starts
@@ -176,7 +176,7 @@ def kthvalue_of(a: Array, k: int, dim: int, keepdim: bool) -> tuple[Array, Array
 def nth_places(rows: Array, number: int) -> Array:
     """Places of the elements of a given rank; in short rows, the first of equal ones."""
     if rows.shape[-1] < _LONG:
-        return np.argsort(rows, axis=-1, kind="stable")[..., number]
+        return rows.argsort(axis=-1, kind="stable")[..., number]
     return np.argpartition(rows, number, axis=-1)[..., number]
 
 
@@ -241,7 +241,7 @@ def middle_places(rows: Array, ignore_nan: bool) -> Array:
         return nth_places(rows, middle)
     if ignore_nan:
         count = length - missing.sum(-1, keepdims=True)
-        order = np.argsort(rows, axis=-1, kind="stable")
+        order = rows.argsort(axis=-1, kind="stable")
         return np.take_along_axis(order, np.maximum(count - 1, 0) // 2, -1)[..., 0]
     middle = nth_places(rows, (length - 1) // 2)
     return np.where(missing.any(-1), missing.argmax(-1), middle)
