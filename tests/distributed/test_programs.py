@@ -10,7 +10,7 @@ EXAMPLES = ROOT / "examples"
 
 @pytest.mark.parametrize("ranks", [1, 2, 4])
 @pytest.mark.parametrize(
-    "program", ["collectives.py", "gradients.py", "data_parallel.py", "comm_hooks.py", "blocks.py"]
+    "program", ["collectives.py", "gradients.py", "data_parallel.py", "comm_hooks.py", "blocks.py", "normalization.py"]
 )
 def test_ranks_agree_with_one_process(succeeds, program, ranks):
     assert succeeds(ranks, program).count("done") == ranks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from gradsmith.generated.tensor import Tensor
@@ -126,16 +127,14 @@ class _BatchNorm(_NormBase):
         uses_running = not self.training or self.track_running_stats
         mean = self.running_mean if uses_running else None
         variance = self.running_var if uses_running else None
-        return F.batch_norm(
-            input,
-            mean,
-            variance,
-            self.weight,
-            self.bias,
-            self.training or (mean is None and variance is None),
-            self._counted() if learns else self.momentum or 0.0,
-            self.eps,
-        )
+        by_batch = self.training or (mean is None and variance is None)
+        momentum = self._counted() if learns else self.momentum or 0.0
+        return self._normalized(input, mean, variance, by_batch, momentum)
+
+    def _normalized(
+        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float
+    ) -> Tensor:
+        return F.batch_norm(input, mean, variance, self.weight, self.bias, by_batch, momentum, self.eps)
 
     def _counted(self) -> float:
         """Count one more batch; the part that it has in the running statistics."""
@@ -232,9 +231,15 @@ class BatchNorm3d(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization of an input of any number of dimensions; there is one process, with which it is in step.
+    """Batch normalization of an input of any number of dimensions, in training by the statistics of all ranks' inputs.
 
-    See `BatchNorm1d` for parameters and attributes; `process_group` is accepted and not used.
+    See `BatchNorm1d` for parameters and attributes. Where `distributed` was not set up, and for one rank, it is the
+    normalization of its own input.
+
+    Parameters
+    ----------
+    process_group : ProcessGroup, optional
+        The ranks that it goes over; by default the world.
 
     Examples
     --------
@@ -261,6 +266,19 @@ class SyncBatchNorm(_BatchNorm):
     ) -> None:
         super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype, bias=bias)
         self.process_group = process_group
+
+    def _normalized(
+        self, input: Tensor, mean: Tensor | None, variance: Tensor | None, by_batch: bool, momentum: float
+    ) -> Tensor:
+        world = sys.modules.get("gradsmith.distributed.world")  # not imported by programs of one process
+        if world is None or not (by_batch and self.training and world.is_initialized()):
+            return super()._normalized(input, mean, variance, by_batch, momentum)
+        group = world.group_of(self.process_group, "SyncBatchNorm")
+        if group.size() == 1:
+            return super()._normalized(input, mean, variance, by_batch, momentum)
+        from gradsmith.distributed.parallel.normalization import synchronized_batch_norm
+
+        return synchronized_batch_norm(input, mean, variance, self.weight, self.bias, momentum, self.eps, group)
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
