@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from typing import Any
 
@@ -276,9 +277,11 @@ class SyncBatchNorm(_BatchNorm):
         group = world.group_of(self.process_group, "SyncBatchNorm")
         if group.size() == 1:
             return super()._normalized(input, mean, variance, by_batch, momentum)
-        from gradsmith.distributed.parallel.normalization import synchronized_batch_norm
-
-        return synchronized_batch_norm(input, mean, variance, self.weight, self.bias, momentum, self.eps, group)
+        ranks = importlib.import_module("gradsmith.distributed.parallel.normalization")
+        result: Tensor = ranks.synchronized_batch_norm(
+            input, mean, variance, self.weight, self.bias, momentum, self.eps, group
+        )
+        return result
 
     def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
