@@ -110,7 +110,8 @@ def init_process_group(
     ModuleNotFoundError
         The process was started by ``mpiexec``, but `mpi4py` is not installed.
     RuntimeError
-        It was called before, the processes are fewer or more than expected, or the backend is for other devices.
+        It was called before, the processes are fewer or more than `world_size` or the environment variable
+        ``WORLD_SIZE`` says, or the backend is for other devices.
 
     Examples
     --------
@@ -131,6 +132,8 @@ def init_process_group(
             raise RuntimeError(
                 f"init_process_group: {what} is {expected}, but for MPI it is {found}: start the program by mpiexec -n"
             )
+    if world_size == -1:
+        _expect_launcher(transport.size)
     debug = bool(os.environ.get("GRADSMITH_DISTRIBUTED_DEBUG", "0") not in ("", "0")) if debug is None else debug
     _world = _World(transport, board, seconds_of(timeout), debug)
     GroupMember.WORLD = _world.group
@@ -138,6 +141,16 @@ def init_process_group(
         _world.threads_before = get_num_threads()
         _limit_threads(transport, threads)
         sys.excepthook = _end_all_ranks
+
+
+def _expect_launcher(size: int) -> None:
+    """What another launcher has started would be worlds of one rank each."""
+    named = os.environ.get("WORLD_SIZE", "")
+    if named.isdigit() and int(named) != size:
+        raise RuntimeError(
+            f"init_process_group: the environment variable WORLD_SIZE is {named}, as torchrun sets it, but for MPI the "
+            f"world has {size}: start the program by mpiexec -n {named}"
+        )
 
 
 def _connect() -> tuple[Any, Board | None]:

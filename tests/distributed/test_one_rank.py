@@ -49,6 +49,19 @@ def test_questions_before_the_start(monkeypatch):
     assert dist.get_node_local_rank(2) == 3
 
 
+def test_another_launcher_is_noticed(monkeypatch):
+    monkeypatch.setattr(world, "_mpi", lambda: None)
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(RuntimeError, match="WORLD_SIZE is 2.* mpiexec -n 2"):
+        dist.init_process_group()
+    assert not dist.is_initialized()
+    dist.init_process_group(world_size=1)
+    dist.destroy_process_group()
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    dist.init_process_group()
+    dist.destroy_process_group()
+
+
 def test_collectives(one_rank):
     x = gs.tensor([1.0, 2.0])
     for op in dist.ReduceOp:
