@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from operator import add, mul
+from typing import Any
 
 import numpy as np
 
 from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, where
 from gradsmith.generated.interpolation import sampled
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.new import copied_beside
 
 __all__ = ["affine_grid", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
 
@@ -67,7 +68,7 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype.name}")
     if min(size) < 1:
         raise ValueError(f"Expected non-zero, positive output size. Got {list(size)}")
-    points = theta.detach().new_tensor(_points(tuple(size[2:]), bool(align_corners)).astype(theta.dtype))
+    points = copied_beside(theta, _points(tuple(size[2:]), bool(align_corners)).astype(theta.dtype))
     moved = matmul(points, theta.transpose(1, 2))
     return moved.reshape(size[0], *size[2:], dims)
 
@@ -127,17 +128,15 @@ def grid_sample(
             f"grid_sample(): expected padding_mode to be 'zeros', 'border', or 'reflection', but got: '{padding_mode}'"
         )
     _expect_grid(input, grid, mode)
-    sizes = tuple(input.shape[2:])
-    aligned = bool(align_corners)
-    # Coordinate i of a point goes along the size that is the i-th from the end.
-    places = [_place(grid[..., i], sizes[-1 - i], aligned) for i in range(len(sizes))][::-1]
+    frame = _Frame(grid, tuple(input.shape[2:]), bool(align_corners))
+    place = frame.place_of(grid.movedim(-1, 1).contiguous())  # where numbers of one coordinate follow each other
+    weights: Tensor | None
     if mode == "bicubic":
-        taps = [_cubic_taps(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
+        numbers, weights = _cubic_taps(frame, place, padding_mode)
     else:
-        choose = _nearest_tap if mode == "nearest" else _linear_taps
-        padded = [_padded(place, n, padding_mode, aligned) for place, n in zip(places, sizes, strict=True)]
-        taps = [choose(place, n) for place, n in zip(padded, sizes, strict=True)]
-    return _sums(input, taps)
+        place = frame.padded(place, padding_mode)
+        numbers, weights = _nearest_tap(place) if mode == "nearest" else _linear_taps(place)
+    return _sums(input, frame, numbers, weights)
 
 
 def grid_sampler(
@@ -207,60 +206,79 @@ def _expect_grid(input: Tensor, grid: Tensor, mode: str) -> None:
         raise RuntimeError(f"grid_sample(): expected input to have non-empty sizes, but got {list(input.shape)}")
 
 
-def _place(coordinate: Tensor, size: int, aligned: bool) -> Tensor:
-    """From -1 to 1, to numbers of elements."""
-    return (coordinate + 1) * ((size - 1) / 2) if aligned else ((coordinate + 1) * size - 1) / 2
+class _Frame:
+    """The sizes of images as tensors, in the order of a point's coordinates: the first goes along the last size.
+
+    Parameters
+    ----------
+    grid : Tensor
+        For dtype and device.
+    sizes : tuple of int
+    aligned : bool
+        Whether -1 and 1 are the middles of the first and last elements.
+    """
+
+    def __init__(self, grid: Tensor, sizes: tuple[int, ...], aligned: bool) -> None:
+        self.sizes, self.aligned = sizes, aligned
+        along = np.array(sizes[::-1], np.int64)
+        along = along.reshape(-1, *(1,) * len(sizes))  # (coordinates, ...), to be broadcast
+        steps = np.cumprod([1, *along[:-1].flat]).reshape(-1, *(1,) * (len(sizes) + 1))
+        self.steps = copied_beside(grid, steps)  # from an element to the next along a size; of taps
+        self.size = copied_beside(grid, along.astype(grid.dtype))
+        self.last = copied_beside(grid, (along - 1).astype(grid.dtype))
+
+    def place_of(self, grid: Tensor) -> Tensor:
+        """From -1 to 1, to numbers of elements."""
+        moved = grid + 1
+        return moved * (self.last / 2) if self.aligned else (moved * self.size - 1) / 2
+
+    def padded(self, place: Tensor, padding_mode: str) -> Tensor:
+        """Where the elements are that stand for those outside; zeros have no place.
+
+        On the first and last elements the gradient is that of a point beyond, zero, as in PyTorch.
+        """
+        if padding_mode == "zeros":
+            return place
+        if padding_mode == "reflection":
+            place = self._mirrored(place)
+        is_between = (place > 0).logical_and(place < self.last)
+        return where(is_between, place, clamp(place.detach(), self.last * 0, self.last))
+
+    def _mirrored(self, place: Tensor) -> Tensor:
+        """Mirror images between the first and last elements, or between their outer edges."""
+        low, span = (0.0, self.last) if self.aligned else (-0.5, self.size)
+        is_long = (span > 0).to(place.dtype)  # one element has itself for a mirror image
+        distance = (place - low).abs()
+        span = span + (1 - is_long)
+        within = remainder(distance, 2 * span)
+        return where(within <= span, within, 2 * span - within) * is_long + low
+
+    def elements_at(self, numbers: Tensor) -> Tensor:
+        """Whole numbers along each size, as what they add to the number of an element counted through.
+
+        What is outside, as NaN is, adds so little that the sum is negative.
+        """
+        is_inside = (numbers >= 0).logical_and(numbers <= self.last.unsqueeze(1))
+        return where(is_inside, where(is_inside, numbers, 0).long() * self.steps, -math.prod(self.sizes))
 
 
-def _padded(place: Tensor, size: int, padding_mode: str, aligned: bool) -> Tensor:
-    if padding_mode == "zeros":
-        return place
-    if padding_mode == "reflection":
-        place = _mirrored(place, size, aligned)
-    return clamp(place, 0, size - 1)
+# ---- taps: (images, coordinates, taps, ...), the elements that a point takes along each size, and their weights
 
 
-def _mirrored(place: Tensor, size: int, aligned: bool) -> Tensor:
-    """Mirror images between the first and last elements, or between their outer edges."""
-    low, span = (0.0, size - 1) if aligned else (-0.5, size)
-    if span == 0:
-        return place * 0
-    distance = (place - low).abs()
-    within = remainder(distance, 2 * span)
-    return where(within <= span, within, 2 * span - within) + low
+def _nearest_tap(place: Tensor) -> tuple[Tensor, None]:
+    return round(place.detach()).unsqueeze(2), None
 
 
-# ---- taps: along each size, the elements that a point takes, and their weights
-
-
-class _Tap(NamedTuple):
-    number: Tensor  # int64, -1 for what is outside
-    weight: Tensor | None  # None for one
-
-
-def _tap(place: Tensor, size: int, weight: Tensor | None) -> _Tap:
-    """Of a whole number. NaN is outside."""
-    is_inside = (place >= 0).logical_and(place <= size - 1)
-    return _Tap(where(is_inside, place, -1).long(), weight)
-
-
-def _nearest_tap(place: Tensor, size: int) -> list[_Tap]:
-    return [_tap(round(place.detach()), size, None)]
-
-
-def _linear_taps(place: Tensor, size: int) -> list[_Tap]:
+def _linear_taps(place: Tensor) -> tuple[Tensor, Tensor]:
     low = floor(place.detach())
     part = place - low
-    return [_tap(low, size, 1 - part), _tap(low + 1, size, part)]
+    return stack([low, low + 1], 2), stack([1 - part, part], 2)
 
 
-def _cubic_taps(place: Tensor, size: int, padding_mode: str, aligned: bool) -> list[_Tap]:
+def _cubic_taps(frame: _Frame, place: Tensor, padding_mode: str) -> tuple[Tensor, Tensor]:
     low = floor(place.detach())
-    found = []
-    for number, weight in enumerate(_cubic_weights(place - low)):
-        at = round(_padded(low + (number - 1), size, padding_mode, aligned))
-        found.append(_tap(at, size, weight))
-    return found
+    numbers = [round(frame.padded(low + (number - 1), padding_mode)) for number in range(4)]
+    return stack(numbers, 2), stack(_cubic_weights(place - low), 2)
 
 
 def _cubic_weights(part: Tensor, a: float = -0.75) -> list[Tensor]:
@@ -274,27 +292,23 @@ def _cubic_weights(part: Tensor, a: float = -0.75) -> list[Tensor]:
     ]
 
 
-def _sums(input: Tensor, taps: Sequence[Sequence[_Tap]]) -> Tensor:
+def _sums(input: Tensor, frame: _Frame, numbers: Tensor, weights: Tensor | None) -> Tensor:
     """The sum over one tap of each size, in all combinations, of elements times weights."""
-    images, channels, *sizes = input.shape
-    chosen = [_joined(choice, sizes) for choice in itertools.product(*taps)]
-    output = chosen[0].number.shape[1:]
-    rows = (images, len(chosen), math.prod(output))
-    places = stack([tap.number for tap in chosen], 1).reshape(rows)
-    weights = [
-        tap.number.new_ones(tap.number.shape, dtype=input.dtype) if tap.weight is None else tap.weight for tap in chosen
-    ]
-    flat = input.reshape(images, channels, math.prod(sizes))
-    found: Tensor = sampled(flat, stack(weights, 1).reshape(rows), places)
+    images, channels = input.shape[:2]
+    output = numbers.shape[3:]
+    points = math.prod(output)
+    places = _combined(frame.elements_at(numbers), add)
+    factors = places.new_ones(places.shape, dtype=input.dtype) if weights is None else _combined(weights, mul)
+    rows = (images, places.shape[1], points)
+    flat = input.reshape(images, channels, math.prod(frame.sizes))
+    found: Tensor = sampled(flat, factors.reshape(rows), places.reshape(rows))
     return found.reshape(images, channels, *output)
 
 
-def _joined(taps: Sequence[_Tap], sizes: Sequence[int]) -> _Tap:
-    """The number of an element counted through, and the product of weights."""
-    number, weight = taps[0]
-    is_inside = number >= 0
-    for tap, size in zip(taps[1:], sizes[1:], strict=True):
-        is_inside = is_inside.logical_and(tap.number >= 0)
-        number = number * size + tap.number
-        weight = tap.weight if weight is None or tap.weight is None else weight * tap.weight
-    return _Tap(where(is_inside, number, -1), weight)
+def _combined(taps: Tensor, operator: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
+    """One tap of each size with each of the other sizes."""
+    found, *others = taps.unbind(1)
+    for along in others:
+        pairs = operator(found.unsqueeze(1), along.unsqueeze(2))
+        found = pairs.reshape(pairs.shape[0], pairs.shape[1] * pairs.shape[2], *pairs.shape[3:])
+    return found

@@ -278,6 +278,33 @@ def test_what_is_outside_of_an_image():
     F.grid_sample(x, grid * math.nan)  # reads nothing outside
 
 
+@pytest.mark.parametrize("padding_mode", ["border", "reflection"])
+def test_gradients_on_the_border(padding_mode):
+    """Of a ramp, a point between elements has the slope; one on the first or last has zero, as those outside have."""
+    x = gs.arange(5.0, dtype=gs.float64).expand(1, 1, 3, 5)
+    grid = F.affine_grid(gs.tensor([[[1.0, 0, 0], [0, 1, 0]]], dtype=gs.float64), (1, 1, 3, 5), align_corners=True)
+    grid = grid.clone().requires_grad_()
+    found = F.grid_sample(x, grid, padding_mode=padding_mode, align_corners=True)
+    assert found.tolist() == x.tolist()
+    found.sum().backward()
+    assert grid.grad[0, :, :, 0].tolist() == [[0, 2, 2, 2, 0]] * 3
+    assert grid.grad[0, :, :, 1].tolist() == [[0] * 5] * 3
+
+
+def test_an_image_of_one_element_is_its_own_mirror_image():
+    grid = gs.tensor([-3.0, -1.0, 0.0, 0.5, 2.0]).unsqueeze(-1).expand(5, 2).reshape(1, 1, 5, 2).requires_grad_()
+    for aligned in (True, False):
+        found = F.grid_sample(gs.full((1, 1, 1, 1), 7.0), grid, padding_mode="reflection", align_corners=aligned)
+        assert found.tolist() == [[[[7.0] * 5]]]
+        found.sum().backward()
+        assert not grid.grad.any()
+
+
+def test_grids_without_points_and_batches_without_images():
+    assert F.grid_sample(gs.ones(2, 3, 4, 4), gs.ones(2, 0, 5, 2)).shape == (2, 3, 0, 5)
+    assert F.grid_sample(gs.ones(0, 3, 4, 4), gs.ones(0, 2, 5, 2), "bicubic").shape == (0, 3, 2, 5)
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
 @pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
 def test_derivatives_in_image_and_grid(mode, padding_mode):
