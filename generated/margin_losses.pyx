@@ -7,6 +7,7 @@ from gradsmith.generated.runtime cimport (
     item_of, ndim_of, prepare_floating, shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
+from gradsmith.generated.activation cimport op_relu
 from gradsmith.generated.arithmetic cimport (
     op_add_scalar, op_add_tensor, op_mul_tensor, op_sub_scalar_tensor, op_sub_tensor_scalar, op_sub_tensor_tensor,
 )
@@ -236,7 +237,7 @@ cdef TensorBase op_multi_margin_loss(
                     op_sub_tensor_tensor(
                         op_sum_dim(
                             op_pow_tensor_scalar(
-                                op_clamp_min_scalar(
+                                op_relu(
                                     op_add_tensor(
                                         op_sub_scalar_tensor(
                                             margin,
@@ -246,7 +247,6 @@ cdef TensorBase op_multi_margin_loss(
                                         ),
                                         self,
                                     ),
-                                    0,
                                 ),
                                 p,
                             ),
@@ -257,7 +257,7 @@ cdef TensorBase op_multi_margin_loss(
                         op_squeeze_dim(
                             op_gather(
                                 op_pow_tensor_scalar(
-                                    op_clamp_min_scalar(
+                                    op_relu(
                                         op_add_tensor(
                                             op_sub_scalar_tensor(
                                                 margin,
@@ -267,7 +267,6 @@ cdef TensorBase op_multi_margin_loss(
                                             ),
                                             self,
                                         ),
-                                        0,
                                     ),
                                     p,
                                 ),
@@ -284,7 +283,7 @@ cdef TensorBase op_multi_margin_loss(
                         op_sub_tensor_tensor(
                             op_sum_dim(
                                 op_pow_tensor_scalar(
-                                    op_clamp_min_scalar(
+                                    op_relu(
                                         op_add_tensor(
                                             op_sub_scalar_tensor(
                                                 margin,
@@ -294,7 +293,6 @@ cdef TensorBase op_multi_margin_loss(
                                             ),
                                             self,
                                         ),
-                                        0,
                                     ),
                                     p,
                                 ),
@@ -305,7 +303,7 @@ cdef TensorBase op_multi_margin_loss(
                             op_squeeze_dim(
                                 op_gather(
                                     op_pow_tensor_scalar(
-                                        op_clamp_min_scalar(
+                                        op_relu(
                                             op_add_tensor(
                                                 op_sub_scalar_tensor(
                                                     margin,
@@ -318,7 +316,6 @@ cdef TensorBase op_multi_margin_loss(
                                                 ),
                                                 self,
                                             ),
-                                            0,
                                         ),
                                         p,
                                     ),
@@ -444,14 +441,13 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
                             -2,
                         ),
                     ),
-                    op_clamp_min_scalar(
+                    op_relu(
                         op_add_tensor(
                             op_sub_scalar_tensor(
                                 1, op_unsqueeze(op_gather(self, -1, classes_of_sets(self, target), False), -1)
                             ),
                             op_unsqueeze(self, -2),
                         ),
-                        0,
                     ),
                     0,
                 ),

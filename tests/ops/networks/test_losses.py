@@ -216,3 +216,12 @@ def test_means_of_nothing():
     empty = gs.zeros(0, 3)
     assert math.isnan(F.binary_cross_entropy(empty, empty).item())
     assert F.margin_ranking_loss(empty, empty, empty, reduction="sum").item() == 0
+
+
+def test_scores_just_at_the_margin_have_no_gradient():
+    x = gs.tensor([[1.0, 0.0, 0.5]], requires_grad=True)
+    F.multi_margin_loss(x, gs.tensor([0])).backward()
+    assert x.grad.tolist() == [[pytest.approx(-1 / 3), 0, pytest.approx(1 / 3)]]
+    x.grad = None
+    F.multilabel_margin_loss(x, gs.tensor([[0, -1, -1]])).backward()
+    assert x.grad.tolist() == [[pytest.approx(-1 / 3), 0, pytest.approx(1 / 3)]]
