@@ -231,7 +231,7 @@ def _by_own_statistics(
     """The result, with mean and variance along the dimensions; the running ones are a step on then."""
     factor, term = (None if each is None else _per_channel(each, input) for each in (weight, bias))
     values, mean, var = standardized(input, factor, term, dims, eps, True)
-    if running_mean is not None or running_var is not None:
+    if input.numel() and (running_mean is not None or running_var is not None):  # nothing has no statistics
         with no_grad():
             _go_on(running_mean, mean.detach(), input.shape[1], momentum)
             _go_on(running_var, var.detach() * (count / max(count - 1, 1)), input.shape[1], momentum)

@@ -213,3 +213,13 @@ def test_no_elements_and_no_channels():
         assert found.shape == (0,) and found.requires_grad
     with pytest.raises(RuntimeError, match="expected a floating tensor of shape"):
         F.batch_norm(gs.ones(3), None, None, training=True)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (0, 3, 4), (2, 3, 0)])
+@pytest.mark.parametrize("momentum", [0.3, None])
+def test_nothing_leaves_the_running_statistics_alone(shape, momentum):
+    layer = gs.nn.BatchNorm1d(3, momentum=momentum)
+    layer(gs.arange(12.0).reshape(4, 3))
+    before = layer.running_mean.tolist(), layer.running_var.tolist()
+    assert layer(gs.ones(shape)).shape == shape
+    assert (layer.running_mean.tolist(), layer.running_var.tolist()) == before
