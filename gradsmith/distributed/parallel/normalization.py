@@ -44,23 +44,24 @@ def synchronized_batch_norm(
     Raises
     ------
     ValueError
-        All ranks together have fewer than two numbers for each channel.
+        All ranks together have one number for each channel.
     """
     x = input.float() if input.element_size() == 2 else input
     dims = [0, *range(2, x.ndim)]
     along = (1, -1, *(1,) * (x.ndim - 2))
     own_count = x.new_full((1,), x.numel() // x.shape[1])
     *_, count = totals = collectives.all_reduce(cat([x.sum(dims), own_count]), ReduceOp.SUM, group)
-    if count.item() < 2:
+    numbers = count.item()
+    if numbers == 1:
         raise ValueError(
-            f"Expected more than 1 value per channel when training, got {int(count.item())} on {group.size()} ranks, "
-            f"input size {list(input.shape)} on rank {group.rank()}"
+            f"Expected more than 1 value per channel when training, got one on {group.size()} ranks, input size "
+            f"{list(input.shape)} on rank {group.rank()}"
         )
     mean = totals[:-1] / count
     centred = x - mean.view(along)
     variance = collectives.all_reduce((centred * centred).sum(dims), ReduceOp.SUM, group) / count
     for running, found in ((running_mean, mean), (running_var, variance * (count / (count - 1)))):
-        if running is not None:
+        if running is not None and numbers:  # nothing has no statistics
             running.lerp_(found.detach().to(running.dtype), momentum)
     result = centred * rsqrt(variance + eps).view(along)
     result = result if weight is None else result * weight.view(along)

@@ -108,6 +108,12 @@ def check_groups():
     close(layer(x), nn.BatchNorm1d(3, dtype=gs.float64)(x))
 
 
+def check_nothing():
+    layer = nn.SyncBatchNorm(3)
+    assert layer(gs.ones(0, 3)).shape == (0, 3)
+    assert layer.running_mean.tolist() == [0, 0, 0] and layer.running_var.tolist() == [1, 1, 1]
+
+
 def check_one_number_is_refused():
     rows = 1 if RANK == 0 else 0
     try:
