@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[1]
 
 
+@pytest.mark.long
 def test_an_explanation_ends_with_the_proofs():
     command = [sys.executable, "-m", "codegen", "explain", "tanh"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)

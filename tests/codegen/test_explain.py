@@ -112,6 +112,7 @@ def test_headings_are_bold_on_a_terminal_only(sources: Sources) -> None:
     assert styled.replace("\033[1m", "").replace("\033[0m", "") == plain
 
 
+@pytest.mark.long
 def test_every_entry_can_be_explained() -> None:
     table = own_table()
     sources = Sources(table, TEXT, render_all(table))
@@ -121,6 +122,7 @@ def test_every_entry_can_be_explained() -> None:
         assert op.base in " ".join(section(text, "The entry")[:2]), op.name
 
 
+@pytest.mark.long
 def test_the_command_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "nosuch"]) == 1
     assert "derivatives.yaml has no op 'nosuch'." in capsys.readouterr().err

@@ -6,9 +6,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+RANKS = [1, 2, pytest.param(4, marks=pytest.mark.long)]
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize(
     "program", ["collectives.py", "gradients.py", "data_parallel.py", "comm_hooks.py", "blocks.py", "normalization.py"]
 )
@@ -31,7 +32,7 @@ def test_runs_with_as_many_ranks_give_the_same_bits(succeeds):
     assert sorted(first) == sorted(second) and len(set(first)) == 1
 
 
-@pytest.mark.parametrize("ranks", [1, 2, 4])
+@pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize(
     ("example", "says"),
     [

@@ -24,6 +24,7 @@ def name_of(page):
     return str(page.relative_to(ROOT))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("page", DOCS, ids=name_of)
 def test_sessions_print_what_the_page_says(page):
     report = code_blocks.failure_of(page)

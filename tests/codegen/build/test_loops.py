@@ -11,6 +11,7 @@ from codegen.write.render import render_all
 ROOT = Path(__file__).resolve().parents[3]
 
 
+@pytest.mark.long
 def test_each_formula_is_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lowered: list[str] = []
     expect_loop = loops.expect_loop

@@ -285,6 +285,7 @@ class Doubles(gs.autograd.Function):
         return tuple(grad * 2 for grad in grads)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("saved", [slice(0), slice(3), slice(65_533, 65_536)])
 def test_a_custom_function_of_very_many_tensors(saved, monkeypatch):
     monkeypatch.setattr(Doubles, "saved", saved)
@@ -294,6 +295,7 @@ def test_a_custom_function_of_very_many_tensors(saved, monkeypatch):
     assert x.grad.tolist() == [140_000]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("saved", "message"),
     [
