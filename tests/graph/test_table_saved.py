@@ -65,7 +65,11 @@ def same(one: Any, other: Any) -> bool:
     return bool(x.dtype == y.dtype and equal and one.requires_grad == other.requires_grad)
 
 
-@pytest.mark.parametrize("row", OPS, ids=key_of)
+# `make test` tries every fifth entry.
+ROWS = [pytest.param(row, id=key_of(row), marks=pytest.mark.long if i % 5 else ()) for i, row in enumerate(OPS)]
+
+
+@pytest.mark.parametrize("row", ROWS)
 def test_samples(row: Any) -> None:
     for setting in Subject(row).settings():
         sample = Sample(setting)

@@ -14,7 +14,12 @@ from gradsmith.generated.op_table import OPS
 from gradsmith.verify.case import Subject
 from gradsmith.verify.samples import as_tensors, at, leaves_among, replaced
 
-CASES = [pytest.param(case, id=case.id) for row in OPS for case in Subject(row).cases if case.inputs]
+FURTHER = pytest.mark.long  # samples of an op than its first
+CASES = [
+    pytest.param(case, id=case.id, marks=FURTHER if number else ())
+    for row in OPS
+    for number, case in enumerate(case for case in Subject(row).cases if case.inputs)
+]
 
 
 def recorded(case, flipped=False):
