@@ -31,6 +31,7 @@ def test_sessions_print_what_the_page_says(page):
     assert not report, report
 
 
+@pytest.mark.long
 def test_made_pages_are_up_to_date():
     assert [name_of(page) for page in update.stale(update.everything_made())] == [], "run `make docs`"
 

@@ -52,6 +52,16 @@ def test_only_the_task_of_a_worker_that_ends_is_tried_again(processes, tmp_path,
     assert raised.value.index == 5
 
 
+def test_a_worker_that_ends_while_it_is_given_tasks(processes, tmp_path):
+    """The tasks of a chunk that are too large to lie ready for it; what it has answered counts."""
+    marker = str(tmp_path / "ended")
+    arguments = [np.zeros(1 << 20)] * 4, range(4), [1] * 4, [marker] * 4
+    with pytest.raises(gs.parallel.TaskLost, match=r"task 1 was lost: its process \d+ ended with exit code 3"):
+        processes.map(work.exit_once_beside, *arguments, chunksize=4, retries=0)
+    os.remove(marker)
+    assert processes.map(work.exit_once_beside, *arguments, chunksize=4, retries=1) == list(range(4))
+
+
 def test_a_task_that_always_ends_its_worker_is_named(processes):
     with pytest.raises(gs.parallel.TaskLost, match=r"task 1 was lost, 3 times: its process \d+ was ended by SIGKILL"):
         processes.map(work.kill_self, range(4))

@@ -49,7 +49,6 @@ class Processes:
         self.size = workers
         self.workers: list[_Worker] = []
         self.functions = itertools.count(1)
-        self.lost_at_start: list[Lost] = []
         # When this object goes, and at the end of the program at the latest.
         self.finalizer = weakref.finalize(self, _end_in, os.getpid(), self.workers)
 
@@ -65,8 +64,7 @@ class Processes:
             self.workers.append(_Worker(share_of(self.size)))
 
     def has_room(self) -> bool:
-        is_any_free = len(self.workers) < self.size or any(not worker.tasks for worker in self.workers)
-        return is_any_free and not self.lost_at_start
+        return len(self.workers) < self.size or any(not worker.tasks for worker in self.workers)
 
     def start(self, tasks: Sequence[Task]) -> None:
         messages = [
@@ -80,13 +78,10 @@ class Processes:
         worker.tasks.extend(tasks)
         try:
             worker.give(self.function, messages)
-        except OSError:  # it has ended; all that it was given is still to be done
-            self.lost_at_start.append(self._lost(worker))
+        except OSError:  # it has ended, maybe in the middle of them: `wait` finds what it has answered, and its end
+            worker.process.kill()
 
     def wait(self, seconds: float | None) -> list[Outcome | Lost]:
-        if self.lost_at_start:
-            found, self.lost_at_start = self.lost_at_start, []
-            return list(found)
         by_connection = {worker.connection: worker for worker in self.workers if worker.tasks}
         ready = multiprocessing.connection.wait(list(by_connection), seconds)
         events = (self._event_of(by_connection[connection]) for connection in ready)  # type: ignore[index]
@@ -119,7 +114,6 @@ class Processes:
         busy = [worker for worker in self.workers if worker.tasks]
         self.workers[:] = [worker for worker in self.workers if not worker.tasks]
         _end(busy)
-        self.lost_at_start = []
 
     def close(self) -> None:
         self.finalizer()
