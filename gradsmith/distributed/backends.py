@@ -60,7 +60,7 @@ def is_nccl_available() -> bool:
 
 
 def is_ucc_available() -> bool:
-    """False."""
+    """False: UCC is not used."""
     return False
 
 
@@ -100,7 +100,7 @@ def get_node_local_rank(fallback_rank: int | None = None) -> int:
     Parameters
     ----------
     fallback_rank : int, optional
-        What it is if there is no launcher.
+        Returned when no launcher has set a number.
 
     Raises
     ------

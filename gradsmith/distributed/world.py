@@ -144,7 +144,7 @@ def init_process_group(
 
 
 def _expect_launcher(size: int) -> None:
-    """What another launcher has started would be worlds of one rank each."""
+    """Refuse a job of another launcher, whose processes would each be a world of one rank."""
     named = os.environ.get("WORLD_SIZE", "")
     if named.isdigit() and int(named) != size:
         raise RuntimeError(

@@ -1,9 +1,10 @@
 """Answers that follow from sizes alone, kept for the next call with the same ones."""
 
 cdef class Answers:
+    cdef object compute
+    cdef object may_be_kept
     cdef dict known
 
-    cdef object find(self, tuple question)
-    cdef object keep(self, tuple question, object answer)
+    cdef object to(self, tuple question)
 
 cdef bint is_plain(object setting)

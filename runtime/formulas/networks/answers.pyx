@@ -5,27 +5,31 @@ cdef enum:
 
 
 cdef class Answers:
-    """Of one function; questions are the arguments."""
+    """The answers of one function; a question is the tuple of its arguments.
 
-    def __cinit__(self):
+    Parameters
+    ----------
+    compute : callable
+    may_be_kept : callable, optional
+        Is an answer small enough? By default all are.
+    """
+
+    def __init__(self, compute, may_be_kept=None):
+        self.compute, self.may_be_kept = compute, may_be_kept
         self.known = {}
 
-    cdef object find(self, tuple question):
-        """None where the question is new, or has a list in it."""
+    cdef object to(self, tuple question):
         try:
-            return self.known.get(question)
-        except TypeError:
-            return None
-
-    cdef object keep(self, tuple question, object answer):
-        """The answer itself."""
-        if len(self.known) >= MOST_KEPT:
-            self.known.clear()
-        try:
-            self.known[question] = answer
-        except TypeError:
-            pass
-        return answer
+            found = self.known.get(question)
+        except TypeError:       # there is a list in it, which cannot be looked up
+            return self.compute(*question)
+        if found is None:
+            found = self.compute(*question)
+            if len(self.known) >= MOST_KEPT:
+                self.known.clear()
+            if self.may_be_kept is None or self.may_be_kept(found):
+                self.known[question] = found
+        return found
 
 
 cdef bint is_plain(object setting):

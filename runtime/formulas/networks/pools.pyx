@@ -11,24 +11,18 @@ from operator import index
 cdef object MOST = 1 << 62          # of settings, and of elements: beyond, machine numbers do not hold what they make
 cdef object KEPT = 4096             # places along a dimension whose windows are kept for the next call
 
-cdef Answers known_spans = Answers()
-cdef Answers known_divisors = Answers()
-cdef Answers known_shares = Answers()
-cdef Answers known_share_sizes = Answers()
 
 
 cpdef object pool_spans(
     object op, object shape, object window, object stride, object padding, object dilation, object ceil_mode
 ):
     """The first element of each window and the place after its last, along three dimensions."""
-    question = (op, shape, window, stride, padding, dilation, ceil_mode)
-    known = known_spans.find(question)
-    return kept(known_spans, question, new_spans(*question)) if known is None else known
+    return known_spans.to((op, shape, window, stride, padding, dilation, ceil_mode))
 
 
-cdef object kept(Answers answers, tuple question, tuple along):
-    """The arrays along each dimension, kept unless they are long."""
-    return answers.keep(question, along) if max(map(len, along)) <= KEPT else along
+def are_short(along):
+    """Are all the arrays, one for each dimension?"""
+    return max(map(len, along)) <= KEPT
 
 
 def new_spans(op, shape, window, stride, padding, dilation, ceil_mode):
@@ -61,9 +55,7 @@ cpdef object pool_divisors(
     object divisor
 ):
     """What the sum of each window is divided by: along each dimension the elements it has, or those of the padded image."""
-    question = (op, shape, window, stride, padding, ceil_mode, with_padding, divisor)
-    known = known_divisors.find(question)
-    return kept(known_divisors, question, new_divisors(*question)) if known is None else known
+    return known_divisors.to((op, shape, window, stride, padding, ceil_mode, with_padding, divisor))
 
 
 def new_divisors(op, shape, window, stride, padding, ceil_mode, with_padding, divisor):
@@ -108,15 +100,10 @@ ONE_SPAN, ONE = fixed(np.array([[0, 1]])), fixed(np.ones(1))
 
 cpdef object adaptive_spans(object op, object shape, object dims, object size):
     """Windows that share the image out evenly, each overlapping the next by an element where they do not fit."""
-    question = (op, shape, dims, size)
-    known = known_shares.find(question) if is_plain(size) else None
-    if known is not None:
-        return known
-    found = new_shares(op, shape, dims, size)
-    return kept(known_shares, question, found) if is_plain(size) else found
+    return known_shares.to((op, shape, dims, size)) if is_plain(size) else new_shares(op, shape, dims, size)
 
 
-cdef tuple new_shares(object op, object shape, object dims, object size):
+def new_shares(op, shape, dims, size):
     found = [
         (kept_shares if m <= KEPT else shares_along)(n, m) for n, m in adaptive_sizes(op, shape, dims, size)
     ]
@@ -133,15 +120,10 @@ kept_shares = lru_cache(1024)(shares_along)
 
 
 cpdef object adaptive_divisors(object op, object shape, object dims, object size):
-    question = (op, shape, dims, size)
-    known = known_share_sizes.find(question) if is_plain(size) else None
-    if known is not None:
-        return known
-    found = new_share_sizes(op, shape, dims, size)
-    return kept(known_share_sizes, question, found) if is_plain(size) else found
+    return known_share_sizes.to((op, shape, dims, size)) if is_plain(size) else new_share_sizes(op, shape, dims, size)
 
 
-cdef tuple new_share_sizes(object op, object shape, object dims, object size):
+def new_share_sizes(op, shape, dims, size):
     return tuple([ONE if along is ONE_SPAN else fixed(along[:, 1] - along[:, 0]) for along in adaptive_spans(op, shape, dims, size)])
 
 
@@ -210,3 +192,11 @@ cdef object places(object n, object k, object s, object p, object d, object ceil
         return reach // s + 1
     count = -(-reach // s) + 1
     return count - 1 if (count - 1) * s >= n + p else count
+
+
+# ---- kept for the next call
+
+cdef Answers known_spans = Answers(new_spans, are_short)
+cdef Answers known_divisors = Answers(new_divisors, are_short)
+cdef Answers known_shares = Answers(new_shares, are_short)
+cdef Answers known_share_sizes = Answers(new_share_sizes, are_short)

@@ -4,10 +4,6 @@ from gradsmith.runtime.formulas.networks.answers cimport Answers, is_plain
 
 from operator import index
 
-cdef Answers known_paddings = Answers()
-cdef Answers known_sizes = Answers()
-cdef Answers known_image_sizes = Answers()
-
 
 cpdef object as_volumes(object self, object dims, object op):
     """(images, channels, *sizes) with three sizes: an image alone is one of one, what has fewer sizes gets ones."""
@@ -52,12 +48,13 @@ cpdef object in_three_dims(object values, object filler):
 
 cpdef object padding_before(object op, object padding, object window, object stride, object dilation):
     """Zeros before the first element of each dimension. "same" has one more after than before where the sum is odd."""
-    question = (op, padding, window, stride, dilation)
-    known = known_paddings.find(question) if is_plain(padding) else None
-    if known is not None:
-        return known
-    found = in_three_dims(padding_at_both_ends(op, padding, window, stride, dilation)[0], 0)
-    return known_paddings.keep(question, found) if is_plain(padding) else found
+    if is_plain(padding):
+        return known_paddings.to((op, padding, window, stride, dilation))
+    return new_padding(op, padding, window, stride, dilation)
+
+
+def new_padding(op, padding, window, stride, dilation):
+    return in_three_dims(padding_at_both_ends(op, padding, window, stride, dilation)[0], 0)
 
 
 cdef tuple numbers_of(object op, str name, object value):
@@ -94,17 +91,12 @@ cpdef object conv_sizes(
     object op, object shape, object weight, object padding, object stride, object dilation, object groups
 ):
     """Sizes of the output of a convolution."""
-    question = (op, shape, weight, padding, stride, dilation, groups)
-    known = known_sizes.find(question) if is_plain(padding) else None
-    if known is not None:
-        return known
-    found = new_conv_sizes(op, shape, weight, padding, stride, dilation, groups)
-    return known_sizes.keep(question, found) if is_plain(padding) else found
+    if is_plain(padding):
+        return known_sizes.to((op, shape, weight, padding, stride, dilation, groups))
+    return new_conv_sizes(op, shape, weight, padding, stride, dilation, groups)
 
 
-cdef object new_conv_sizes(
-    object op, object shape, object weight, object padding, object stride, object dilation, object groups
-):
+def new_conv_sizes(op, shape, weight, padding, stride, dilation, groups):
     expect_steps(op, weight, stride, dilation, groups)
     cdef int dims = len(stride)
     channels, sizes = shape[len(shape) - dims - 1], shape[len(shape) - dims:]
@@ -129,9 +121,7 @@ cpdef object conv_transpose_sizes(
     object groups
 ):
     """Sizes of the image that a convolution would have made the input of."""
-    question = (op, shape, weight, stride, padding, output_padding, dilation, groups)
-    known = known_image_sizes.find(question)
-    return known_image_sizes.keep(question, new_image_sizes(*question)) if known is None else known
+    return known_image_sizes.to((op, shape, weight, stride, padding, output_padding, dilation, groups))
 
 
 def new_image_sizes(op, shape, weight, stride, padding, output_padding, dilation, groups):
@@ -184,3 +174,10 @@ cdef int expect_steps(object op, object weight, object stride, object dilation, 
 
 cdef str crossed(object sizes):
     return " x ".join([str(n) for n in sizes])
+
+
+# ---- kept for the next call
+
+cdef Answers known_paddings = Answers(new_padding)
+cdef Answers known_sizes = Answers(new_conv_sizes)
+cdef Answers known_image_sizes = Answers(new_image_sizes)

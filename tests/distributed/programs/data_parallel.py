@@ -65,7 +65,7 @@ def check_gradients_are_tensors_of_their_own():
 
 
 def check_only_gradients_are_summed():
-    """What a gradient was made of, or somebody has kept of it, is not changed with it."""
+    """Summing in place leaves alone what a gradient was computed from, and the gradients that hooks have kept."""
     model, alone = Parallel(network(), bucket_cap_mb=0.0003), network()
     kept = []
     for p in model.parameters():
