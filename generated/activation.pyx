@@ -6,11 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_str, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1,
-    connect_2, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out,
-    gradient, has_tangent_1, has_tangent_2, IS_VIEW, loop_of_kernel, Node, original_of, plus, prepare_floating,
-    prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode,
-    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase,
-    unpack, value_of, wants, watching, write_inplace, write_out_docstrings, written_batched,
+    connect_2, copy_into, elementwise, ended, ended_composite, finish_inplace, fused_forward, fused_into, FusedKernel,
+    give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW, loop_of_kernel, Node, original_of, plus,
+    prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -458,7 +459,7 @@ def softplus(input, beta=1, threshold=20, *, out=None):
 cdef TensorBase op_gelu(TensorBase self, object approximate):
     cdef int depth = begin_op("gelu", (self, approximate), NULL) if watching else 0
     cdef TensorBase result = op_gelu_tanh(self) if is_tanh(approximate) else op_gelu_erf(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_gelu(self, approximate):
     self = as_input(self, "gelu")

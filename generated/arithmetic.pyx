@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_first_operand, as_number, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
-    connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, loop_of_ufunc, Node,
-    number_as_tensor, original_of, plus, prepare_addend, prepare_factor, prepare_history, prepare_subtrahend,
+    connect_1, connect_2, copy_into, drop_value, elementwise, ended, ended_composite, finish_inplace, fused_forward,
+    fused_into, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, loop_of_ufunc,
+    Node, number_as_tensor, original_of, plus, prepare_addend, prepare_factor, prepare_history, prepare_subtrahend,
     replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_number, saved_tensor, saved_value,
     set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
     watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
@@ -1046,12 +1046,12 @@ multiply = mul
 cdef TensorBase op_rsub_tensor(TensorBase self, TensorBase other, object alpha):
     cdef int depth = begin_op("rsub", (self, other, alpha), NULL) if watching else 0
     cdef TensorBase result = op_sub_alpha_tensor_tensor(other, self, alpha)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase op_rsub_scalar(TensorBase self, object other, object alpha):
     cdef int depth = begin_op("rsub", (self, other, alpha), NULL) if watching else 0
     cdef TensorBase result = op_sub_alpha_scalar_tensor(other, self, alpha)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_rsub(self, other, alpha):
     self = as_tensor_operand(self, "rsub", "input", 1, other)

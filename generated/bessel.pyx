@@ -4,13 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value,
-    elementwise, end_op, ended, finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
-    is_tensor, name_within, no_loop, Node, number_as_tensor, original_of, own_memory, plus, prepare_history,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
-    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase,
-    unpack, unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    apply_fused, array_of, as_input, as_int, as_operand, as_str, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, by_ops, carry_tangents, carry_transposed, check_inplace, check_real, connect_1, connect_2,
+    copy_into, drop_value, elementwise, end_op, ended, ended_composite, fused_forward, FusedKernel, give_out,
+    grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, name_within,
+    no_loop, Node, number_as_tensor, original_of, own_memory, plus, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -18,7 +19,7 @@ from gradsmith.generated.arithmetic cimport (
 )
 from gradsmith.generated.comparison cimport op_eq_scalar, op_where_scalar_tensor
 from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_tensor
-from gradsmith.runtime.formulas.formulas cimport zeros_like
+from gradsmith.runtime.formulas.formulas cimport fits_loop, zeros_like
 from gradsmith.generated.unary cimport op_neg, op_sign
 
 import numpy as np
@@ -31,14 +32,14 @@ cdef object scipy_of_special_bessel_j0 = SciPy("special.bessel_j0")
 cdef object scipy_of_special_bessel_j1 = SciPy("special.bessel_j1")
 cdef object scipy_of_special_bessel_y0 = SciPy("special.bessel_y0")
 cdef object scipy_of_special_bessel_y1 = SciPy("special.bessel_y1")
-cdef object scipy_of_i0 = SciPy("i0")
-cdef object scipy_of_special_i0e = SciPy("special.i0e")
-cdef object scipy_of_special_i1 = SciPy("special.i1")
-cdef object scipy_of_special_i1e = SciPy("special.i1e")
-cdef object scipy_of_special_modified_bessel_k0 = SciPy("special.modified_bessel_k0")
-cdef object scipy_of_special_modified_bessel_k1 = SciPy("special.modified_bessel_k1")
-cdef object scipy_of_special_scaled_modified_bessel_k0 = SciPy("special.scaled_modified_bessel_k0")
-cdef object scipy_of_special_scaled_modified_bessel_k1 = SciPy("special.scaled_modified_bessel_k1")
+cdef object scipy_of_i0_any = SciPy("i0_any")
+cdef object scipy_of_special_i0e_any = SciPy("special.i0e_any")
+cdef object scipy_of_special_i1_any = SciPy("special.i1_any")
+cdef object scipy_of_special_i1e_any = SciPy("special.i1e_any")
+cdef object scipy_of_special_modified_bessel_k0_any = SciPy("special.modified_bessel_k0_any")
+cdef object scipy_of_special_modified_bessel_k1_any = SciPy("special.modified_bessel_k1_any")
+cdef object scipy_of_special_scaled_modified_bessel_k0_any = SciPy("special.scaled_modified_bessel_k0_any")
+cdef object scipy_of_special_scaled_modified_bessel_k1_any = SciPy("special.scaled_modified_bessel_k1_any")
 cdef object scipy_of_special_spherical_bessel_j0 = SciPy("special.spherical_bessel_j0")
 cdef object scipy_of_special_airy = SciPy("special.airy")
 cdef object scipy_of_special_airy_ai = SciPy("special.airy_ai")
@@ -55,6 +56,39 @@ cdef object scipy_of_special_spherical_jn = SciPy("special.spherical_jn")
 cdef object scipy_of_special_spherical_yn = SciPy("special.spherical_yn")
 cdef object scipy_of_special_spherical_in = SciPy("special.spherical_in")
 cdef object scipy_of_special_spherical_kn = SciPy("special.spherical_kn")
+
+cdef extern from "bessel_kernels.h":
+    const FusedKernel *const I0_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_I0E_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_I1_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_I1E_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_MODIFIED_BESSEL_K0_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_MODIFIED_BESSEL_K1_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_BACKWARD[1]
+    const FusedKernel I0_LOOP_FORWARD
+    const FusedKernel SPECIAL_I0E_LOOP_FORWARD
+    const FusedKernel SPECIAL_I1_LOOP_FORWARD
+    const FusedKernel SPECIAL_I1E_LOOP_FORWARD
+    const FusedKernel SPECIAL_MODIFIED_BESSEL_K0_LOOP_FORWARD
+    const FusedKernel SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD
+    const FusedKernel SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD
+    const FusedKernel SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD
+
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>I0_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_I0E_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_I1_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_I1E_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_MODIFIED_BESSEL_K0_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_MODIFIED_BESSEL_K1_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+    ]
 
 
 # ---- special_bessel_j0(Tensor self) -> Tensor
@@ -351,63 +385,15 @@ special_y1 = special_bessel_y1
 
 # ---- i0(Tensor self) -> Tensor
 
-cdef class I0Backward0(Node):
-    """Backward of ``i0``."""
-
-    # Saves self: the gradient needs it.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_special_i1(self_)))
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-
-cdef object tangents_i0(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    self, = given
-    return op_mul_tensor(self_t, op_special_i1(self))
-
 cdef TensorBase op_i0(TensorBase self):
-    cdef int depth = begin_replaceable_op("i0", (self,), &batched_i0) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_i0.special.i0, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>I0Backward0.__new__(I0Backward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_i0, (self,))
-    return ended(depth, result)
+    cdef int depth = begin_op("i0", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_i0_loop(self) if fits_loop(self) else op_i0_any(self)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_i0(TensorBase self):
     check_inplace("i0_", self)
-    cdef int depth = begin_op("i0_", (self,), NULL) if watching else 0
-    if has_tangent_1(self):
-        return ended(depth, copy_into("i0_", self, op_i0(original_of(self))))
-    cdef Node node, history = None
-    if requires_grad_1(self):
-        node = <Node>I0Backward0.__new__(I0Backward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, original_of(self))
-        history = prepare_history("i0_", self, node)
-    if not (watching and written_batched(&batched_inplace_i0, (self,))):
-        write_inplace("i0_", self, scipy_loops.floats_of(scipy_of_i0.special.i0, array_of(self)))
-    finish_inplace(self, history)
-    return ended(depth, self)
-
-cdef object packed_i0(tuple operands):
-    return op_i0(<TensorBase>operands[0])
-
-cdef object packed_inplace_i0(tuple operands):
-    return inplace_i0(<TensorBase>operands[0])
-
-cdef BatchRule batched_i0
-batched_i0 = BatchRule(b"i0", elementwise, b"e", packed_i0, NULL, no_loop())
-cdef BatchRule batched_inplace_i0
-batched_inplace_i0 = BatchRule(b"i0_", elementwise, b"w", packed_inplace_i0, NULL, no_loop())
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("i0_", self, op_i0_loop(original) if fits_loop(original) else op_i0_any(original))
 
 def call_i0(self):
     self = as_input(self, "i0")
@@ -426,12 +412,6 @@ def i0(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Raises: TypeError, ModuleNotFoundError
-
-    Gradients:
-        input: grad * special_i1(self)
-        result: auto_element_wise
     """
     return give_out("i0", out, call_i0(input))
 
@@ -440,51 +420,140 @@ special_i0 = i0
 special_modified_bessel_i0 = i0
 
 
-# ---- special_i0e(Tensor self) -> Tensor
+# ---- i0_loop(Tensor self) -> Tensor
 
-cdef class SpecialI0eBackward0(Node):
-    """Backward of ``special_i0e``."""
+cdef class I0LoopBackward0(Node):
+    """Backward of ``i0_loop``."""
 
-    # Saves self and result: special_i0e need not be computed again.
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, I0_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_special_i1(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_i0_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_special_i1(self))
+
+cdef object i0_loop_by_ops(tuple given):
+    self, = given
+    return op_i0(self)
+
+cdef TensorBase op_i0_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("i0_loop", (self,), &batched_i0_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&I0_LOOP_FORWARD, operands, ())
+    if result is None:
+        result = by_ops(i0_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>I0LoopBackward0.__new__(I0LoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_i0_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_i0_loop(tuple operands):
+    return op_i0_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_i0_loop
+batched_i0_loop = BatchRule(b"i0_loop", elementwise, b"e", packed_i0_loop, NULL, loop_of_kernel(&I0_LOOP_FORWARD))
+
+def call_i0_loop(self):
+    self = as_input(self, "i0_loop")
+    check_real(self, "i0_loop")
+    return op_i0_loop(<TensorBase>self)
+
+def i0_loop(input):
+    """Modified Bessel function of order 0 by a compiled loop, which has to fit.
+
+    ``i0_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * special_i1(self)
+        result: auto_element_wise
+    """
+    return call_i0_loop(input)
+
+
+# ---- i0_any(Tensor self) -> Tensor
+
+cdef class I0AnyBackward0(Node):
+    """Backward of ``i0_any``."""
+
+    # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
-        cdef TensorBase result = unpack(self, 1)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(grad, op_sub_tensor_tensor(op_special_i1e(self_), op_mul_tensor(op_sign(self_), result))),
-        )
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_special_i1(self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_i0e(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_i0_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
-    result, self = given
-    return op_mul_tensor(self_t, op_sub_tensor_tensor(op_special_i1e(self), op_mul_tensor(op_sign(self), result)))
+    self, = given
+    return op_mul_tensor(self_t, op_special_i1(self))
 
-cdef TensorBase op_special_i0e(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.i0e", (self,), &batched_special_i0e) if watching else 0
+cdef TensorBase op_i0_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("i0_any", (self,), &batched_i0_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_i0e.special.i0e, array_of(self))
+        scipy_loops.floats_of(scipy_of_i0_any.special.i0, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialI0eBackward0.__new__(SpecialI0eBackward0)
-        connect_1(node, 2, 0, self)
+        node = <Node>I0AnyBackward0.__new__(I0AnyBackward0)
+        connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
-        save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_i0e, (result, self))
+        carry_tangents(result, (self,), tangents_i0_any, (self,))
     return ended(depth, result)
 
-cdef object packed_special_i0e(tuple operands):
-    return op_special_i0e(<TensorBase>operands[0])
+cdef object packed_i0_any(tuple operands):
+    return op_i0_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_i0e
-batched_special_i0e = BatchRule(b"special.i0e", elementwise, b"e", packed_special_i0e, NULL, no_loop())
+cdef BatchRule batched_i0_any
+batched_i0_any = BatchRule(b"i0_any", elementwise, b"e", packed_i0_any, NULL, no_loop())
+
+def call_i0_any(self):
+    self = as_input(self, "i0_any")
+    check_real(self, "i0_any")
+    return op_i0_any(<TensorBase>self)
+
+def i0_any(input):
+    """Modified Bessel function of order 0, for arguments that no compiled loop takes. SciPy computes it.
+
+    ``i0_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * special_i1(self)
+        result: auto_element_wise
+    """
+    return call_i0_any(input)
+
+
+# ---- special_i0e(Tensor self) -> Tensor
+
+cdef TensorBase op_special_i0e(TensorBase self):
+    cdef int depth = begin_op("special.i0e", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_i0e_loop(self) if fits_loop(self) else op_special_i0e_any(self)
+    return ended_composite(depth, result)
 
 def call_special_i0e(self):
     self = as_input(self, "special.i0e")
@@ -499,6 +568,146 @@ def special_i0e(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("special.i0e", out, call_special_i0e(input))
+
+
+# ---- special_i0e_loop(Tensor self) -> Tensor
+
+cdef class SpecialI0eLoopBackward0(Node):
+    """Backward of ``special_i0e_loop``."""
+
+    # Saves self and result: special_i0e_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_I0E_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_sub_tensor_tensor(op_special_i1e(self_), op_mul_tensor(op_sign(self_), result))),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_i0e_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(self_t, op_sub_tensor_tensor(op_special_i1e(self), op_mul_tensor(op_sign(self), result)))
+
+cdef object special_i0e_loop_by_ops(tuple given):
+    self, = given
+    return op_special_i0e(self)
+
+cdef TensorBase op_special_i0e_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i0e_loop", (self,), &batched_special_i0e_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_I0E_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_i0e_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialI0eLoopBackward0.__new__(SpecialI0eLoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_i0e_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_i0e_loop(tuple operands):
+    return op_special_i0e_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_i0e_loop
+batched_special_i0e_loop = BatchRule(
+    b"special.i0e_loop", elementwise, b"e", packed_special_i0e_loop, NULL, loop_of_kernel(&SPECIAL_I0E_LOOP_FORWARD)
+)
+
+def call_special_i0e_loop(self):
+    self = as_input(self, "special.i0e_loop")
+    check_real(self, "special.i0e_loop")
+    return op_special_i0e_loop(<TensorBase>self)
+
+def special_i0e_loop(input):
+    """Scaled modified Bessel function of order 0 by a compiled loop, which has to fit.
+
+    ``special_i0e_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (special_i1e(self) - sign(self) * result)
+        result: auto_element_wise
+    """
+    return call_special_i0e_loop(input)
+
+
+# ---- special_i0e_any(Tensor self) -> Tensor
+
+cdef class SpecialI0eAnyBackward0(Node):
+    """Backward of ``special_i0e_any``."""
+
+    # Saves self and result: special_i0e_any need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_sub_tensor_tensor(op_special_i1e(self_), op_mul_tensor(op_sign(self_), result))),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_i0e_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(self_t, op_sub_tensor_tensor(op_special_i1e(self), op_mul_tensor(op_sign(self), result)))
+
+cdef TensorBase op_special_i0e_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i0e_any", (self,), &batched_special_i0e_any) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_i0e_any.special.i0e, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialI0eAnyBackward0.__new__(SpecialI0eAnyBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_i0e_any, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_i0e_any(tuple operands):
+    return op_special_i0e_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_i0e_any
+batched_special_i0e_any = BatchRule(b"special.i0e_any", elementwise, b"e", packed_special_i0e_any, NULL, no_loop())
+
+def call_special_i0e_any(self):
+    self = as_input(self, "special.i0e_any")
+    check_real(self, "special.i0e_any")
+    return op_special_i0e_any(<TensorBase>self)
+
+def special_i0e_any(input):
+    """Scaled modified Bessel function of order 0, for arguments that no compiled loop takes. SciPy computes it.
+
+    ``special_i0e_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -506,15 +715,129 @@ def special_i0e(input, *, out=None):
         input: grad * (special_i1e(self) - sign(self) * result)
         result: auto_element_wise
     """
-    return give_out("special.i0e", out, call_special_i0e(input))
+    return call_special_i0e_any(input)
 
 
 # ---- special_i1(Tensor self) -> Tensor
 
-cdef class SpecialI1Backward0(Node):
-    """Backward of ``special_i1``."""
+cdef TensorBase op_special_i1(TensorBase self):
+    cdef int depth = begin_op("special.i1", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_i1_loop(self) if fits_loop(self) else op_special_i1_any(self)
+    return ended_composite(depth, result)
 
-    # Saves self and result: special_i1 need not be computed again.
+def call_special_i1(self):
+    self = as_input(self, "special.i1")
+    check_real(self, "special.i1")
+    return op_special_i1(<TensorBase>self)
+
+def special_i1(input, *, out=None):
+    """Modified Bessel function of the first kind of order 1.
+
+    ``special_i1(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.i1", out, call_special_i1(input))
+
+special_modified_bessel_i1 = special_i1
+
+
+# ---- special_i1_loop(Tensor self) -> Tensor
+
+cdef class SpecialI1LoopBackward0(Node):
+    """Backward of ``special_i1_loop``."""
+
+    # Saves self and result: special_i1_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_I1_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_where_scalar_tensor(
+                    op_eq_scalar(self_, 0), 0.5, op_sub_tensor_tensor(op_i0(self_), op_div_tensor_tensor(result, self_))
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_i1_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(
+        self_t,
+        op_where_scalar_tensor(
+            op_eq_scalar(self, 0), 0.5, op_sub_tensor_tensor(op_i0(self), op_div_tensor_tensor(result, self))
+        ),
+    )
+
+cdef object special_i1_loop_by_ops(tuple given):
+    self, = given
+    return op_special_i1(self)
+
+cdef TensorBase op_special_i1_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i1_loop", (self,), &batched_special_i1_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_I1_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_i1_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialI1LoopBackward0.__new__(SpecialI1LoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_i1_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_i1_loop(tuple operands):
+    return op_special_i1_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_i1_loop
+batched_special_i1_loop = BatchRule(
+    b"special.i1_loop", elementwise, b"e", packed_special_i1_loop, NULL, loop_of_kernel(&SPECIAL_I1_LOOP_FORWARD)
+)
+
+def call_special_i1_loop(self):
+    self = as_input(self, "special.i1_loop")
+    check_real(self, "special.i1_loop")
+    return op_special_i1_loop(<TensorBase>self)
+
+def special_i1_loop(input):
+    """Modified Bessel function of order 1 by a compiled loop, which has to fit.
+
+    ``special_i1_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * where(self == 0, 0.5, i0(self) - result / self)
+        result: auto_element_wise
+    """
+    return call_special_i1_loop(input)
+
+
+# ---- special_i1_any(Tensor self) -> Tensor
+
+cdef class SpecialI1AnyBackward0(Node):
+    """Backward of ``special_i1_any``."""
+
+    # Saves self and result: special_i1_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
@@ -533,7 +856,7 @@ cdef class SpecialI1Backward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_i1(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_i1_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     result, self = given
     return op_mul_tensor(
@@ -543,41 +866,40 @@ cdef object tangents_special_i1(tuple tangents, tuple given):    # auto_element_
         ),
     )
 
-cdef TensorBase op_special_i1(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.i1", (self,), &batched_special_i1) if watching else 0
+cdef TensorBase op_special_i1_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i1_any", (self,), &batched_special_i1_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_i1.special.i1, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_i1_any.special.i1, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialI1Backward0.__new__(SpecialI1Backward0)
+        node = <Node>SpecialI1AnyBackward0.__new__(SpecialI1AnyBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_i1, (result, self))
+        carry_tangents(result, (self,), tangents_special_i1_any, (result, self))
     return ended(depth, result)
 
-cdef object packed_special_i1(tuple operands):
-    return op_special_i1(<TensorBase>operands[0])
+cdef object packed_special_i1_any(tuple operands):
+    return op_special_i1_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_i1
-batched_special_i1 = BatchRule(b"special.i1", elementwise, b"e", packed_special_i1, NULL, no_loop())
+cdef BatchRule batched_special_i1_any
+batched_special_i1_any = BatchRule(b"special.i1_any", elementwise, b"e", packed_special_i1_any, NULL, no_loop())
 
-def call_special_i1(self):
-    self = as_input(self, "special.i1")
-    check_real(self, "special.i1")
-    return op_special_i1(<TensorBase>self)
+def call_special_i1_any(self):
+    self = as_input(self, "special.i1_any")
+    check_real(self, "special.i1_any")
+    return op_special_i1_any(<TensorBase>self)
 
-def special_i1(input, *, out=None):
-    """Modified Bessel function of the first kind of order 1.
+def special_i1_any(input):
+    """Modified Bessel function of order 1, for arguments that no compiled loop takes. SciPy computes it.
 
-    ``special_i1(Tensor self) -> Tensor``
+    ``special_i1_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -585,17 +907,137 @@ def special_i1(input, *, out=None):
         input: grad * where(self == 0, 0.5, i0(self) - result / self)
         result: auto_element_wise
     """
-    return give_out("special.i1", out, call_special_i1(input))
-
-special_modified_bessel_i1 = special_i1
+    return call_special_i1_any(input)
 
 
 # ---- special_i1e(Tensor self) -> Tensor
 
-cdef class SpecialI1eBackward0(Node):
-    """Backward of ``special_i1e``."""
+cdef TensorBase op_special_i1e(TensorBase self):
+    cdef int depth = begin_op("special.i1e", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_i1e_loop(self) if fits_loop(self) else op_special_i1e_any(self)
+    return ended_composite(depth, result)
 
-    # Saves self and result: special_i1e need not be computed again.
+def call_special_i1e(self):
+    self = as_input(self, "special.i1e")
+    check_real(self, "special.i1e")
+    return op_special_i1e(<TensorBase>self)
+
+def special_i1e(input, *, out=None):
+    """Modified Bessel function of the first kind of order 1, divided by the exponential of the magnitude.
+
+    ``special_i1e(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.i1e", out, call_special_i1e(input))
+
+
+# ---- special_i1e_loop(Tensor self) -> Tensor
+
+cdef class SpecialI1eLoopBackward0(Node):
+    """Backward of ``special_i1e_loop``."""
+
+    # Saves self and result: special_i1e_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_I1E_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_where_scalar_tensor(
+                    op_eq_scalar(self_, 0),
+                    0.5,
+                    op_sub_tensor_tensor(
+                        op_sub_tensor_tensor(op_special_i0e(self_), op_div_tensor_tensor(result, self_)),
+                        op_mul_tensor(op_sign(self_), result),
+                    ),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_i1e_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(
+        self_t,
+        op_where_scalar_tensor(
+            op_eq_scalar(self, 0),
+            0.5,
+            op_sub_tensor_tensor(
+                op_sub_tensor_tensor(op_special_i0e(self), op_div_tensor_tensor(result, self)),
+                op_mul_tensor(op_sign(self), result),
+            ),
+        ),
+    )
+
+cdef object special_i1e_loop_by_ops(tuple given):
+    self, = given
+    return op_special_i1e(self)
+
+cdef TensorBase op_special_i1e_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i1e_loop", (self,), &batched_special_i1e_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_I1E_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_i1e_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialI1eLoopBackward0.__new__(SpecialI1eLoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_i1e_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_i1e_loop(tuple operands):
+    return op_special_i1e_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_i1e_loop
+batched_special_i1e_loop = BatchRule(
+    b"special.i1e_loop", elementwise, b"e", packed_special_i1e_loop, NULL, loop_of_kernel(&SPECIAL_I1E_LOOP_FORWARD)
+)
+
+def call_special_i1e_loop(self):
+    self = as_input(self, "special.i1e_loop")
+    check_real(self, "special.i1e_loop")
+    return op_special_i1e_loop(<TensorBase>self)
+
+def special_i1e_loop(input):
+    """Scaled modified Bessel function of order 1 by a compiled loop, which has to fit.
+
+    ``special_i1e_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * where(self == 0, 0.5, special_i0e(self) - result / self - sign(self) * result)
+        result: auto_element_wise
+    """
+    return call_special_i1e_loop(input)
+
+
+# ---- special_i1e_any(Tensor self) -> Tensor
+
+cdef class SpecialI1eAnyBackward0(Node):
+    """Backward of ``special_i1e_any``."""
+
+    # Saves self and result: special_i1e_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
@@ -619,7 +1061,7 @@ cdef class SpecialI1eBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_i1e(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_i1e_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     result, self = given
     return op_mul_tensor(
@@ -634,41 +1076,40 @@ cdef object tangents_special_i1e(tuple tangents, tuple given):    # auto_element
         ),
     )
 
-cdef TensorBase op_special_i1e(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.i1e", (self,), &batched_special_i1e) if watching else 0
+cdef TensorBase op_special_i1e_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.i1e_any", (self,), &batched_special_i1e_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_i1e.special.i1e, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_i1e_any.special.i1e, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialI1eBackward0.__new__(SpecialI1eBackward0)
+        node = <Node>SpecialI1eAnyBackward0.__new__(SpecialI1eAnyBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_i1e, (result, self))
+        carry_tangents(result, (self,), tangents_special_i1e_any, (result, self))
     return ended(depth, result)
 
-cdef object packed_special_i1e(tuple operands):
-    return op_special_i1e(<TensorBase>operands[0])
+cdef object packed_special_i1e_any(tuple operands):
+    return op_special_i1e_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_i1e
-batched_special_i1e = BatchRule(b"special.i1e", elementwise, b"e", packed_special_i1e, NULL, no_loop())
+cdef BatchRule batched_special_i1e_any
+batched_special_i1e_any = BatchRule(b"special.i1e_any", elementwise, b"e", packed_special_i1e_any, NULL, no_loop())
 
-def call_special_i1e(self):
-    self = as_input(self, "special.i1e")
-    check_real(self, "special.i1e")
-    return op_special_i1e(<TensorBase>self)
+def call_special_i1e_any(self):
+    self = as_input(self, "special.i1e_any")
+    check_real(self, "special.i1e_any")
+    return op_special_i1e_any(<TensorBase>self)
 
-def special_i1e(input, *, out=None):
-    """Modified Bessel function of the first kind of order 1, divided by the exponential of the magnitude.
+def special_i1e_any(input):
+    """Scaled modified Bessel function of order 1, for arguments that no compiled loop takes. SciPy computes it.
 
-    ``special_i1e(Tensor self) -> Tensor``
+    ``special_i1e_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -676,51 +1117,17 @@ def special_i1e(input, *, out=None):
         input: grad * where(self == 0, 0.5, special_i0e(self) - result / self - sign(self) * result)
         result: auto_element_wise
     """
-    return give_out("special.i1e", out, call_special_i1e(input))
+    return call_special_i1e_any(input)
 
 
 # ---- special_modified_bessel_k0(Tensor self) -> Tensor
 
-cdef class SpecialModifiedBesselK0Backward0(Node):
-    """Backward of ``special_modified_bessel_k0``."""
-
-    # Saves self: the gradient needs it.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_special_modified_bessel_k1(self_)))
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-
-cdef object tangents_special_modified_bessel_k0(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    self, = given
-    return op_mul_tensor(op_neg(self_t), op_special_modified_bessel_k1(self))
-
 cdef TensorBase op_special_modified_bessel_k0(TensorBase self):
-    cdef int depth = begin_replaceable_op(
-        "special.modified_bessel_k0", (self,), &batched_special_modified_bessel_k0
-    ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_modified_bessel_k0.special.k0, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>SpecialModifiedBesselK0Backward0.__new__(SpecialModifiedBesselK0Backward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_modified_bessel_k0, (self,))
-    return ended(depth, result)
-
-cdef object packed_special_modified_bessel_k0(tuple operands):
-    return op_special_modified_bessel_k0(<TensorBase>operands[0])
-
-cdef BatchRule batched_special_modified_bessel_k0
-batched_special_modified_bessel_k0 = BatchRule(
-    b"special.modified_bessel_k0", elementwise, b"e", packed_special_modified_bessel_k0, NULL, no_loop()
-)
+    cdef int depth = begin_op("special.modified_bessel_k0", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_modified_bessel_k0_loop(self) if fits_loop(
+        self
+    ) else op_special_modified_bessel_k0_any(self)
+    return ended_composite(depth, result)
 
 def call_special_modified_bessel_k0(self):
     self = as_input(self, "special.modified_bessel_k0")
@@ -735,6 +1142,146 @@ def special_modified_bessel_k0(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("special.modified_bessel_k0", out, call_special_modified_bessel_k0(input))
+
+special_k0 = special_modified_bessel_k0
+
+
+# ---- special_modified_bessel_k0_loop(Tensor self) -> Tensor
+
+cdef class SpecialModifiedBesselK0LoopBackward0(Node):
+    """Backward of ``special_modified_bessel_k0_loop``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_MODIFIED_BESSEL_K0_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_special_modified_bessel_k1(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_modified_bessel_k0_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(op_neg(self_t), op_special_modified_bessel_k1(self))
+
+cdef object special_modified_bessel_k0_loop_by_ops(tuple given):
+    self, = given
+    return op_special_modified_bessel_k0(self)
+
+cdef TensorBase op_special_modified_bessel_k0_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.modified_bessel_k0_loop", (self,), &batched_special_modified_bessel_k0_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_MODIFIED_BESSEL_K0_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_modified_bessel_k0_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialModifiedBesselK0LoopBackward0.__new__(SpecialModifiedBesselK0LoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_modified_bessel_k0_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_modified_bessel_k0_loop(tuple operands):
+    return op_special_modified_bessel_k0_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_modified_bessel_k0_loop
+batched_special_modified_bessel_k0_loop = BatchRule(
+    b"special.modified_bessel_k0_loop",
+    elementwise,
+    b"e",
+    packed_special_modified_bessel_k0_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_MODIFIED_BESSEL_K0_LOOP_FORWARD),
+)
+
+def call_special_modified_bessel_k0_loop(self):
+    self = as_input(self, "special.modified_bessel_k0_loop")
+    check_real(self, "special.modified_bessel_k0_loop")
+    return op_special_modified_bessel_k0_loop(<TensorBase>self)
+
+def special_modified_bessel_k0_loop(input):
+    """Modified Bessel function of the second kind of order 0 by a compiled loop, which has to fit.
+
+    ``special_modified_bessel_k0_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: -grad * special_modified_bessel_k1(self)
+        result: auto_element_wise
+    """
+    return call_special_modified_bessel_k0_loop(input)
+
+
+# ---- special_modified_bessel_k0_any(Tensor self) -> Tensor
+
+cdef class SpecialModifiedBesselK0AnyBackward0(Node):
+    """Backward of ``special_modified_bessel_k0_any``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(op_neg(grad), op_special_modified_bessel_k1(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_modified_bessel_k0_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(op_neg(self_t), op_special_modified_bessel_k1(self))
+
+cdef TensorBase op_special_modified_bessel_k0_any(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.modified_bessel_k0_any", (self,), &batched_special_modified_bessel_k0_any
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_modified_bessel_k0_any.special.k0, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialModifiedBesselK0AnyBackward0.__new__(SpecialModifiedBesselK0AnyBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_modified_bessel_k0_any, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_modified_bessel_k0_any(tuple operands):
+    return op_special_modified_bessel_k0_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_modified_bessel_k0_any
+batched_special_modified_bessel_k0_any = BatchRule(
+    b"special.modified_bessel_k0_any", elementwise, b"e", packed_special_modified_bessel_k0_any, NULL, no_loop()
+)
+
+def call_special_modified_bessel_k0_any(self):
+    self = as_input(self, "special.modified_bessel_k0_any")
+    check_real(self, "special.modified_bessel_k0_any")
+    return op_special_modified_bessel_k0_any(<TensorBase>self)
+
+def special_modified_bessel_k0_any(input):
+    """Modified Bessel function of the second kind of order 0, for arguments that no compiled loop takes. SciPy computes
+    it.
+
+    ``special_modified_bessel_k0_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -742,17 +1289,132 @@ def special_modified_bessel_k0(input, *, out=None):
         input: -grad * special_modified_bessel_k1(self)
         result: auto_element_wise
     """
-    return give_out("special.modified_bessel_k0", out, call_special_modified_bessel_k0(input))
-
-special_k0 = special_modified_bessel_k0
+    return call_special_modified_bessel_k0_any(input)
 
 
 # ---- special_modified_bessel_k1(Tensor self) -> Tensor
 
-cdef class SpecialModifiedBesselK1Backward0(Node):
-    """Backward of ``special_modified_bessel_k1``."""
+cdef TensorBase op_special_modified_bessel_k1(TensorBase self):
+    cdef int depth = begin_op("special.modified_bessel_k1", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_modified_bessel_k1_loop(self) if fits_loop(
+        self
+    ) else op_special_modified_bessel_k1_any(self)
+    return ended_composite(depth, result)
 
-    # Saves self and result: special_modified_bessel_k1 need not be computed again.
+def call_special_modified_bessel_k1(self):
+    self = as_input(self, "special.modified_bessel_k1")
+    check_real(self, "special.modified_bessel_k1")
+    return op_special_modified_bessel_k1(<TensorBase>self)
+
+def special_modified_bessel_k1(input, *, out=None):
+    """Modified Bessel function of the second kind of order 1.
+
+    ``special_modified_bessel_k1(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.modified_bessel_k1", out, call_special_modified_bessel_k1(input))
+
+special_k1 = special_modified_bessel_k1
+
+
+# ---- special_modified_bessel_k1_loop(Tensor self) -> Tensor
+
+cdef class SpecialModifiedBesselK1LoopBackward0(Node):
+    """Backward of ``special_modified_bessel_k1_loop``."""
+
+    # Saves self and result: special_modified_bessel_k1_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_MODIFIED_BESSEL_K1_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                op_neg(grad), op_add_tensor(op_special_modified_bessel_k0(self_), op_div_tensor_tensor(result, self_))
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_modified_bessel_k1_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(
+        op_neg(self_t), op_add_tensor(op_special_modified_bessel_k0(self), op_div_tensor_tensor(result, self))
+    )
+
+cdef object special_modified_bessel_k1_loop_by_ops(tuple given):
+    self, = given
+    return op_special_modified_bessel_k1(self)
+
+cdef TensorBase op_special_modified_bessel_k1_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.modified_bessel_k1_loop", (self,), &batched_special_modified_bessel_k1_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_modified_bessel_k1_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialModifiedBesselK1LoopBackward0.__new__(SpecialModifiedBesselK1LoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_modified_bessel_k1_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_modified_bessel_k1_loop(tuple operands):
+    return op_special_modified_bessel_k1_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_modified_bessel_k1_loop
+batched_special_modified_bessel_k1_loop = BatchRule(
+    b"special.modified_bessel_k1_loop",
+    elementwise,
+    b"e",
+    packed_special_modified_bessel_k1_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_MODIFIED_BESSEL_K1_LOOP_FORWARD),
+)
+
+def call_special_modified_bessel_k1_loop(self):
+    self = as_input(self, "special.modified_bessel_k1_loop")
+    check_real(self, "special.modified_bessel_k1_loop")
+    return op_special_modified_bessel_k1_loop(<TensorBase>self)
+
+def special_modified_bessel_k1_loop(input):
+    """Modified Bessel function of the second kind of order 1 by a compiled loop, which has to fit.
+
+    ``special_modified_bessel_k1_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: -grad * (special_modified_bessel_k0(self) + result / self)
+        result: auto_element_wise
+    """
+    return call_special_modified_bessel_k1_loop(input)
+
+
+# ---- special_modified_bessel_k1_any(Tensor self) -> Tensor
+
+cdef class SpecialModifiedBesselK1AnyBackward0(Node):
+    """Backward of ``special_modified_bessel_k1_any``."""
+
+    # Saves self and result: special_modified_bessel_k1_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
@@ -768,52 +1430,52 @@ cdef class SpecialModifiedBesselK1Backward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_modified_bessel_k1(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_modified_bessel_k1_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     result, self = given
     return op_mul_tensor(
         op_neg(self_t), op_add_tensor(op_special_modified_bessel_k0(self), op_div_tensor_tensor(result, self))
     )
 
-cdef TensorBase op_special_modified_bessel_k1(TensorBase self):
+cdef TensorBase op_special_modified_bessel_k1_any(TensorBase self):
     cdef int depth = begin_replaceable_op(
-        "special.modified_bessel_k1", (self,), &batched_special_modified_bessel_k1
+        "special.modified_bessel_k1_any", (self,), &batched_special_modified_bessel_k1_any
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_modified_bessel_k1.special.k1, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_modified_bessel_k1_any.special.k1, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialModifiedBesselK1Backward0.__new__(SpecialModifiedBesselK1Backward0)
+        node = <Node>SpecialModifiedBesselK1AnyBackward0.__new__(SpecialModifiedBesselK1AnyBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_modified_bessel_k1, (result, self))
+        carry_tangents(result, (self,), tangents_special_modified_bessel_k1_any, (result, self))
     return ended(depth, result)
 
-cdef object packed_special_modified_bessel_k1(tuple operands):
-    return op_special_modified_bessel_k1(<TensorBase>operands[0])
+cdef object packed_special_modified_bessel_k1_any(tuple operands):
+    return op_special_modified_bessel_k1_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_modified_bessel_k1
-batched_special_modified_bessel_k1 = BatchRule(
-    b"special.modified_bessel_k1", elementwise, b"e", packed_special_modified_bessel_k1, NULL, no_loop()
+cdef BatchRule batched_special_modified_bessel_k1_any
+batched_special_modified_bessel_k1_any = BatchRule(
+    b"special.modified_bessel_k1_any", elementwise, b"e", packed_special_modified_bessel_k1_any, NULL, no_loop()
 )
 
-def call_special_modified_bessel_k1(self):
-    self = as_input(self, "special.modified_bessel_k1")
-    check_real(self, "special.modified_bessel_k1")
-    return op_special_modified_bessel_k1(<TensorBase>self)
+def call_special_modified_bessel_k1_any(self):
+    self = as_input(self, "special.modified_bessel_k1_any")
+    check_real(self, "special.modified_bessel_k1_any")
+    return op_special_modified_bessel_k1_any(<TensorBase>self)
 
-def special_modified_bessel_k1(input, *, out=None):
-    """Modified Bessel function of the second kind of order 1.
+def special_modified_bessel_k1_any(input):
+    """Modified Bessel function of the second kind of order 1, for arguments that no compiled loop takes. SciPy computes
+    it.
 
-    ``special_modified_bessel_k1(Tensor self) -> Tensor``
+    ``special_modified_bessel_k1_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -821,60 +1483,17 @@ def special_modified_bessel_k1(input, *, out=None):
         input: -grad * (special_modified_bessel_k0(self) + result / self)
         result: auto_element_wise
     """
-    return give_out("special.modified_bessel_k1", out, call_special_modified_bessel_k1(input))
-
-special_k1 = special_modified_bessel_k1
+    return call_special_modified_bessel_k1_any(input)
 
 
 # ---- special_scaled_modified_bessel_k0(Tensor self) -> Tensor
 
-cdef class SpecialScaledModifiedBesselK0Backward0(Node):
-    """Backward of ``special_scaled_modified_bessel_k0``."""
-
-    # Saves self and result: special_scaled_modified_bessel_k0 need not be computed again.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        cdef TensorBase result = unpack(self, 1)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(grad, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self_))),
-        )
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_result, _raw_saved_result = saved_tensor(1)
-
-cdef object tangents_special_scaled_modified_bessel_k0(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    result, self = given
-    return op_mul_tensor(self_t, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self)))
-
 cdef TensorBase op_special_scaled_modified_bessel_k0(TensorBase self):
-    cdef int depth = begin_replaceable_op(
-        "special.scaled_modified_bessel_k0", (self,), &batched_special_scaled_modified_bessel_k0
-    ) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_scaled_modified_bessel_k0.special.k0e, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>SpecialScaledModifiedBesselK0Backward0.__new__(SpecialScaledModifiedBesselK0Backward0)
-        connect_1(node, 2, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-        save_output(node, 1, result)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k0, (result, self))
-    return ended(depth, result)
-
-cdef object packed_special_scaled_modified_bessel_k0(tuple operands):
-    return op_special_scaled_modified_bessel_k0(<TensorBase>operands[0])
-
-cdef BatchRule batched_special_scaled_modified_bessel_k0
-batched_special_scaled_modified_bessel_k0 = BatchRule(
-    b"special.scaled_modified_bessel_k0", elementwise, b"e", packed_special_scaled_modified_bessel_k0, NULL, no_loop()
-)
+    cdef int depth = begin_op("special.scaled_modified_bessel_k0", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_scaled_modified_bessel_k0_loop(self) if fits_loop(
+        self
+    ) else op_special_scaled_modified_bessel_k0_any(self)
+    return ended_composite(depth, result)
 
 def call_special_scaled_modified_bessel_k0(self):
     self = as_input(self, "special.scaled_modified_bessel_k0")
@@ -889,6 +1508,165 @@ def special_scaled_modified_bessel_k0(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("special.scaled_modified_bessel_k0", out, call_special_scaled_modified_bessel_k0(input))
+
+special_k0e = special_scaled_modified_bessel_k0
+
+
+# ---- special_scaled_modified_bessel_k0_loop(Tensor self) -> Tensor
+
+cdef class SpecialScaledModifiedBesselK0LoopBackward0(Node):
+    """Backward of ``special_scaled_modified_bessel_k0_loop``."""
+
+    # Saves self and result: special_scaled_modified_bessel_k0_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self_))),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_scaled_modified_bessel_k0_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(self_t, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self)))
+
+cdef object special_scaled_modified_bessel_k0_loop_by_ops(tuple given):
+    self, = given
+    return op_special_scaled_modified_bessel_k0(self)
+
+cdef TensorBase op_special_scaled_modified_bessel_k0_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.scaled_modified_bessel_k0_loop", (self,), &batched_special_scaled_modified_bessel_k0_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_scaled_modified_bessel_k0_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialScaledModifiedBesselK0LoopBackward0.__new__(SpecialScaledModifiedBesselK0LoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k0_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_scaled_modified_bessel_k0_loop(tuple operands):
+    return op_special_scaled_modified_bessel_k0_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_scaled_modified_bessel_k0_loop
+batched_special_scaled_modified_bessel_k0_loop = BatchRule(
+    b"special.scaled_modified_bessel_k0_loop",
+    elementwise,
+    b"e",
+    packed_special_scaled_modified_bessel_k0_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_SCALED_MODIFIED_BESSEL_K0_LOOP_FORWARD),
+)
+
+def call_special_scaled_modified_bessel_k0_loop(self):
+    self = as_input(self, "special.scaled_modified_bessel_k0_loop")
+    check_real(self, "special.scaled_modified_bessel_k0_loop")
+    return op_special_scaled_modified_bessel_k0_loop(<TensorBase>self)
+
+def special_scaled_modified_bessel_k0_loop(input):
+    """Scaled modified Bessel function of the second kind of order 0 by a compiled loop, which has to fit.
+
+    ``special_scaled_modified_bessel_k0_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (result - special_scaled_modified_bessel_k1(self))
+        result: auto_element_wise
+    """
+    return call_special_scaled_modified_bessel_k0_loop(input)
+
+
+# ---- special_scaled_modified_bessel_k0_any(Tensor self) -> Tensor
+
+cdef class SpecialScaledModifiedBesselK0AnyBackward0(Node):
+    """Backward of ``special_scaled_modified_bessel_k0_any``."""
+
+    # Saves self and result: special_scaled_modified_bessel_k0_any need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self_))),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_scaled_modified_bessel_k0_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(self_t, op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k1(self)))
+
+cdef TensorBase op_special_scaled_modified_bessel_k0_any(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.scaled_modified_bessel_k0_any", (self,), &batched_special_scaled_modified_bessel_k0_any
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_scaled_modified_bessel_k0_any.special.k0e, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialScaledModifiedBesselK0AnyBackward0.__new__(SpecialScaledModifiedBesselK0AnyBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k0_any, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_scaled_modified_bessel_k0_any(tuple operands):
+    return op_special_scaled_modified_bessel_k0_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_scaled_modified_bessel_k0_any
+batched_special_scaled_modified_bessel_k0_any = BatchRule(
+    b"special.scaled_modified_bessel_k0_any",
+    elementwise,
+    b"e",
+    packed_special_scaled_modified_bessel_k0_any,
+    NULL,
+    no_loop(),
+)
+
+def call_special_scaled_modified_bessel_k0_any(self):
+    self = as_input(self, "special.scaled_modified_bessel_k0_any")
+    check_real(self, "special.scaled_modified_bessel_k0_any")
+    return op_special_scaled_modified_bessel_k0_any(<TensorBase>self)
+
+def special_scaled_modified_bessel_k0_any(input):
+    """Scaled modified Bessel function of the second kind of order 0, for arguments that no compiled loop takes. SciPy
+    computes it.
+
+    ``special_scaled_modified_bessel_k0_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -896,17 +1674,139 @@ def special_scaled_modified_bessel_k0(input, *, out=None):
         input: grad * (result - special_scaled_modified_bessel_k1(self))
         result: auto_element_wise
     """
-    return give_out("special.scaled_modified_bessel_k0", out, call_special_scaled_modified_bessel_k0(input))
-
-special_k0e = special_scaled_modified_bessel_k0
+    return call_special_scaled_modified_bessel_k0_any(input)
 
 
 # ---- special_scaled_modified_bessel_k1(Tensor self) -> Tensor
 
-cdef class SpecialScaledModifiedBesselK1Backward0(Node):
-    """Backward of ``special_scaled_modified_bessel_k1``."""
+cdef TensorBase op_special_scaled_modified_bessel_k1(TensorBase self):
+    cdef int depth = begin_op("special.scaled_modified_bessel_k1", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_scaled_modified_bessel_k1_loop(self) if fits_loop(
+        self
+    ) else op_special_scaled_modified_bessel_k1_any(self)
+    return ended_composite(depth, result)
 
-    # Saves self and result: special_scaled_modified_bessel_k1 need not be computed again.
+def call_special_scaled_modified_bessel_k1(self):
+    self = as_input(self, "special.scaled_modified_bessel_k1")
+    check_real(self, "special.scaled_modified_bessel_k1")
+    return op_special_scaled_modified_bessel_k1(<TensorBase>self)
+
+def special_scaled_modified_bessel_k1(input, *, out=None):
+    """Modified Bessel function of the second kind of order 1, times the exponential.
+
+    ``special_scaled_modified_bessel_k1(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.scaled_modified_bessel_k1", out, call_special_scaled_modified_bessel_k1(input))
+
+special_k1e = special_scaled_modified_bessel_k1
+
+
+# ---- special_scaled_modified_bessel_k1_loop(Tensor self) -> Tensor
+
+cdef class SpecialScaledModifiedBesselK1LoopBackward0(Node):
+    """Backward of ``special_scaled_modified_bessel_k1_loop``."""
+
+    # Saves self and result: special_scaled_modified_bessel_k1_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_sub_tensor_tensor(
+                    op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k0(self_)),
+                    op_div_tensor_tensor(result, self_),
+                ),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_scaled_modified_bessel_k1_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(
+        self_t,
+        op_sub_tensor_tensor(
+            op_sub_tensor_tensor(result, op_special_scaled_modified_bessel_k0(self)), op_div_tensor_tensor(result, self)
+        ),
+    )
+
+cdef object special_scaled_modified_bessel_k1_loop_by_ops(tuple given):
+    self, = given
+    return op_special_scaled_modified_bessel_k1(self)
+
+cdef TensorBase op_special_scaled_modified_bessel_k1_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.scaled_modified_bessel_k1_loop", (self,), &batched_special_scaled_modified_bessel_k1_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_scaled_modified_bessel_k1_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialScaledModifiedBesselK1LoopBackward0.__new__(SpecialScaledModifiedBesselK1LoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k1_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_scaled_modified_bessel_k1_loop(tuple operands):
+    return op_special_scaled_modified_bessel_k1_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_scaled_modified_bessel_k1_loop
+batched_special_scaled_modified_bessel_k1_loop = BatchRule(
+    b"special.scaled_modified_bessel_k1_loop",
+    elementwise,
+    b"e",
+    packed_special_scaled_modified_bessel_k1_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_SCALED_MODIFIED_BESSEL_K1_LOOP_FORWARD),
+)
+
+def call_special_scaled_modified_bessel_k1_loop(self):
+    self = as_input(self, "special.scaled_modified_bessel_k1_loop")
+    check_real(self, "special.scaled_modified_bessel_k1_loop")
+    return op_special_scaled_modified_bessel_k1_loop(<TensorBase>self)
+
+def special_scaled_modified_bessel_k1_loop(input):
+    """Scaled modified Bessel function of the second kind of order 1 by a compiled loop, which has to fit.
+
+    ``special_scaled_modified_bessel_k1_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (result - special_scaled_modified_bessel_k0(self) - result / self)
+        result: auto_element_wise
+    """
+    return call_special_scaled_modified_bessel_k1_loop(input)
+
+
+# ---- special_scaled_modified_bessel_k1_any(Tensor self) -> Tensor
+
+cdef class SpecialScaledModifiedBesselK1AnyBackward0(Node):
+    """Backward of ``special_scaled_modified_bessel_k1_any``."""
+
+    # Saves self and result: special_scaled_modified_bessel_k1_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
@@ -926,7 +1826,7 @@ cdef class SpecialScaledModifiedBesselK1Backward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_scaled_modified_bessel_k1(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_scaled_modified_bessel_k1_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     result, self = given
     return op_mul_tensor(
@@ -936,45 +1836,50 @@ cdef object tangents_special_scaled_modified_bessel_k1(tuple tangents, tuple giv
         ),
     )
 
-cdef TensorBase op_special_scaled_modified_bessel_k1(TensorBase self):
+cdef TensorBase op_special_scaled_modified_bessel_k1_any(TensorBase self):
     cdef int depth = begin_replaceable_op(
-        "special.scaled_modified_bessel_k1", (self,), &batched_special_scaled_modified_bessel_k1
+        "special.scaled_modified_bessel_k1_any", (self,), &batched_special_scaled_modified_bessel_k1_any
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_scaled_modified_bessel_k1.special.k1e, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_scaled_modified_bessel_k1_any.special.k1e, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialScaledModifiedBesselK1Backward0.__new__(SpecialScaledModifiedBesselK1Backward0)
+        node = <Node>SpecialScaledModifiedBesselK1AnyBackward0.__new__(SpecialScaledModifiedBesselK1AnyBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k1, (result, self))
+        carry_tangents(result, (self,), tangents_special_scaled_modified_bessel_k1_any, (result, self))
     return ended(depth, result)
 
-cdef object packed_special_scaled_modified_bessel_k1(tuple operands):
-    return op_special_scaled_modified_bessel_k1(<TensorBase>operands[0])
+cdef object packed_special_scaled_modified_bessel_k1_any(tuple operands):
+    return op_special_scaled_modified_bessel_k1_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_scaled_modified_bessel_k1
-batched_special_scaled_modified_bessel_k1 = BatchRule(
-    b"special.scaled_modified_bessel_k1", elementwise, b"e", packed_special_scaled_modified_bessel_k1, NULL, no_loop()
+cdef BatchRule batched_special_scaled_modified_bessel_k1_any
+batched_special_scaled_modified_bessel_k1_any = BatchRule(
+    b"special.scaled_modified_bessel_k1_any",
+    elementwise,
+    b"e",
+    packed_special_scaled_modified_bessel_k1_any,
+    NULL,
+    no_loop(),
 )
 
-def call_special_scaled_modified_bessel_k1(self):
-    self = as_input(self, "special.scaled_modified_bessel_k1")
-    check_real(self, "special.scaled_modified_bessel_k1")
-    return op_special_scaled_modified_bessel_k1(<TensorBase>self)
+def call_special_scaled_modified_bessel_k1_any(self):
+    self = as_input(self, "special.scaled_modified_bessel_k1_any")
+    check_real(self, "special.scaled_modified_bessel_k1_any")
+    return op_special_scaled_modified_bessel_k1_any(<TensorBase>self)
 
-def special_scaled_modified_bessel_k1(input, *, out=None):
-    """Modified Bessel function of the second kind of order 1, times the exponential.
+def special_scaled_modified_bessel_k1_any(input):
+    """Scaled modified Bessel function of the second kind of order 1, for arguments that no compiled loop takes. SciPy
+    computes it.
 
-    ``special_scaled_modified_bessel_k1(Tensor self) -> Tensor``
+    ``special_scaled_modified_bessel_k1_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -982,9 +1887,7 @@ def special_scaled_modified_bessel_k1(input, *, out=None):
         input: grad * (result - special_scaled_modified_bessel_k0(self) - result / self)
         result: auto_element_wise
     """
-    return give_out("special.scaled_modified_bessel_k1", out, call_special_scaled_modified_bessel_k1(input))
-
-special_k1e = special_scaled_modified_bessel_k1
+    return call_special_scaled_modified_bessel_k1_any(input)
 
 
 # ---- special_spherical_bessel_j0(Tensor self) -> Tensor

@@ -6,12 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_operand, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, by_ops, carry_tangents, check_inplace,
-    check_real, connect_1, connect_2, connect_3, copy_into, drop_value, elementwise, ended, finish_inplace,
-    fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
-    has_tangent_3, is_tensor, loop_of_kernel, loop_of_ufunc, Node, original_of, Overloads, plus, prepare_clampable,
-    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
-    saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack,
-    unpack_number, wants, watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    check_real, connect_1, connect_2, connect_3, copy_into, drop_value, elementwise, ended, ended_composite,
+    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1,
+    has_tangent_2, has_tangent_3, is_tensor, loop_of_kernel, loop_of_ufunc, Node, original_of, Overloads, plus,
+    prepare_clampable, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
+    save_input, saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unpack, unpack_number, wants, watching, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport MAXIMUM, MINIMUM
 
@@ -915,7 +915,7 @@ batched_inplace_clamp_scalar_scalar = BatchRule(
 cdef TensorBase op_clamp_open(TensorBase self, object min, object max):
     cdef int depth = begin_op("clamp", (self, min, max), NULL) if watching else 0
     cdef TensorBase result = clamp_open(self, min, max)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_clamp_open(TensorBase self, object min, object max):
     check_inplace("clamp_", self)

@@ -3,8 +3,8 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_float, as_input, as_int, begin_op, check_real, ended, ndim_of, prepare_floating, shape_of, take_second_names,
-    TensorBase, watching, write_out_docstrings,
+    as_float, as_input, as_int, begin_op, check_real, ended_composite, ndim_of, prepare_floating, shape_of,
+    take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar
@@ -30,7 +30,7 @@ cdef TensorBase op_pixel_shuffle(TensorBase self, object upscale_factor):
         op_permute(op_reshape(self, shuffled_parts(shape_of(self), upscale_factor)), shuffled_order(ndim_of(self))),
         shuffled_shape(shape_of(self), upscale_factor),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_pixel_shuffle(self, upscale_factor):
     return op_pixel_shuffle(
@@ -59,7 +59,7 @@ cdef TensorBase op_pixel_unshuffle(TensorBase self, object downscale_factor):
         ),
         unshuffled_shape(shape_of(self), downscale_factor),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_pixel_unshuffle(self, downscale_factor):
     return op_pixel_unshuffle(
@@ -85,7 +85,7 @@ cdef TensorBase op_channel_shuffle(TensorBase self, object groups):
     cdef TensorBase result = op_reshape(
         op_transpose(op_reshape(self, channel_groups(shape_of(self), groups)), 1, 2), shape_of(self)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_channel_shuffle(self, groups):
     return op_channel_shuffle(as_input(self, "channel_shuffle"), as_int(groups, "channel_shuffle", "groups", 2))
@@ -107,7 +107,7 @@ def channel_shuffle(input, groups):
 cdef TensorBase op_native_channel_shuffle(TensorBase self, object groups):
     cdef int depth = begin_op("native_channel_shuffle", (self, groups), NULL) if watching else 0
     cdef TensorBase result = op_channel_shuffle(self, groups)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_native_channel_shuffle(self, groups):
     return op_native_channel_shuffle(
@@ -156,7 +156,7 @@ cdef TensorBase op_local_response_norm(TensorBase self, object size, object alph
             beta,
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_local_response_norm(self, size, alpha, beta, k):
     self = as_input(self, "local_response_norm")

@@ -5,10 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_input, as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_ops,
-    carry_tangents, check_real, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, fused_forward, FusedKernel,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of, loop_of_kernel, ndim_of, no_loop,
-    Node, or_zeros, prepare_floating, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    set_grad_input, set_history, shape_of, take_second_names, TensorBase, wants, watching, wrap, write_out_docstrings,
+    carry_tangents, check_real, connect_1, connect_2, copy_of, dtype_of, elementwise, ended, ended_composite,
+    fused_forward, FusedKernel, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, IS_VIEW, item_of,
+    loop_of_kernel, ndim_of, no_loop, Node, or_zeros, prepare_floating, replayed_arrays, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, set_grad_input, set_history, shape_of, take_second_names, TensorBase, wants,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.angles cimport op_atan2
@@ -115,7 +116,7 @@ cdef TensorBase op_polar(TensorBase abs, TensorBase angle):
         )
     cdef int depth = begin_op("polar", (abs, angle), NULL) if watching else 0
     cdef TensorBase result = op_complex_of_parts(op_mul_tensor(abs, op_cos(angle)), op_mul_tensor(abs, op_sin(angle)))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_polar(abs, angle):
     abs = as_tensor_operand(abs, "polar", "abs", 1, angle)
@@ -146,7 +147,7 @@ def polar(abs, angle, *, out=None):
 cdef TensorBase op_angle(TensorBase self):
     cdef int depth = begin_op("angle", (self,), NULL) if watching else 0
     cdef TensorBase result = op_atan2(op_imag(self), op_real(self)) if is_complex(self) else op_angle_real(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_angle(self):
     return op_angle(as_input(self, "angle"))
@@ -313,7 +314,7 @@ cdef TensorBase op_view_as_complex(TensorBase self):
         ) from None
     cdef int depth = begin_op("view_as_complex", (self,), NULL) if watching else 0
     cdef TensorBase result = op_complex_of_parts(op_select(self, -1, 0), op_select(self, -1, 1))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_view_as_complex(self):
     self = as_input(self, "view_as_complex")

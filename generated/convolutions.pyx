@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_int, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, as_tuple, BatchRule,
-    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, connect_2, connect_3, ended, gradient,
-    has_tangent_2, has_tangent_3, INT_ITEMS, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays,
+    begin_op, begin_replaceable_op, carry_tangents, carry_transposed, connect_2, connect_3, ended, ended_composite,
+    gradient, has_tangent_2, has_tangent_3, INT_ITEMS, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays,
     requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
     shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
@@ -45,7 +45,7 @@ cdef TensorBase op_conv1d(
         1,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv1d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv1d(
@@ -95,7 +95,7 @@ cdef TensorBase op_conv_tbc(TensorBase self, TensorBase weight, TensorBase bias,
     cdef TensorBase result = op_permute(
         op_conv1d(op_permute(self, (1, 2, 0)), op_permute(weight, (2, 1, 0)), bias, (1,), (pad,), (1,), 1), (2, 0, 1)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv_tbc(self, weight, bias, pad):
     return op_conv_tbc(
@@ -144,7 +144,7 @@ cdef TensorBase op_conv2d(
         2,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv2d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv2d(
@@ -200,7 +200,7 @@ cdef TensorBase op_conv3d(
         3,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv3d(self, weight, bias, stride, padding, dilation, groups):
     return op_conv3d(
@@ -276,7 +276,7 @@ cdef TensorBase op_conv_transpose1d(
         1,
         "conv_transpose1d",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv_transpose1d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose1d(
@@ -354,7 +354,7 @@ cdef TensorBase op_conv_transpose2d(
         2,
         "conv_transpose2d",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv_transpose2d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose2d(
@@ -432,7 +432,7 @@ cdef TensorBase op_conv_transpose3d(
         3,
         "conv_transpose3d",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_conv_transpose3d(self, weight, bias, stride, padding, output_padding, groups, dilation):
     return op_conv_transpose3d(

@@ -4,13 +4,13 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_bool, as_device, as_dtype, as_dtype_or_none, as_input, as_int_tuple, as_operand,
-    as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts, carry_tangents,
-    check_inplace, check_input, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended, finish_inplace,
-    give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, ndim_of, no_loop, Node, Overloads,
-    own_memory, prepare_apart, prepare_history, replayed_arrays, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version, take_second_names, TensorBase,
-    value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
+    along_slices, array_of, as_bool, as_device, as_device_or_none, as_dtype, as_dtype_or_none, as_input, as_int_tuple,
+    as_operand, as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_copy, by_parts,
+    carry_tangents, check_inplace, check_input, connect_1, connect_2, copy_of, device_of, dtype_of, elementwise, ended,
+    ended_composite, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW,
+    ndim_of, no_loop, Node, Overloads, own_memory, prepare_apart, prepare_history, replayed_arrays, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value, share_version,
+    take_second_names, TensorBase, value_of, wants, watching, wrap, write_out_docstrings, write_values, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar
@@ -110,7 +110,7 @@ def clone_by_rows(input):
 cdef TensorBase op_alias_copy(TensorBase self):
     cdef int depth = begin_op("alias_copy", (self,), NULL) if watching else 0
     cdef TensorBase result = op_clone(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_alias_copy(self):
     return op_alias_copy(as_input(self, "alias_copy"))
@@ -177,7 +177,7 @@ def detach_copy(input, *, out=None):
 cdef TensorBase op_contiguous(TensorBase self):
     cdef int depth = begin_op("contiguous", (self,), NULL) if watching else 0
     cdef TensorBase result = self if is_contiguous(self) else op_clone_by_rows(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- contiguous.format(Tensor self, *, object memory_format) -> Tensor
@@ -187,7 +187,7 @@ cdef TensorBase op_contiguous_format(TensorBase self, object memory_format):
     cdef TensorBase result = self if lies_in(self, "contiguous", memory_format) else op_clone_in_order(
         self, memory_order("contiguous", ndim_of(self), memory_format)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_contiguous(self):
     return op_contiguous(as_input(self, "contiguous"))
@@ -203,7 +203,7 @@ cdef TensorBase op_clone_format(TensorBase self, object memory_format):
     cdef TensorBase result = op_clone(self) if keeps_order(memory_format) else op_clone_in_order(
         self, memory_order("clone", ndim_of(self), memory_format)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_clone(self):
     return op_clone(as_input(self, "clone"))
@@ -299,7 +299,7 @@ def clone_in_order(input, order):
 cdef TensorBase op_to(TensorBase self, object dtype, bint non_blocking, bint copy):
     cdef int depth = begin_op("to", (self, dtype, non_blocking, copy), NULL) if watching else 0
     cdef TensorBase result = self if dtype_of(self) == dtype and not copy else op_to_copy(self, dtype)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- to.other(Tensor self, Tensor other, bool non_blocking=False, bool copy=False) -> Tensor
@@ -309,17 +309,20 @@ cdef TensorBase op_to_other(TensorBase self, TensorBase other, bint non_blocking
     cdef TensorBase result = self if dtype_of(self) == dtype_of(other) and device_of(self) == device_of(
         other
     ) and not copy else op_copy_to(self, device_of(other), dtype_of(other))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
-# ---- to.device(Tensor self, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False) -> Tensor
+# ---- to.device(Tensor self, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False) ->
+# Tensor
 
 cdef TensorBase op_to_device(TensorBase self, object device, object dtype, bint non_blocking, bint copy):
     cdef int depth = begin_op("to", (self, device, dtype, non_blocking, copy), NULL) if watching else 0
-    cdef TensorBase result = self if device_of(self) == device and (
+    cdef TensorBase result = self if (device is None or device_of(self) == device) and (
         dtype is None or dtype_of(self) == dtype
-    ) and not copy else op_copy_to(self, device, dtype_of(self) if dtype is None else dtype)
-    return ended(depth, result)
+    ) and not copy else op_copy_to(
+        self, device_of(self) if device is None else device, dtype_of(self) if dtype is None else dtype
+    )
+    return ended_composite(depth, result)
 
 
 # ---- to.format(Tensor self, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object memory_format) ->
@@ -337,11 +340,11 @@ cdef TensorBase op_to_format(TensorBase self, object dtype, bint non_blocking, b
         self if dtype is None or dtype_of(self) == dtype else op_to_copy(self, dtype),
         memory_order("to", ndim_of(self), memory_format),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
-# ---- to.device_format(Tensor self, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False, *,
-# object memory_format) -> Tensor
+# ---- to.device_format(Tensor self, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False,
+# *, object memory_format) -> Tensor
 
 cdef TensorBase op_to_device_format(
     TensorBase self, object device, object dtype, bint non_blocking, bint copy, object memory_format
@@ -350,7 +353,7 @@ cdef TensorBase op_to_device_format(
     cdef TensorBase result = op_to_format(
         op_to_device(self, device, dtype, non_blocking, copy), None, False, False, memory_format
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- to.other_format(Tensor self, Tensor other, bool non_blocking=False, bool copy=False, *, object memory_format) ->
@@ -363,7 +366,7 @@ cdef TensorBase op_to_other_format(
     cdef TensorBase result = op_to_format(
         op_to_device(self, device_of(other), dtype_of(other), non_blocking, copy), None, False, False, memory_format
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_to(self, dtype, non_blocking, copy):
     return op_to(
@@ -384,7 +387,7 @@ cdef object call_to_other(self, other, non_blocking, copy):
 cdef object call_to_device(self, device, dtype, non_blocking, copy):
     return op_to_device(
         as_input(self, "to"),
-        as_device(device, "to", "device", 2),
+        as_device_or_none(device, "to", "device", 2),
         as_dtype_or_none(dtype, "to", "dtype", 3),
         as_bool(non_blocking, "to", "non_blocking", 4),
         as_bool(copy, "to", "copy", 5),
@@ -402,7 +405,7 @@ cdef object call_to_format(self, dtype, non_blocking, copy, memory_format):
 cdef object call_to_device_format(self, device, dtype, non_blocking, copy, memory_format):
     return op_to_device_format(
         as_input(self, "to"),
-        as_device(device, "to", "device", 2),
+        as_device_or_none(device, "to", "device", 2),
         as_dtype_or_none(dtype, "to", "dtype", 3),
         as_bool(non_blocking, "to", "non_blocking", 4),
         as_bool(copy, "to", "copy", 5),
@@ -422,7 +425,11 @@ cdef Overloads TO_OVERLOADS = Overloads("to", (
     Overload("(Tensor input, dtype dtype, bool non_blocking=False, bool copy=False)", False, False),
     Overload("(Tensor input, Tensor other, bool non_blocking=False, bool copy=False)", False, False),
     Overload(
-        "(Tensor input, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False)", None, False, False
+        "(Tensor input, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False)",
+        None,
+        None,
+        False,
+        False,
     ),
     Overload(
         "(Tensor input, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object memory_format)",
@@ -431,8 +438,9 @@ cdef Overloads TO_OVERLOADS = Overloads("to", (
         False,
     ),
     Overload(
-        "(Tensor input, device device, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object "
+        "(Tensor input, device? device=None, dtype? dtype=None, bool non_blocking=False, bool copy=False, *, object "
         "memory_format)",
+        None,
         None,
         False,
         False,

@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_int_or_none, as_int_tuple,
     as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
-    elementwise, ended, gradient, has_tangent_1, name_within, ndim_of, no_loop, Node, replayed_tensor, replays,
-    requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase,
-    value_of, watching, wrap, write_out_docstrings,
+    elementwise, ended, ended_composite, gradient, has_tangent_1, name_within, ndim_of, no_loop, Node, replayed_tensor,
+    replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.fft cimport op_framed
@@ -137,7 +137,7 @@ cdef TensorBase op_fft_dct(TensorBase self, object type, object n, object dim, o
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_dct(self, type, n, dim, norm):
     return op_fft_dct(
@@ -185,7 +185,7 @@ cdef TensorBase op_fft_dctn(TensorBase self, object type, object s, object dim, 
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_dctn(self, type, s, dim, norm):
     return op_fft_dctn(
@@ -231,7 +231,7 @@ cdef TensorBase op_fft_idct(TensorBase self, object type, object n, object dim, 
         power_of(norm, True),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_idct(self, type, n, dim, norm):
     return op_fft_idct(
@@ -279,7 +279,7 @@ cdef TensorBase op_fft_idctn(TensorBase self, object type, object s, object dim,
         power_of(norm, True),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_idctn(self, type, s, dim, norm):
     return op_fft_idctn(
@@ -325,7 +325,7 @@ cdef TensorBase op_fft_dst(TensorBase self, object type, object n, object dim, o
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_dst(self, type, n, dim, norm):
     return op_fft_dst(
@@ -373,7 +373,7 @@ cdef TensorBase op_fft_dstn(TensorBase self, object type, object s, object dim, 
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_dstn(self, type, s, dim, norm):
     return op_fft_dstn(
@@ -419,7 +419,7 @@ cdef TensorBase op_fft_idst(TensorBase self, object type, object n, object dim, 
         power_of(norm, True),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_idst(self, type, n, dim, norm):
     return op_fft_idst(
@@ -467,7 +467,7 @@ cdef TensorBase op_fft_idstn(TensorBase self, object type, object s, object dim,
         power_of(norm, True),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_idstn(self, type, s, dim, norm):
     return op_fft_idstn(

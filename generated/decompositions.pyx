@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, carry_transposed, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, end_op, ended,
-    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
-    name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    ended_composite, ended_composites, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
+    has_tangent_3, is_complex, item_of, name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -153,7 +153,7 @@ cdef TensorBase op_det(TensorBase self):
     cdef TensorBase result = op_factored_det(
         self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_det(self):
     return op_det(as_input(self, "det"))
@@ -498,9 +498,7 @@ cdef tuple op_slogdet(TensorBase self):
     cdef int depth = begin_op("slogdet", (self,), NULL) if watching else 0
     matrix_factors_of_self = op_matrix_factors(self, "linalg.slogdet")
     cdef tuple sign = op_factored_slogdet(self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1))
-    if depth:
-        end_op(depth, sign)
-    return sign
+    return ended_composites(depth, sign)
 
 SlogdetResult = return_type("slogdet", "SlogdetResult", ("sign", "logabsdet"), __name__)
 
@@ -656,7 +654,7 @@ cdef TensorBase op_logdet(TensorBase self):
     cdef int depth = begin_op("logdet", (self,), NULL) if watching else 0
     slogdet_of_self = op_slogdet(self)
     cdef TensorBase result = op_add_tensor(item_of(slogdet_of_self, 1), op_log(item_of(slogdet_of_self, 0)))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_logdet(self):
     return op_logdet(as_input(self, "logdet"))
@@ -1070,7 +1068,7 @@ cdef TensorBase op_linalg_cholesky(TensorBase self, bint upper):
     cdef TensorBase result = op_mT(
         op_conj(op_cholesky_factor(op_hermitian_part(self, "U", "linalg.cholesky")))
     ) if upper else op_cholesky_factor(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_cholesky(self, upper):
     return op_linalg_cholesky(as_input(self, "linalg.cholesky"), as_bool(upper, "linalg.cholesky", "upper", 2))
@@ -1956,9 +1954,7 @@ def greatest(input):
 cdef tuple op_linalg_eigh(TensorBase self, object UPLO):
     cdef int depth = begin_op("linalg.eigh", (self, UPLO), NULL) if watching else 0
     cdef tuple eigenvalues = op_hermitian_eigen(op_hermitian_part(self, UPLO, "linalg.eigh"))
-    if depth:
-        end_op(depth, eigenvalues)
-    return eigenvalues
+    return ended_composites(depth, eigenvalues)
 
 LinalgEighResult = return_type("linalg_eigh", "LinalgEighResult", ("eigenvalues", "eigenvectors"), __name__)
 
@@ -1988,7 +1984,7 @@ def linalg_eigh(input, UPLO="L", *, out=None):
 cdef TensorBase op_linalg_eigvalsh(TensorBase self, object UPLO):
     cdef int depth = begin_op("linalg.eigvalsh", (self, UPLO), NULL) if watching else 0
     cdef TensorBase result = item_of(op_hermitian_eigen(op_hermitian_part(self, UPLO, "linalg.eigvalsh")), 0)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_eigvalsh(self, UPLO):
     return op_linalg_eigvalsh(as_input(self, "linalg.eigvalsh"), as_str(UPLO, "linalg.eigvalsh", "UPLO", 2))
@@ -2479,11 +2475,10 @@ cdef class SingularInnerBackward0(Node):
         if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 2):
             S = unpack(self, 2)
             square_of_S = op_square(S)
-        if wants(wanted, 0) or wants(wanted, 1) or wants(wanted, 3):
-            turns = value_of(self, 3)
-            main_diagonal_part = op_main_diagonal(grad) if wants(wanted, 0) and turns or wants(
-                wanted, 1
-            ) and turns or wants(wanted, 3) else None
+        turns = value_of(self, 3)
+        main_diagonal_part = op_main_diagonal(grad) if wants(wanted, 0) and turns or wants(
+            wanted, 1
+        ) and turns or wants(wanted, 2) and turns or wants(wanted, 3) else None
         if wants(wanted, 1) or wants(wanted, 2):
             basic_index_of_S_2 = op_basic_index(S, np.s_[Ellipsis, None])
         if wants(wanted, 0) or wants(wanted, 2):
@@ -2532,7 +2527,6 @@ cdef class SingularInnerBackward0(Node):
             other = unpack(self, 1)
             slopes = unpack(self, 3)
             result = unpack(self, 4)
-            turns = value_of(self, 3)
             conj_part = op_conj(grad)
             turn_u = op_sub_tensor_tensor(self_, op_mT(op_conj(self_)))
             turn_v = op_sub_tensor_tensor(other, op_mT(op_conj(other)))
@@ -2573,9 +2567,7 @@ cdef class SingularInnerBackward0(Node):
             set_grad_input(
                 grad_inputs,
                 2,
-                op_add_tensor(
-                    steps, op_real(op_mul_tensor(op_conj(op_main_diagonal(grad)), of_phase))
-                ) if turns else steps,
+                op_add_tensor(steps, op_real(op_mul_tensor(op_conj(main_diagonal_part), of_phase))) if turns else steps,
             )
         if wants(wanted, 3):    # slopes
             set_grad_input(grad_inputs, 3, op_real(main_diagonal_part))
@@ -3008,9 +3000,7 @@ cdef tuple op_svd_of_oblong(TensorBase self):
     cdef int depth = begin_op("svd_of_oblong", (self,), NULL) if watching else 0
     whole_svd_of_self = op_whole_svd(self)
     cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self, None), item_of(whole_svd_of_self, 2))
-    if depth:
-        end_op(depth, U)
-    return U
+    return ended_composites(depth, U)
 
 SvdOfOblongResult = return_type("svd_of_oblong", "SvdOfOblongResult", ("U", "S", "Vh"), __name__)
 
@@ -3044,9 +3034,7 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
     cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
     ) else op_reduced_svd(self, False)
-    if depth:
-        end_op(depth, U)
-    return U
+    return ended_composites(depth, U)
 
 LinalgSvdResult = return_type("linalg_svd", "LinalgSvdResult", ("U", "S", "Vh"), __name__)
 
@@ -3160,7 +3148,7 @@ def linalg_svdvals(input, *, driver=None, out=None):
 cdef TensorBase op_cholesky(TensorBase self, bint upper):
     cdef int depth = begin_op("cholesky", (self, upper), NULL) if watching else 0
     cdef TensorBase result = op_linalg_cholesky(self, upper)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cholesky(self, upper):
     return op_cholesky(as_input(self, "cholesky"), as_bool(upper, "cholesky", "upper", 2))
@@ -3186,9 +3174,7 @@ cdef tuple op_svd_by_columns(TensorBase self, bint full_matrices):
     cdef tuple U = (
         item_of(linalg_svd_of_self, 0), item_of(linalg_svd_of_self, 1), op_mT(op_conj(item_of(linalg_svd_of_self, 2)))
     )
-    if depth:
-        end_op(depth, U)
-    return U
+    return ended_composites(depth, U)
 
 SvdByColumnsResult = return_type("svd_by_columns", "SvdByColumnsResult", ("U", "S", "V"), __name__)
 
@@ -3229,9 +3215,7 @@ cdef tuple op_svd(TensorBase self, bint some, bint compute_uv):
         op_linalg_svdvals(self, None),
         op_matmul(op_mT(zeros_like(self)), self),
     )
-    if depth:
-        end_op(depth, U)
-    return U
+    return ended_composites(depth, U)
 
 SvdResult = return_type("svd", "SvdResult", ("U", "S", "V"), __name__)
 
@@ -3265,9 +3249,7 @@ def svd(input, some=True, compute_uv=True, *, out=None):
 cdef tuple op_qr(TensorBase self, bint some):
     cdef int depth = begin_op("qr", (self, some), NULL) if watching else 0
     cdef tuple Q = op_linalg_qr(self, "reduced" if some else "complete")
-    if depth:
-        end_op(depth, Q)
-    return Q
+    return ended_composites(depth, Q)
 
 QrResult = return_type("qr", "QrResult", ("Q", "R"), __name__)
 
@@ -3642,9 +3624,7 @@ def eigen(input, any_phase=True):
 cdef tuple op_linalg_eig(TensorBase self):
     cdef int depth = begin_op("linalg.eig", (self,), NULL) if watching else 0
     cdef tuple eigenvalues = op_eigen(self, False)
-    if depth:
-        end_op(depth, eigenvalues)
-    return eigenvalues
+    return ended_composites(depth, eigenvalues)
 
 LinalgEigResult = return_type("linalg_eig", "LinalgEigResult", ("eigenvalues", "eigenvectors"), __name__)
 

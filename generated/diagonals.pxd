@@ -6,6 +6,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 cdef TensorBase op_diagonal(TensorBase self, object offset, object dim1, object dim2)
 cdef TensorBase op_diagonal_scatter(TensorBase self, TensorBase src, object offset, object dim1, object dim2)
 cdef TensorBase op_diag_embed(TensorBase self, object offset, object dim1, object dim2)
+cdef TensorBase op_embedded_diagonals(TensorBase self, object offset, object one, object other)
 cdef TensorBase op_diag(TensorBase self, object diagonal)
 cdef TensorBase op_diagflat(TensorBase self, object offset)
 cdef TensorBase op_trace(TensorBase self)

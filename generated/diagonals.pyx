@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_input, as_int, as_int_or_none, as_tensor_operand, as_view, BatchRule,
     begin_op, begin_replaceable_op, by_copy, carry_tangents, check_inplace, connect_1, connect_2, copy_into, copy_of,
-    device_of, dtype_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, IS_VIEW, item_of,
-    name_within, ndim_of, no_loop, Node, of_cores, or_zeros, prepare_history, prepare_numeric, replayed_arrays,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    device_of, dtype_of, ended, ended_composite, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
+    IS_VIEW, item_of, name_within, ndim_of, no_loop, Node, of_cores, or_zeros, prepare_history, prepare_numeric,
+    replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input,
+    set_history, set_value, shape_of, take_second_names, TensorBase, value_of, wants, watching, wrap, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport diag_of_vector_or_matrix, embedded_diagonal, powers_of
@@ -252,7 +252,7 @@ def diagonal_scatter(input, src, offset=0, dim1=0, dim2=1, *, out=None):
 cdef TensorBase op_diag_embed(TensorBase self, object offset, object dim1, object dim2):
     cdef int depth = begin_op("diag_embed", (self, offset, dim1, dim2), NULL) if watching else 0
     cdef TensorBase result = embedded_diagonal(self, offset, dim1, dim2)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_diag_embed(self, offset, dim1, dim2):
     return op_diag_embed(
@@ -276,12 +276,86 @@ def diag_embed(input, offset=0, dim1=-2, dim2=-1):
     return call_diag_embed(input, offset, dim1, dim2)
 
 
+# ---- embedded_diagonals(Tensor self, int offset, int one, int other) -> Tensor
+
+cdef class EmbeddedDiagonalsBackward0(Node):
+    """Backward of ``embedded_diagonals``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef object offset = value_of(self, 0)
+        cdef object one = value_of(self, 1)
+        cdef object other = value_of(self, 2)
+        set_grad_input(grad_inputs, 0, op_diagonal(grad, offset, -1 - one, -1 - other))
+
+    _saved_offset = saved_value(0)
+    _saved_one = saved_value(1)
+    _saved_other = saved_value(2)
+
+cdef object tangents_embedded_diagonals(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    offset, one, other = given
+    return op_embedded_diagonals(self_t, offset, one, other)
+
+cdef TensorBase op_embedded_diagonals(TensorBase self, object offset, object one, object other):
+    cdef int depth = begin_replaceable_op(
+        "embedded_diagonals", (self, offset, one, other), &batched_embedded_diagonals
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        arrangements.embedded_diagonals_of(array_of(self), offset, one, other)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>EmbeddedDiagonalsBackward0.__new__(EmbeddedDiagonalsBackward0)
+        connect_1(node, 0, 3, self)
+        set_value(node, 0, offset)
+        set_value(node, 1, one)
+        set_value(node, 2, other)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_embedded_diagonals, (offset, one, other))
+    return ended(depth, result)
+
+cdef object packed_embedded_diagonals(tuple operands):
+    return op_embedded_diagonals(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_embedded_diagonals
+batched_embedded_diagonals = BatchRule(
+    b"embedded_diagonals", along_slices, b"b...", packed_embedded_diagonals, NULL, no_loop()
+)
+
+def call_embedded_diagonals(self, offset, one, other):
+    return op_embedded_diagonals(
+        as_input(self, "embedded_diagonals"),
+        as_int(offset, "embedded_diagonals", "offset", 2),
+        as_int(one, "embedded_diagonals", "one", 3),
+        as_int(other, "embedded_diagonals", "other", 4),
+    )
+
+def embedded_diagonals(input, offset, one, other):
+    """The same in one pass; the two dimensions count from 0, the last one, on.
+
+    ``embedded_diagonals(Tensor self, int offset, int one, int other) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    offset : int
+    one : int
+    other : int
+
+    Gradients:
+        input: diagonal(grad, offset, -1 - one, -1 - other)
+        result: auto_linear
+    """
+    return call_embedded_diagonals(input, offset, one, other)
+
+
 # ---- diag(Tensor self, int diagonal=0) -> Tensor
 
 cdef TensorBase op_diag(TensorBase self, object diagonal):
     cdef int depth = begin_op("diag", (self, diagonal), NULL) if watching else 0
     cdef TensorBase result = diag_of_vector_or_matrix(self, diagonal)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_diag(self, diagonal):
     return op_diag(as_input(self, "diag"), as_int(diagonal, "diag", "diagonal", 2))
@@ -304,7 +378,7 @@ def diag(input, diagonal=0, *, out=None):
 cdef TensorBase op_diagflat(TensorBase self, object offset):
     cdef int depth = begin_op("diagflat", (self, offset), NULL) if watching else 0
     cdef TensorBase result = op_diag_embed(op_reshape(self, (-1,)), offset, -2, -1)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_diagflat(self, offset):
     return op_diagflat(as_input(self, "diagflat"), as_int(offset, "diagflat", "offset", 2))
@@ -328,7 +402,7 @@ cdef TensorBase op_trace(TensorBase self):
         raise RuntimeError("trace(): the tensor must be a matrix, but got self.ndim = %r" % (ndim_of(self),))
     cdef int depth = begin_op("trace", (self,), NULL) if watching else 0
     cdef TensorBase result = op_sum(op_diagonal(self, 0, 0, 1), None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_trace(self):
     return op_trace(as_input(self, "trace"))
@@ -514,7 +588,7 @@ def triu(input, diagonal=0, *, out=None):
 cdef TensorBase op_vander(TensorBase x, object N, bint increasing):
     cdef int depth = begin_op("vander", (x, N, increasing), NULL) if watching else 0
     cdef TensorBase result = powers_of(x, N, increasing)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_vander(x, N, increasing):
     return op_vander(
@@ -565,7 +639,7 @@ cdef TensorBase op_linalg_vander(TensorBase self, object N):
         ],
         -1,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_vander(self, N):
     self = as_input(self, "linalg.vander")

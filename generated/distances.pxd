@@ -5,6 +5,9 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_cdist(TensorBase x1, TensorBase x2, object p, object compute_mode)
 cdef TensorBase op_pdist(TensorBase self, object p)
+cdef TensorBase op_row_distances(TensorBase self, TensorBase other, object p)
+cdef TensorBase op_weighted_row_steps(TensorBase self, TensorBase rows, TensorBase others, object p)
+cdef TensorBase op_divided_by_norm(TensorBase self, TensorBase norms)
 cdef TensorBase op_lengths(TensorBase self, object p)
 cdef TensorBase op_greatest_magnitude(TensorBase self)
 cdef TensorBase op_renorm(TensorBase self, object p, object dim, object maxnorm)

@@ -4,35 +4,59 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    array_of, as_dim, as_dim_tuple_or_none, as_float, as_input, as_int, as_str, as_tensor_operand,
-    as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_inplace, check_real,
-    connect_1, copy_into, dtype_of, end_op, ended, give_out, grad_enabled, gradient, has_tangent_1, item_of, no_loop,
-    Node, of_cores, original_of, own_memory, replayed_tensor, replays, requires_grad_1, save_input, save_output,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    value_of, watching, wrap, write_out_docstrings,
+    apply_fused, array_of, as_dim, as_dim_tuple_or_none, as_float, as_floating, as_input, as_int, as_promoted, as_str,
+    as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
+    carry_transposed, check_inplace, check_real, connect_1, connect_2, connect_3, copy_into, device_of, dtype_of,
+    elementwise, ended, ended_composite, ended_composites, fused_forward, FusedKernel, give_out, grad_enabled, gradient,
+    has_tangent_1, has_tangent_2, has_tangent_3, item_of, loop_of_kernel, no_loop, Node, of_cores, original_of,
+    own_memory, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
-from gradsmith.generated.arithmetic cimport op_mul_tensor
-from gradsmith.generated.comparison cimport op_eq_tensor
+from gradsmith.generated.arithmetic cimport op_mul_tensor, op_sub_tensor_tensor
+from gradsmith.generated.comparison cimport op_eq_scalar, op_eq_tensor, op_where_scalar_tensor
 from gradsmith.generated.copy cimport op_to
+from gradsmith.generated.division cimport op_div_tensor_tensor
+from gradsmith.generated.extremes cimport op_amax
+from gradsmith.runtime.formulas.formulas cimport zeros_like_info
+from gradsmith.generated.linalg cimport op_matmul
+from gradsmith.runtime.formulas.numbers cimport conj_number
 from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.runtime.formulas.statistics.rows cimport (
-    correlations, covariances, differences_of_rows, differences_within, shrunk_slices,
+    correlations, covariances, differences_of_pairs, has_distance_loop, have_distance_loop, pair_places, shrunk_slices,
 )
-from gradsmith.generated.shape cimport op_unsqueeze
+from gradsmith.generated.scatter cimport op_index_select
+from gradsmith.generated.shape cimport op_flatten, op_mT, op_unsqueeze
 from gradsmith.runtime.formulas.signals.slopes cimport gradients
 from gradsmith.generated.statistics cimport op_p_norm
-from gradsmith.generated.unary cimport op_abs, op_sgn
+from gradsmith.generated.unary cimport op_abs, op_conj, op_neg, op_sgn, op_sign
+from gradsmith.runtime.arrays.functions.distances cimport row_distances
 
 import numpy as np
+
+
+cdef extern from "distances_kernels.h":
+    const FusedKernel *const DIVIDED_BY_NORM_BACKWARD[2]
+    const FusedKernel DIVIDED_BY_NORM_FORWARD
+
+from cpython.pycapsule cimport PyCapsule_New
+
+def backward_kernels():
+    """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
+    return [
+        (PyCapsule_New(<void *>DIVIDED_BY_NORM_BACKWARD, "gradsmith.kernels", NULL), 2),
+    ]
 
 
 # ---- cdist(Tensor x1, Tensor x2, float p=2.0, str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor
 
 cdef TensorBase op_cdist(TensorBase x1, TensorBase x2, object p, object compute_mode):
     cdef int depth = begin_op("cdist", (x1, x2, p, compute_mode), NULL) if watching else 0
-    cdef TensorBase result = op_lengths(differences_of_rows(x1, x2, p, compute_mode), p)
-    return ended(depth, result)
+    cdef TensorBase result = op_row_distances(x1, x2, p) if have_distance_loop(x1, x2, p, compute_mode) else op_lengths(
+        op_sub_tensor_tensor(op_unsqueeze(x1, -2), op_unsqueeze(x2, -3)), p
+    )
+    return ended_composite(depth, result)
 
 def call_cdist(x1, x2, p, compute_mode):
     x1 = as_tensor_operand(x1, "cdist", "x1", 1, x2)
@@ -44,7 +68,8 @@ def call_cdist(x1, x2, p, compute_mode):
     return op_cdist(<TensorBase>x1, <TensorBase>x2, p, compute_mode)
 
 def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
-    """Distances in the p-norm between all rows of two matrices; `compute_mode` changes nothing.
+    """Distances in the p-norm between all rows of two matrices. They come from the differences of the rows in each
+    `compute_mode`, and so are right for rows near each other too.
 
     ``cdist(Tensor x1, Tensor x2, float p=2.0, str compute_mode='use_mm_for_euclid_dist_if_necessary') -> Tensor``
 
@@ -63,8 +88,10 @@ def cdist(x1, x2, p=2.0, compute_mode="use_mm_for_euclid_dist_if_necessary"):
 
 cdef TensorBase op_pdist(TensorBase self, object p):
     cdef int depth = begin_op("pdist", (self, p), NULL) if watching else 0
-    cdef TensorBase result = op_lengths(differences_within(self, p), p)
-    return ended(depth, result)
+    cdef TensorBase result = op_index_select(
+        op_flatten(op_row_distances(self, self, p), 0, -1), 0, pair_places(self)
+    ) if has_distance_loop(self, p) else op_lengths(differences_of_pairs(self), p)
+    return ended_composite(depth, result)
 
 def call_pdist(self, p):
     self = as_input(self, "pdist")
@@ -84,6 +111,421 @@ def pdist(input, p=2.0):
     return call_pdist(input, p)
 
 
+# ---- row_distances(Tensor self, Tensor other, float p) -> Tensor
+
+cdef class RowDistancesBackward0(Node):
+    """Backward of ``row_distances``."""
+
+    # Saves self, other and result: row_distances need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, other = None, result = None
+        cdef object p
+        if wants(wanted, 0):    # self
+            self_ = unpack(self, 0)
+            other = unpack(self, 1)
+            result = unpack(self, 2)
+            p = value_of(self, 0)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_weighted_row_steps(op_divided_by_norm(grad, result) if p == 2 else grad, self_, other, p),
+            )
+        if wants(wanted, 1):    # other
+            if self_ is None:
+                self_ = unpack(self, 0)
+            if other is None:
+                other = unpack(self, 1)
+            if result is None:
+                result = unpack(self, 2)
+            p = value_of(self, 0)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_weighted_row_steps(op_mT(op_divided_by_norm(grad, result) if p == 2 else grad), other, self_, p),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_other, _raw_saved_other = saved_tensor(1)
+    _saved_result, _raw_saved_result = saved_tensor(2)
+    _saved_p = saved_value(0)
+
+cdef tuple tangents_row_distances(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, other_t = tangents
+    result, self, other, p = given
+    grad, = gradients
+    return (
+        (
+            op_weighted_row_steps(op_divided_by_norm(grad, result) if p == 2 else grad, self, other, p)
+        ) if self_t is not None else None,
+        (
+            op_weighted_row_steps(op_mT(op_divided_by_norm(grad, result) if p == 2 else grad), other, self, p)
+        ) if other_t is not None else None,
+    )
+
+cdef TensorBase op_row_distances(TensorBase self, TensorBase other, object p):
+    cdef int depth = begin_replaceable_op("row_distances", (self, other, p), &batched_row_distances) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        row_distances.row_distances_of(array_of(self), array_of(other), p)
+    )
+    cdef Node node
+    if requires_grad_2(self, other):
+        node = <Node>RowDistancesBackward0.__new__(RowDistancesBackward0)
+        connect_2(node, 3, 1, self, other)
+        save_input(node, 0, self)
+        save_input(node, 1, other)
+        set_value(node, 0, p)
+        set_history(result, node)
+        save_output(node, 2, result)
+    if has_tangent_2(self, other):
+        carry_transposed((result,), (self, other), tangents_row_distances, (result, self, other, p))
+    return ended(depth, result)
+
+cdef object packed_row_distances(tuple operands):
+    return op_row_distances(<TensorBase>operands[0], <TensorBase>operands[1], operands[2])
+
+cdef BatchRule batched_row_distances
+batched_row_distances = BatchRule(b"row_distances", of_cores, b"22.", packed_row_distances, NULL, no_loop())
+
+def call_row_distances(self, other, p):
+    self = as_tensor_operand(self, "row_distances", "input", 1, other)
+    other = as_tensor_operand(other, "row_distances", "other", 2, self)
+    p = as_float(p, "row_distances", "p", 3)
+    check_real(self, "row_distances")
+    check_real(other, "row_distances")
+    return op_row_distances(<TensorBase>self, <TensorBase>other, p)
+
+def row_distances(input, other, p):
+    """Distances in the norm 1, 2 or infinity between all rows of two matrices.
+
+    ``row_distances(Tensor self, Tensor other, float p) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    other : Tensor
+    p : float
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: weighted_row_steps(divided_by_norm(grad, result) if p == 2 else grad, self, other, p)
+        other: weighted_row_steps(mT(divided_by_norm(grad, result) if p == 2 else grad), other, self, p)
+        result: transposed
+    """
+    return call_row_distances(input, other, p)
+
+
+# ---- weighted_row_steps(Tensor self, Tensor rows, Tensor others, float p) -> Tensor
+
+cdef class WeightedRowStepsBackward0(Node):
+    """Backward of ``weighted_row_steps``."""
+
+    # Saves self for the gradients of rows and others, rows and others for the gradient of self.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = None, rows, others
+        cdef object rows_shape, rows_dtype, rows_device, others_shape, others_dtype, others_device, p
+        if wants(wanted, 0):    # self
+            rows = unpack(self, 1)
+            others = unpack(self, 2)
+            p = value_of(self, 6)
+            set_grad_input(
+                grad_inputs,
+                0,
+                op_sum_dim(
+                    op_mul_tensor(
+                        op_unsqueeze(grad, -2),
+                        op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3)) if p == 2 else op_sign(
+                            op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))
+                        ) if p == 1 else op_mul_tensor(
+                            op_sign(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                            op_eq_tensor(
+                                op_abs(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                                op_amax(
+                                    op_abs(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                                    (-1,),
+                                    True,
+                                ),
+                            ),
+                        ),
+                    ),
+                    (-1,),
+                    False,
+                    None,
+                ),
+            )
+        if wants(wanted, 1):    # rows
+            self_ = unpack(self, 0)
+            rows_shape = value_of(self, 0)
+            rows_dtype = value_of(self, 1)
+            rows_device = value_of(self, 2)
+            p = value_of(self, 6)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_mul_tensor(grad, op_sum_dim(self_, (-1,), True, None)) if p == 2 else zeros_like_info(
+                    rows_shape, rows_dtype, rows_device
+                ),
+            )
+        if wants(wanted, 2):    # others
+            if self_ is None:
+                self_ = unpack(self, 0)
+            others_shape = value_of(self, 3)
+            others_dtype = value_of(self, 4)
+            others_device = value_of(self, 5)
+            p = value_of(self, 6)
+            set_grad_input(
+                grad_inputs,
+                2,
+                op_neg(op_matmul(op_mT(self_), grad)) if p == 2 else zeros_like_info(
+                    others_shape, others_dtype, others_device
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_rows, _raw_saved_rows = saved_tensor(1)
+    _saved_others, _raw_saved_others = saved_tensor(2)
+    _saved_rows_shape = saved_value(0)
+    _saved_rows_dtype = saved_value(1)
+    _saved_rows_device = saved_value(2)
+    _saved_others_shape = saved_value(3)
+    _saved_others_dtype = saved_value(4)
+    _saved_others_device = saved_value(5)
+    _saved_p = saved_value(6)
+
+cdef tuple tangents_weighted_row_steps(list gradients, tuple tangents, tuple given):    # transposed
+    self_t, rows_t, others_t = tangents
+    self, rows, others, p = given
+    grad, = gradients
+    return (
+        (
+            op_sum_dim(
+                op_mul_tensor(
+                    op_unsqueeze(grad, -2),
+                    op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3)) if p == 2 else op_sign(
+                        op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))
+                    ) if p == 1 else op_mul_tensor(
+                        op_sign(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                        op_eq_tensor(
+                            op_abs(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                            op_amax(
+                                op_abs(op_sub_tensor_tensor(op_unsqueeze(rows, -2), op_unsqueeze(others, -3))),
+                                (-1,),
+                                True,
+                            ),
+                        ),
+                    ),
+                ),
+                (-1,),
+                False,
+                None,
+            )
+        ) if self_t is not None else None,
+        (
+            op_mul_tensor(grad, op_sum_dim(self, (-1,), True, None)) if p == 2 else zeros_like_info(
+                shape_of(rows), dtype_of(rows), device_of(rows)
+            )
+        ) if rows_t is not None else None,
+        (
+            op_neg(op_matmul(op_mT(self), grad)) if p == 2 else zeros_like_info(
+                shape_of(others), dtype_of(others), device_of(others)
+            )
+        ) if others_t is not None else None,
+    )
+
+cdef TensorBase op_weighted_row_steps(TensorBase self, TensorBase rows, TensorBase others, object p):
+    cdef int depth = begin_replaceable_op(
+        "weighted_row_steps", (self, rows, others, p), &batched_weighted_row_steps
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        row_distances.weighted_row_steps_of(array_of(self), array_of(rows), array_of(others), p)
+    )
+    cdef Node node
+    if requires_grad_3(self, rows, others):
+        node = <Node>WeightedRowStepsBackward0.__new__(WeightedRowStepsBackward0)
+        connect_3(node, 3, 7, self, rows, others)
+        if node.edges[1].node != NULL or node.edges[2].node != NULL:
+            save_input(node, 0, self)
+        if node.edges[0].node != NULL:
+            save_input(node, 1, rows)
+            save_input(node, 2, others)
+        if node.edges[1].node != NULL:
+            set_value(node, 0, shape_of(rows))
+            set_value(node, 1, dtype_of(rows))
+            set_value(node, 2, device_of(rows))
+        if node.edges[2].node != NULL:
+            set_value(node, 3, shape_of(others))
+            set_value(node, 4, dtype_of(others))
+            set_value(node, 5, device_of(others))
+        set_value(node, 6, p)
+        set_history(result, node)
+    if has_tangent_3(self, rows, others):
+        carry_transposed((result,), (self, rows, others), tangents_weighted_row_steps, (self, rows, others, p))
+    return ended(depth, result)
+
+cdef object packed_weighted_row_steps(tuple operands):
+    return op_weighted_row_steps(<TensorBase>operands[0], <TensorBase>operands[1], <TensorBase>operands[2], operands[3])
+
+cdef BatchRule batched_weighted_row_steps
+batched_weighted_row_steps = BatchRule(
+    b"weighted_row_steps", of_cores, b"222.", packed_weighted_row_steps, NULL, no_loop()
+)
+
+def call_weighted_row_steps(self, rows, others, p):
+    self = as_tensor_operand(self, "weighted_row_steps", "input", 1, rows)
+    rows = as_tensor_operand(rows, "weighted_row_steps", "rows", 2, self)
+    others = as_tensor_operand(others, "weighted_row_steps", "others", 3, self)
+    p = as_float(p, "weighted_row_steps", "p", 4)
+    check_real(self, "weighted_row_steps")
+    check_real(rows, "weighted_row_steps")
+    check_real(others, "weighted_row_steps")
+    return op_weighted_row_steps(<TensorBase>self, <TensorBase>rows, <TensorBase>others, p)
+
+def weighted_row_steps(input, rows, others, p):
+    """For each row, the sum of its differences to the others times weights. For p = 1 their signs count, and for p =
+    inf the signs of the greatest of them.
+
+    ``weighted_row_steps(Tensor self, Tensor rows, Tensor others, float p) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    rows : Tensor
+    others : Tensor
+    p : float
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: (grad.unsqueeze(-2) * row_slopes(differences_of_all(rows, others), p)).sum(-1)
+        rows: grad * self.sum(-1, True) if p == 2 else zeros_like(rows)
+        others: -(mT(self) @ grad) if p == 2 else zeros_like(others)
+        result: transposed
+    """
+    return call_weighted_row_steps(input, rows, others, p)
+
+
+# ---- divided_by_norm(Tensor self, Tensor norms) -> Tensor
+
+cdef class DividedByNormBackward0(Node):
+    """Backward of ``divided_by_norm``."""
+
+    # Saves self for the gradient of norms, norms for the gradients of self and norms.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef unsigned int wanted = self.wanted
+        if apply_fused(self, DIVIDED_BY_NORM_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_, norms, equal_of_norms, where_part
+        norms = unpack(self, 1)
+        equal_of_norms = op_eq_scalar(norms, 0)
+        where_part = op_where_scalar_tensor(equal_of_norms, conj_number(float("inf")), op_conj(norms))
+        if wants(wanted, 0):    # self (derived)
+            set_grad_input(grad_inputs, 0, op_div_tensor_tensor(grad, where_part))
+        if wants(wanted, 1):    # norms (derived)
+            self_ = unpack(self, 0)
+            set_grad_input(
+                grad_inputs,
+                1,
+                op_where_scalar_tensor(
+                    equal_of_norms,
+                    0,
+                    op_div_tensor_tensor(
+                        op_div_tensor_tensor(op_mul_tensor(op_neg(grad), op_conj(self_)), where_part), where_part
+                    ),
+                ),
+            )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_norms, _raw_saved_norms = saved_tensor(1)
+
+cdef object tangents_divided_by_norm(tuple tangents, tuple given):    # auto_element_wise
+    self_t, norms_t = tangents
+    self, norms = given
+    result_t = None
+    if self_t is not None:
+        result_t = op_div_tensor_tensor(self_t, op_where_scalar_tensor(op_eq_scalar(norms, 0), float("inf"), norms))
+    if norms_t is not None:
+        result_t = plus(
+            result_t,
+            op_where_scalar_tensor(
+                op_eq_scalar(norms, 0),
+                0,
+                op_div_tensor_tensor(
+                    op_div_tensor_tensor(
+                        op_mul_tensor(op_neg(norms_t), self),
+                        op_where_scalar_tensor(op_eq_scalar(norms, 0), float("inf"), norms),
+                    ),
+                    op_where_scalar_tensor(op_eq_scalar(norms, 0), float("inf"), norms),
+                ),
+            ),
+        )
+    return result_t
+
+cdef object divided_by_norm_by_ops(tuple given):
+    self, norms = given
+    self, norms = as_promoted((self, norms))
+    self = as_floating(self)
+    norms = as_floating(norms)
+    return op_div_tensor_tensor(self, op_where_scalar_tensor(op_eq_scalar(norms, 0), float("inf"), norms))
+
+cdef TensorBase op_divided_by_norm(TensorBase self, TensorBase norms):
+    cdef int depth = begin_replaceable_op("divided_by_norm", (self, norms), &batched_divided_by_norm) if watching else 0
+    cdef PyObject *operands[2]
+    operands[0] = <PyObject *>self
+    operands[1] = <PyObject *>norms
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &DIVIDED_BY_NORM_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(divided_by_norm_by_ops, (self, norms))
+    cdef Node node
+    if requires_grad_2(self, norms):
+        node = <Node>DividedByNormBackward0.__new__(DividedByNormBackward0)
+        connect_2(node, 2, 0, self, norms)
+        if node.edges[1].node != NULL:
+            save_input(node, 0, self)
+        save_input(node, 1, norms)
+        set_history(result, node)
+    if has_tangent_2(self, norms):
+        carry_tangents(result, (self, norms), tangents_divided_by_norm, (self, norms))
+    return ended(depth, result)
+
+cdef object packed_divided_by_norm(tuple operands):
+    return op_divided_by_norm(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_divided_by_norm
+batched_divided_by_norm = BatchRule(
+    b"divided_by_norm", elementwise, b"ee", packed_divided_by_norm, NULL, loop_of_kernel(&DIVIDED_BY_NORM_FORWARD)
+)
+
+def call_divided_by_norm(self, norms):
+    return op_divided_by_norm(
+        as_tensor_operand(self, "divided_by_norm", "input", 1, norms),
+        as_tensor_operand(norms, "divided_by_norm", "norms", 2, self),
+    )
+
+def divided_by_norm(input, norms):
+    """The quotient, and zero where the norm is.
+
+    ``divided_by_norm(Tensor self, Tensor norms) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    norms : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad / where(norms == 0, conj(inf), conj(norms))
+        norms: where(norms == 0, 0, -grad * conj(self) / where(norms == 0, conj(inf), conj(norms)) / where(norms == 0,
+        conj(inf), conj(norms)))
+        result: auto_element_wise
+    """
+    return call_divided_by_norm(input, norms)
+
+
 # ---- lengths(Tensor self, float p) -> Tensor
 
 cdef TensorBase op_lengths(TensorBase self, object p):
@@ -91,7 +533,7 @@ cdef TensorBase op_lengths(TensorBase self, object p):
     cdef TensorBase result = op_sum_dim(self, (-1,), False, None) if item_of(
         shape_of(self), -1
     ) == 0 else op_greatest_magnitude(self) if p == float("inf") else op_p_norm(self, p, (-1,), False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_lengths(self, p):
     self = as_input(self, "lengths")
@@ -195,7 +637,7 @@ def greatest_magnitude(input):
 cdef TensorBase op_renorm(TensorBase self, object p, object dim, object maxnorm):
     cdef int depth = begin_op("renorm", (self, p, dim, maxnorm), NULL) if watching else 0
     cdef TensorBase result = shrunk_slices(self, p, dim, maxnorm)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_renorm(TensorBase self, object p, object dim, object maxnorm):
     check_inplace("renorm_", self)
@@ -239,7 +681,7 @@ def renorm(input, p, dim, maxnorm, *, out=None):
 cdef TensorBase op_cov(TensorBase self, object correction, TensorBase fweights, TensorBase aweights):
     cdef int depth = begin_op("cov", (self, correction, fweights, aweights), NULL) if watching else 0
     cdef TensorBase result = covariances(self, correction, fweights, aweights)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cov(self, correction, fweights, aweights):
     return op_cov(
@@ -270,7 +712,7 @@ def cov(input, *, correction=1, fweights=None, aweights=None):
 cdef TensorBase op_corrcoef(TensorBase self):
     cdef int depth = begin_op("corrcoef", (self,), NULL) if watching else 0
     cdef TensorBase result = correlations(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_corrcoef(self):
     return op_corrcoef(as_input(self, "corrcoef"))
@@ -291,9 +733,7 @@ def corrcoef(input):
 cdef list op_grid_gradient(TensorBase self, object spacing, object dim, object edge_order):
     cdef int depth = begin_op("grid_gradient", (self, spacing, dim, edge_order), NULL) if watching else 0
     cdef list result = gradients(self, spacing, dim, edge_order)
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_grid_gradient(self, spacing, dim, edge_order):
     return tuple(

@@ -6,12 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_number, as_operand, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, binary_scalar, binary_scalar_into, carry_tangents, check_inplace,
-    check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace, FusedKernel, give_out,
-    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW, loop_of_ufunc, no_loop, Node,
-    number_as_tensor, original_of, Overloads, plus, prepare_history, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap,
-    wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, ended_composite, finish_inplace,
+    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex, is_tensor, IS_VIEW,
+    loop_of_ufunc, no_loop, Node, number_as_tensor, original_of, Overloads, plus, prepare_history, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, take_second_names, TensorBase, unpack, unpack_number, value_of,
+    wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport FLOOR_DIVIDE, POWER, REMAINDER, TRUE_DIVIDE
 
@@ -1256,7 +1256,7 @@ cdef TensorBase op_float_power(TensorBase self, TensorBase exponent):
             exponent, np.dtype("float64"), False, False
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_float_power(TensorBase self, TensorBase exponent):
     check_inplace("float_power_", self)
@@ -1285,7 +1285,7 @@ cdef TensorBase op_float_power_number(TensorBase self, object exponent):
         ),
         exponent,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_float_power_number(TensorBase self, object exponent):
     check_inplace("float_power_", self)
@@ -1312,7 +1312,7 @@ cdef TensorBase op_float_power_base(object self, TensorBase exponent):
             exponent, np.dtype("float64"), False, False
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_float_power(self, exponent):
     return op_float_power(

@@ -5,6 +5,7 @@ from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_l1_loss(TensorBase self, TensorBase target, object reduction, TensorBase weight)
 cdef TensorBase op_smooth_l1_loss(TensorBase self, TensorBase target, object reduction, object beta)
+cdef TensorBase op_huber_distance(TensorBase d, object delta)
 cdef TensorBase op_huber_loss(TensorBase self, TensorBase target, object reduction, object delta, TensorBase weight)
 cdef TensorBase op_soft_margin_loss(TensorBase self, TensorBase target, object reduction)
 cdef TensorBase op_binary_cross_entropy_with_logits(

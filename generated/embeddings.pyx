@@ -5,9 +5,9 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_int, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts,
-    carry_tangents, connect_1, device_of, ended, gradient, has_tangent_1, item_of, no_loop, Node, replayed_tensor,
-    replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    carry_tangents, connect_1, device_of, ended, ended_composite, gradient, has_tangent_1, item_of, no_loop, Node,
+    replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport index_select_backward
@@ -32,7 +32,7 @@ cdef TensorBase op_embedding(
     cdef TensorBase result = op_embedded(
         weight, indices, padding_idx, scale_grad_by_freq, is_table_of_leaf(weight, sparse)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_embedding(weight, indices, padding_idx, scale_grad_by_freq, sparse):
     return op_embedding(

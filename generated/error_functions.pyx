@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_input, as_operand, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
     carry_transposed, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, end_op,
-    ended, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1,
-    has_tangent_2, is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor, original_of, plus,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number,
-    saved_tensor, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase, unpack,
-    unpack_number, wants, watching, wrap, write_out_docstrings,
+    ended, ended_composite, fused_forward, FusedKernel, give_out, grad_enabled, gradient, gradient_or_zeros,
+    has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor, original_of,
+    plus, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output,
+    saved_number, saved_tensor, set_grad_input, set_history, set_history_list, set_value, take_second_names, TensorBase,
+    unpack, unpack_number, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -29,19 +29,29 @@ from gradsmith.runtime.switches.return_types import return_type
 from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_erfc_any = SciPy("erfc_any")
-cdef object scipy_of_special_erfcx = SciPy("special.erfcx")
+cdef object scipy_of_special_erfcx_any = SciPy("special.erfcx_any")
 cdef object scipy_of_special_erfi = SciPy("special.erfi")
-cdef object scipy_of_special_erfcinv = SciPy("special.erfcinv")
-cdef object scipy_of_special_ndtr = SciPy("special.ndtr")
-cdef object scipy_of_special_ndtri = SciPy("special.ndtri")
-cdef object scipy_of_special_log_ndtr = SciPy("special.log_ndtr")
+cdef object scipy_of_special_erfcinv_any = SciPy("special.erfcinv_any")
+cdef object scipy_of_special_ndtr_any = SciPy("special.ndtr_any")
+cdef object scipy_of_special_ndtri_any = SciPy("special.ndtri_any")
+cdef object scipy_of_special_log_ndtr_any = SciPy("special.log_ndtr_any")
 cdef object scipy_of_special_dawsn = SciPy("special.dawsn")
 cdef object scipy_of_special_fresnel = SciPy("special.fresnel")
 cdef object scipy_of_special_owens_t = SciPy("special.owens_t")
 
 cdef extern from "error_functions_kernels.h":
     const FusedKernel *const ERFC_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_ERFCX_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_ERFCINV_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_NDTR_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_NDTRI_LOOP_BACKWARD[1]
+    const FusedKernel *const SPECIAL_LOG_NDTR_LOOP_BACKWARD[1]
     const FusedKernel ERFC_LOOP_FORWARD
+    const FusedKernel SPECIAL_ERFCX_LOOP_FORWARD
+    const FusedKernel SPECIAL_ERFCINV_LOOP_FORWARD
+    const FusedKernel SPECIAL_NDTR_LOOP_FORWARD
+    const FusedKernel SPECIAL_NDTRI_LOOP_FORWARD
+    const FusedKernel SPECIAL_LOG_NDTR_LOOP_FORWARD
 
 from cpython.pycapsule cimport PyCapsule_New
 
@@ -49,6 +59,11 @@ def backward_kernels():
     """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
     return [
         (PyCapsule_New(<void *>ERFC_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_ERFCX_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_ERFCINV_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_NDTR_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_NDTRI_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>SPECIAL_LOG_NDTR_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
     ]
 
 
@@ -57,7 +72,7 @@ def backward_kernels():
 cdef TensorBase op_erfc(TensorBase self):
     cdef int depth = begin_op("erfc", (self,), NULL) if watching else 0
     cdef TensorBase result = op_erfc_loop(self) if fits_loop(self) else op_erfc_any(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_erfc(TensorBase self):
     check_inplace("erfc_", self)
@@ -227,10 +242,121 @@ def erfc_any(input):
 
 # ---- special_erfcx(Tensor self) -> Tensor
 
-cdef class SpecialErfcxBackward0(Node):
-    """Backward of ``special_erfcx``."""
+cdef TensorBase op_special_erfcx(TensorBase self):
+    cdef int depth = begin_op("special.erfcx", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_erfcx_loop(self) if fits_loop(self) else op_special_erfcx_any(self)
+    return ended_composite(depth, result)
 
-    # Saves self and result: special_erfcx need not be computed again.
+def call_special_erfcx(self):
+    self = as_input(self, "special.erfcx")
+    check_real(self, "special.erfcx")
+    return op_special_erfcx(<TensorBase>self)
+
+def special_erfcx(input, *, out=None):
+    """Complement of the error function, scaled by the exponential of the square.
+
+    ``special_erfcx(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.erfcx", out, call_special_erfcx(input))
+
+
+# ---- special_erfcx_loop(Tensor self) -> Tensor
+
+cdef class SpecialErfcxLoopBackward0(Node):
+    """Backward of ``special_erfcx_loop``."""
+
+    # Saves self and result: special_erfcx_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_ERFCX_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad, op_sub_tensor_scalar(op_mul_tensor(op_mul_scalar(self_, 2), result), 1.1283791670955126)
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+
+cdef object tangents_special_erfcx_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, self = given
+    return op_mul_tensor(
+        self_t, op_sub_tensor_scalar(op_mul_tensor(op_mul_scalar(self, 2), result), 1.1283791670955126)
+    )
+
+cdef object special_erfcx_loop_by_ops(tuple given):
+    self, = given
+    return op_special_erfcx(self)
+
+cdef TensorBase op_special_erfcx_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.erfcx_loop", (self,), &batched_special_erfcx_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_ERFCX_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_erfcx_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialErfcxLoopBackward0.__new__(SpecialErfcxLoopBackward0)
+        connect_1(node, 2, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+        save_output(node, 1, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_erfcx_loop, (result, self))
+    return ended(depth, result)
+
+cdef object packed_special_erfcx_loop(tuple operands):
+    return op_special_erfcx_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_erfcx_loop
+batched_special_erfcx_loop = BatchRule(
+    b"special.erfcx_loop",
+    elementwise,
+    b"e",
+    packed_special_erfcx_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_ERFCX_LOOP_FORWARD),
+)
+
+def call_special_erfcx_loop(self):
+    self = as_input(self, "special.erfcx_loop")
+    check_real(self, "special.erfcx_loop")
+    return op_special_erfcx_loop(<TensorBase>self)
+
+def special_erfcx_loop(input):
+    """Scaled complement of the error function by a compiled loop, which has to fit.
+
+    ``special_erfcx_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (2 * self * result - 1.1283791670955126)
+        result: auto_element_wise
+    """
+    return call_special_erfcx_loop(input)
+
+
+# ---- special_erfcx_any(Tensor self) -> Tensor
+
+cdef class SpecialErfcxAnyBackward0(Node):
+    """Backward of ``special_erfcx_any``."""
+
+    # Saves self and result: special_erfcx_any need not be computed again.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
@@ -246,48 +372,49 @@ cdef class SpecialErfcxBackward0(Node):
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_result, _raw_saved_result = saved_tensor(1)
 
-cdef object tangents_special_erfcx(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_erfcx_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     result, self = given
     return op_mul_tensor(
         self_t, op_sub_tensor_scalar(op_mul_tensor(op_mul_scalar(self, 2), result), 1.1283791670955126)
     )
 
-cdef TensorBase op_special_erfcx(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.erfcx", (self,), &batched_special_erfcx) if watching else 0
+cdef TensorBase op_special_erfcx_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.erfcx_any", (self,), &batched_special_erfcx_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_erfcx.special.erfcx, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_erfcx_any.special.erfcx, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialErfcxBackward0.__new__(SpecialErfcxBackward0)
+        node = <Node>SpecialErfcxAnyBackward0.__new__(SpecialErfcxAnyBackward0)
         connect_1(node, 2, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
         save_output(node, 1, result)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_erfcx, (result, self))
+        carry_tangents(result, (self,), tangents_special_erfcx_any, (result, self))
     return ended(depth, result)
 
-cdef object packed_special_erfcx(tuple operands):
-    return op_special_erfcx(<TensorBase>operands[0])
+cdef object packed_special_erfcx_any(tuple operands):
+    return op_special_erfcx_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_erfcx
-batched_special_erfcx = BatchRule(b"special.erfcx", elementwise, b"e", packed_special_erfcx, NULL, no_loop())
+cdef BatchRule batched_special_erfcx_any
+batched_special_erfcx_any = BatchRule(
+    b"special.erfcx_any", elementwise, b"e", packed_special_erfcx_any, NULL, no_loop()
+)
 
-def call_special_erfcx(self):
-    self = as_input(self, "special.erfcx")
-    check_real(self, "special.erfcx")
-    return op_special_erfcx(<TensorBase>self)
+def call_special_erfcx_any(self):
+    self = as_input(self, "special.erfcx_any")
+    check_real(self, "special.erfcx_any")
+    return op_special_erfcx_any(<TensorBase>self)
 
-def special_erfcx(input, *, out=None):
-    """Complement of the error function, scaled by the exponential of the square.
+def special_erfcx_any(input):
+    """Scaled complement of the error function, for arguments that no compiled loop takes. SciPy computes it.
 
-    ``special_erfcx(Tensor self) -> Tensor``
+    ``special_erfcx_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -295,7 +422,7 @@ def special_erfcx(input, *, out=None):
         input: grad * (2 * self * result - 1.1283791670955126)
         result: auto_element_wise
     """
-    return give_out("special.erfcx", out, call_special_erfcx(input))
+    return call_special_erfcx_any(input)
 
 
 # ---- special_erfi(Tensor self) -> Tensor
@@ -364,46 +491,10 @@ def special_erfi(input, *, out=None):
 
 # ---- special_erfcinv(Tensor self) -> Tensor
 
-cdef class SpecialErfcinvBackward0(Node):
-    """Backward of ``special_erfcinv``."""
-
-    # Saves result: special_erfcinv need not be computed again.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result = unpack(self, 0)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758)),
-        )
-
-    _saved_result, _raw_saved_result = saved_tensor(0)
-
-cdef object tangents_special_erfcinv(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    result, = given
-    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758))
-
 cdef TensorBase op_special_erfcinv(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.erfcinv", (self,), &batched_special_erfcinv) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_erfcinv.special.erfcinv, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>SpecialErfcinvBackward0.__new__(SpecialErfcinvBackward0)
-        connect_1(node, 1, 0, self)
-        set_history(result, node)
-        save_output(node, 0, result)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_erfcinv, (result,))
-    return ended(depth, result)
-
-cdef object packed_special_erfcinv(tuple operands):
-    return op_special_erfcinv(<TensorBase>operands[0])
-
-cdef BatchRule batched_special_erfcinv
-batched_special_erfcinv = BatchRule(b"special.erfcinv", elementwise, b"e", packed_special_erfcinv, NULL, no_loop())
+    cdef int depth = begin_op("special.erfcinv", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_erfcinv_loop(self) if fits_loop(self) else op_special_erfcinv_any(self)
+    return ended_composite(depth, result)
 
 def call_special_erfcinv(self):
     self = as_input(self, "special.erfcinv")
@@ -418,6 +509,151 @@ def special_erfcinv(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("special.erfcinv", out, call_special_erfcinv(input))
+
+
+# ---- special_erfcinv_loop(Tensor self) -> Tensor
+
+cdef class SpecialErfcinvLoopBackward0(Node):
+    """Backward of ``special_erfcinv_loop``."""
+
+    # Saves result: special_erfcinv_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_ERFCINV_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758)),
+        )
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_special_erfcinv_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758))
+
+cdef object special_erfcinv_loop_by_ops(tuple given):
+    self, = given
+    return op_special_erfcinv(self)
+
+cdef TensorBase op_special_erfcinv_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.erfcinv_loop", (self,), &batched_special_erfcinv_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_ERFCINV_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_erfcinv_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialErfcinvLoopBackward0.__new__(SpecialErfcinvLoopBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_erfcinv_loop, (result,))
+    return ended(depth, result)
+
+cdef object packed_special_erfcinv_loop(tuple operands):
+    return op_special_erfcinv_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_erfcinv_loop
+batched_special_erfcinv_loop = BatchRule(
+    b"special.erfcinv_loop",
+    elementwise,
+    b"e",
+    packed_special_erfcinv_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_ERFCINV_LOOP_FORWARD),
+)
+
+def call_special_erfcinv_loop(self):
+    self = as_input(self, "special.erfcinv_loop")
+    check_real(self, "special.erfcinv_loop")
+    return op_special_erfcinv_loop(<TensorBase>self)
+
+def special_erfcinv_loop(input):
+    """Inverse of the complement of the error function by a compiled loop, which has to fit.
+
+    ``special_erfcinv_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (-0.886226925452758 * exp(result * result))
+        result: auto_element_wise
+    """
+    return call_special_erfcinv_loop(input)
+
+
+# ---- special_erfcinv_any(Tensor self) -> Tensor
+
+cdef class SpecialErfcinvAnyBackward0(Node):
+    """Backward of ``special_erfcinv_any``."""
+
+    # Saves result: special_erfcinv_any need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758)),
+        )
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_special_erfcinv_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_mul_tensor(result, result)), -0.886226925452758))
+
+cdef TensorBase op_special_erfcinv_any(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.erfcinv_any", (self,), &batched_special_erfcinv_any
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_erfcinv_any.special.erfcinv, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialErfcinvAnyBackward0.__new__(SpecialErfcinvAnyBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_erfcinv_any, (result,))
+    return ended(depth, result)
+
+cdef object packed_special_erfcinv_any(tuple operands):
+    return op_special_erfcinv_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_erfcinv_any
+batched_special_erfcinv_any = BatchRule(
+    b"special.erfcinv_any", elementwise, b"e", packed_special_erfcinv_any, NULL, no_loop()
+)
+
+def call_special_erfcinv_any(self):
+    self = as_input(self, "special.erfcinv_any")
+    check_real(self, "special.erfcinv_any")
+    return op_special_erfcinv_any(<TensorBase>self)
+
+def special_erfcinv_any(input):
+    """Inverse of the complement of the error function, for arguments that no compiled loop takes. SciPy computes it.
+
+    ``special_erfcinv_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -425,13 +661,116 @@ def special_erfcinv(input, *, out=None):
         input: grad * (-0.886226925452758 * exp(result * result))
         result: auto_element_wise
     """
-    return give_out("special.erfcinv", out, call_special_erfcinv(input))
+    return call_special_erfcinv_any(input)
 
 
 # ---- special_ndtr(Tensor self) -> Tensor
 
-cdef class SpecialNdtrBackward0(Node):
-    """Backward of ``special_ndtr``."""
+cdef TensorBase op_special_ndtr(TensorBase self):
+    cdef int depth = begin_op("special.ndtr", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_ndtr_loop(self) if fits_loop(self) else op_special_ndtr_any(self)
+    return ended_composite(depth, result)
+
+def call_special_ndtr(self):
+    self = as_input(self, "special.ndtr")
+    check_real(self, "special.ndtr")
+    return op_special_ndtr(<TensorBase>self)
+
+def special_ndtr(input, *, out=None):
+    """Probability that a standard normal variable is smaller than each element.
+
+    ``special_ndtr(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.ndtr", out, call_special_ndtr(input))
+
+
+# ---- special_ndtr_loop(Tensor self) -> Tensor
+
+cdef class SpecialNdtrLoopBackward0(Node):
+    """Backward of ``special_ndtr_loop``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_NDTR_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self_, -0.5), self_)), 0.3989422804014327)
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_ndtr_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(
+        self_t, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self)), 0.3989422804014327)
+    )
+
+cdef object special_ndtr_loop_by_ops(tuple given):
+    self, = given
+    return op_special_ndtr(self)
+
+cdef TensorBase op_special_ndtr_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.ndtr_loop", (self,), &batched_special_ndtr_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_NDTR_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_ndtr_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialNdtrLoopBackward0.__new__(SpecialNdtrLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_ndtr_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_ndtr_loop(tuple operands):
+    return op_special_ndtr_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_ndtr_loop
+batched_special_ndtr_loop = BatchRule(
+    b"special.ndtr_loop", elementwise, b"e", packed_special_ndtr_loop, NULL, loop_of_kernel(&SPECIAL_NDTR_LOOP_FORWARD)
+)
+
+def call_special_ndtr_loop(self):
+    self = as_input(self, "special.ndtr_loop")
+    check_real(self, "special.ndtr_loop")
+    return op_special_ndtr_loop(<TensorBase>self)
+
+def special_ndtr_loop(input):
+    """Distribution function of the standard normal distribution by a compiled loop, which has to fit.
+
+    ``special_ndtr_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (0.3989422804014327 * exp(-0.5 * self * self))
+        result: auto_element_wise
+    """
+    return call_special_ndtr_loop(input)
+
+
+# ---- special_ndtr_any(Tensor self) -> Tensor
+
+cdef class SpecialNdtrAnyBackward0(Node):
+    """Backward of ``special_ndtr_any``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -447,47 +786,47 @@ cdef class SpecialNdtrBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef object tangents_special_ndtr(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_ndtr_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, = given
     return op_mul_tensor(
         self_t, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(self, -0.5), self)), 0.3989422804014327)
     )
 
-cdef TensorBase op_special_ndtr(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.ndtr", (self,), &batched_special_ndtr) if watching else 0
+cdef TensorBase op_special_ndtr_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.ndtr_any", (self,), &batched_special_ndtr_any) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_ndtr.special.ndtr, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_ndtr_any.special.ndtr, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialNdtrBackward0.__new__(SpecialNdtrBackward0)
+        node = <Node>SpecialNdtrAnyBackward0.__new__(SpecialNdtrAnyBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_ndtr, (self,))
+        carry_tangents(result, (self,), tangents_special_ndtr_any, (self,))
     return ended(depth, result)
 
-cdef object packed_special_ndtr(tuple operands):
-    return op_special_ndtr(<TensorBase>operands[0])
+cdef object packed_special_ndtr_any(tuple operands):
+    return op_special_ndtr_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_ndtr
-batched_special_ndtr = BatchRule(b"special.ndtr", elementwise, b"e", packed_special_ndtr, NULL, no_loop())
+cdef BatchRule batched_special_ndtr_any
+batched_special_ndtr_any = BatchRule(b"special.ndtr_any", elementwise, b"e", packed_special_ndtr_any, NULL, no_loop())
 
-def call_special_ndtr(self):
-    self = as_input(self, "special.ndtr")
-    check_real(self, "special.ndtr")
-    return op_special_ndtr(<TensorBase>self)
+def call_special_ndtr_any(self):
+    self = as_input(self, "special.ndtr_any")
+    check_real(self, "special.ndtr_any")
+    return op_special_ndtr_any(<TensorBase>self)
 
-def special_ndtr(input, *, out=None):
-    """Probability that a standard normal variable is smaller than each element.
+def special_ndtr_any(input):
+    """Distribution function of the standard normal distribution, for arguments that no compiled loop takes. SciPy
+    computes it.
 
-    ``special_ndtr(Tensor self) -> Tensor``
+    ``special_ndtr_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -495,55 +834,15 @@ def special_ndtr(input, *, out=None):
         input: grad * (0.3989422804014327 * exp(-0.5 * self * self))
         result: auto_element_wise
     """
-    return give_out("special.ndtr", out, call_special_ndtr(input))
+    return call_special_ndtr_any(input)
 
 
 # ---- special_ndtri(Tensor self) -> Tensor
 
-cdef class SpecialNdtriBackward0(Node):
-    """Backward of ``special_ndtri``."""
-
-    # Saves result: special_ndtri need not be computed again.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase result = unpack(self, 0)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(
-                grad, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
-            ),
-        )
-
-    _saved_result, _raw_saved_result = saved_tensor(0)
-
-cdef object tangents_special_ndtri(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    result, = given
-    return op_mul_tensor(
-        self_t, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
-    )
-
 cdef TensorBase op_special_ndtri(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.ndtri", (self,), &batched_special_ndtri) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_ndtri.special.ndtri, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>SpecialNdtriBackward0.__new__(SpecialNdtriBackward0)
-        connect_1(node, 1, 0, self)
-        set_history(result, node)
-        save_output(node, 0, result)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_ndtri, (result,))
-    return ended(depth, result)
-
-cdef object packed_special_ndtri(tuple operands):
-    return op_special_ndtri(<TensorBase>operands[0])
-
-cdef BatchRule batched_special_ndtri
-batched_special_ndtri = BatchRule(b"special.ndtri", elementwise, b"e", packed_special_ndtri, NULL, no_loop())
+    cdef int depth = begin_op("special.ndtri", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_ndtri_loop(self) if fits_loop(self) else op_special_ndtri_any(self)
+    return ended_composite(depth, result)
 
 def call_special_ndtri(self):
     self = as_input(self, "special.ndtri")
@@ -558,6 +857,155 @@ def special_ndtri(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("special.ndtri", out, call_special_ndtri(input))
+
+
+# ---- special_ndtri_loop(Tensor self) -> Tensor
+
+cdef class SpecialNdtriLoopBackward0(Node):
+    """Backward of ``special_ndtri_loop``."""
+
+    # Saves result: special_ndtri_loop need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_NDTRI_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
+            ),
+        )
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_special_ndtri_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(
+        self_t, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
+    )
+
+cdef object special_ndtri_loop_by_ops(tuple given):
+    self, = given
+    return op_special_ndtri(self)
+
+cdef TensorBase op_special_ndtri_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.ndtri_loop", (self,), &batched_special_ndtri_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_NDTRI_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_ndtri_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialNdtriLoopBackward0.__new__(SpecialNdtriLoopBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_ndtri_loop, (result,))
+    return ended(depth, result)
+
+cdef object packed_special_ndtri_loop(tuple operands):
+    return op_special_ndtri_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_ndtri_loop
+batched_special_ndtri_loop = BatchRule(
+    b"special.ndtri_loop",
+    elementwise,
+    b"e",
+    packed_special_ndtri_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_NDTRI_LOOP_FORWARD),
+)
+
+def call_special_ndtri_loop(self):
+    self = as_input(self, "special.ndtri_loop")
+    check_real(self, "special.ndtri_loop")
+    return op_special_ndtri_loop(<TensorBase>self)
+
+def special_ndtri_loop(input):
+    """Quantile of the standard normal distribution by a compiled loop, which has to fit.
+
+    ``special_ndtri_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (2.5066282746310002 * exp(0.5 * result * result))
+        result: auto_element_wise
+    """
+    return call_special_ndtri_loop(input)
+
+
+# ---- special_ndtri_any(Tensor self) -> Tensor
+
+cdef class SpecialNdtriAnyBackward0(Node):
+    """Backward of ``special_ndtri_any``."""
+
+    # Saves result: special_ndtri_any need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase result = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
+            ),
+        )
+
+    _saved_result, _raw_saved_result = saved_tensor(0)
+
+cdef object tangents_special_ndtri_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    result, = given
+    return op_mul_tensor(
+        self_t, op_mul_scalar(op_exp(op_mul_tensor(op_mul_scalar(result, 0.5), result)), 2.5066282746310002)
+    )
+
+cdef TensorBase op_special_ndtri_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("special.ndtri_any", (self,), &batched_special_ndtri_any) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.floats_of(scipy_of_special_ndtri_any.special.ndtri, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialNdtriAnyBackward0.__new__(SpecialNdtriAnyBackward0)
+        connect_1(node, 1, 0, self)
+        set_history(result, node)
+        save_output(node, 0, result)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_ndtri_any, (result,))
+    return ended(depth, result)
+
+cdef object packed_special_ndtri_any(tuple operands):
+    return op_special_ndtri_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_ndtri_any
+batched_special_ndtri_any = BatchRule(
+    b"special.ndtri_any", elementwise, b"e", packed_special_ndtri_any, NULL, no_loop()
+)
+
+def call_special_ndtri_any(self):
+    self = as_input(self, "special.ndtri_any")
+    check_real(self, "special.ndtri_any")
+    return op_special_ndtri_any(<TensorBase>self)
+
+def special_ndtri_any(input):
+    """Quantile of the standard normal distribution, for arguments that no compiled loop takes. SciPy computes it.
+
+    ``special_ndtri_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -565,13 +1013,124 @@ def special_ndtri(input, *, out=None):
         input: grad * (2.5066282746310002 * exp(0.5 * result * result))
         result: auto_element_wise
     """
-    return give_out("special.ndtri", out, call_special_ndtri(input))
+    return call_special_ndtri_any(input)
 
 
 # ---- special_log_ndtr(Tensor self) -> Tensor
 
-cdef class SpecialLogNdtrBackward0(Node):
-    """Backward of ``special_log_ndtr``."""
+cdef TensorBase op_special_log_ndtr(TensorBase self):
+    cdef int depth = begin_op("special.log_ndtr", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_special_log_ndtr_loop(self) if fits_loop(self) else op_special_log_ndtr_any(self)
+    return ended_composite(depth, result)
+
+def call_special_log_ndtr(self):
+    self = as_input(self, "special.log_ndtr")
+    check_real(self, "special.log_ndtr")
+    return op_special_log_ndtr(<TensorBase>self)
+
+def special_log_ndtr(input, *, out=None):
+    """Logarithm of the probability that a standard normal variable is smaller than each element.
+
+    ``special_log_ndtr(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    out : Tensor, optional
+    """
+    return give_out("special.log_ndtr", out, call_special_log_ndtr(input))
+
+
+# ---- special_log_ndtr_loop(Tensor self) -> Tensor
+
+cdef class SpecialLogNdtrLoopBackward0(Node):
+    """Backward of ``special_log_ndtr_loop``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, SPECIAL_LOG_NDTR_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(
+                grad,
+                op_div_scalar_tensor(0.7978845608028654, op_special_erfcx(op_mul_scalar(self_, -0.7071067811865476))),
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_special_log_ndtr_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(
+        self_t, op_div_scalar_tensor(0.7978845608028654, op_special_erfcx(op_mul_scalar(self, -0.7071067811865476)))
+    )
+
+cdef object special_log_ndtr_loop_by_ops(tuple given):
+    self, = given
+    return op_special_log_ndtr(self)
+
+cdef TensorBase op_special_log_ndtr_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.log_ndtr_loop", (self,), &batched_special_log_ndtr_loop
+    ) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &SPECIAL_LOG_NDTR_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(special_log_ndtr_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>SpecialLogNdtrLoopBackward0.__new__(SpecialLogNdtrLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_special_log_ndtr_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_special_log_ndtr_loop(tuple operands):
+    return op_special_log_ndtr_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_special_log_ndtr_loop
+batched_special_log_ndtr_loop = BatchRule(
+    b"special.log_ndtr_loop",
+    elementwise,
+    b"e",
+    packed_special_log_ndtr_loop,
+    NULL,
+    loop_of_kernel(&SPECIAL_LOG_NDTR_LOOP_FORWARD),
+)
+
+def call_special_log_ndtr_loop(self):
+    self = as_input(self, "special.log_ndtr_loop")
+    check_real(self, "special.log_ndtr_loop")
+    return op_special_log_ndtr_loop(<TensorBase>self)
+
+def special_log_ndtr_loop(input):
+    """Logarithm of the distribution function of the standard normal distribution by a compiled loop, which has to fit.
+
+    ``special_log_ndtr_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (0.7978845608028654 / special_erfcx(-0.7071067811865476 * self))
+        result: auto_element_wise
+    """
+    return call_special_log_ndtr_loop(input)
+
+
+# ---- special_log_ndtr_any(Tensor self) -> Tensor
+
+cdef class SpecialLogNdtrAnyBackward0(Node):
+    """Backward of ``special_log_ndtr_any``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
@@ -588,47 +1147,51 @@ cdef class SpecialLogNdtrBackward0(Node):
 
     _saved_self, _raw_saved_self = saved_tensor(0)
 
-cdef object tangents_special_log_ndtr(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_special_log_ndtr_any(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
     self, = given
     return op_mul_tensor(
         self_t, op_div_scalar_tensor(0.7978845608028654, op_special_erfcx(op_mul_scalar(self, -0.7071067811865476)))
     )
 
-cdef TensorBase op_special_log_ndtr(TensorBase self):
-    cdef int depth = begin_replaceable_op("special.log_ndtr", (self,), &batched_special_log_ndtr) if watching else 0
+cdef TensorBase op_special_log_ndtr_any(TensorBase self):
+    cdef int depth = begin_replaceable_op(
+        "special.log_ndtr_any", (self,), &batched_special_log_ndtr_any
+    ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_special_log_ndtr.special.log_ndtr, array_of(self))
+        scipy_loops.floats_of(scipy_of_special_log_ndtr_any.special.log_ndtr, array_of(self))
     )
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>SpecialLogNdtrBackward0.__new__(SpecialLogNdtrBackward0)
+        node = <Node>SpecialLogNdtrAnyBackward0.__new__(SpecialLogNdtrAnyBackward0)
         connect_1(node, 1, 0, self)
         save_input(node, 0, self)
         set_history(result, node)
     if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_special_log_ndtr, (self,))
+        carry_tangents(result, (self,), tangents_special_log_ndtr_any, (self,))
     return ended(depth, result)
 
-cdef object packed_special_log_ndtr(tuple operands):
-    return op_special_log_ndtr(<TensorBase>operands[0])
+cdef object packed_special_log_ndtr_any(tuple operands):
+    return op_special_log_ndtr_any(<TensorBase>operands[0])
 
-cdef BatchRule batched_special_log_ndtr
-batched_special_log_ndtr = BatchRule(b"special.log_ndtr", elementwise, b"e", packed_special_log_ndtr, NULL, no_loop())
+cdef BatchRule batched_special_log_ndtr_any
+batched_special_log_ndtr_any = BatchRule(
+    b"special.log_ndtr_any", elementwise, b"e", packed_special_log_ndtr_any, NULL, no_loop()
+)
 
-def call_special_log_ndtr(self):
-    self = as_input(self, "special.log_ndtr")
-    check_real(self, "special.log_ndtr")
-    return op_special_log_ndtr(<TensorBase>self)
+def call_special_log_ndtr_any(self):
+    self = as_input(self, "special.log_ndtr_any")
+    check_real(self, "special.log_ndtr_any")
+    return op_special_log_ndtr_any(<TensorBase>self)
 
-def special_log_ndtr(input, *, out=None):
-    """Logarithm of the probability that a standard normal variable is smaller than each element.
+def special_log_ndtr_any(input):
+    """Logarithm of the distribution function of the standard normal distribution, for arguments that no compiled loop
+    takes. SciPy computes it.
 
-    ``special_log_ndtr(Tensor self) -> Tensor``
+    ``special_log_ndtr_any(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
-    out : Tensor, optional
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -636,7 +1199,7 @@ def special_log_ndtr(input, *, out=None):
         input: grad * (0.7978845608028654 / special_erfcx(-0.7071067811865476 * self))
         result: auto_element_wise
     """
-    return give_out("special.log_ndtr", out, call_special_log_ndtr(input))
+    return call_special_log_ndtr_any(input)
 
 
 # ---- special_dawsn(Tensor self) -> Tensor

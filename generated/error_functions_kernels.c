@@ -44,6 +44,213 @@ const gs_fused_kernel *const ERFC_LOOP_BACKWARD[1] = {
     &erfc_loop_backward_self,
 };
 
+/* ---- SPECIAL_ERFCX_LOOP_BACKWARD */
+/* derivatives.yaml: special_erfcx_loop */
+
+/* self: grad * (2 * self * result - 1.1283791670955126) */
+GS_CLONES static void special_erfcx_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    const float *result = (const float *)args[2];
+    float *out = (float *)args[3];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (2.0f * self[i] * result[i] - 1.1283791670955126f);
+    }
+}
+
+GS_CLONES static void special_erfcx_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    const double *result = (const double *)args[2];
+    double *out = (double *)args[3];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (2.0 * self[i] * result[i] - 1.1283791670955126);
+    }
+}
+
+static const gs_fused_kernel special_erfcx_loop_backward_self = {
+    .name = "special_erfcx_loop_backward_self",
+    .loops = {special_erfcx_loop_backward_self_f, special_erfcx_loop_backward_self_d},
+    .n_inputs = 3,
+    .n_scalars = 0,
+    .cost = 4,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1},
+};
+
+const gs_fused_kernel *const SPECIAL_ERFCX_LOOP_BACKWARD[1] = {
+    &special_erfcx_loop_backward_self,
+};
+
+/* ---- SPECIAL_ERFCINV_LOOP_BACKWARD */
+/* derivatives.yaml: special_erfcinv_loop */
+
+/* self: grad * (-0.886226925452758 * exp(result * result)) */
+GS_CLONES static void special_erfcinv_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *result = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (-0.886226925452758f * gs_expf(result[i] * result[i]));
+    }
+}
+
+GS_CLONES static void special_erfcinv_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *result = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (-0.886226925452758 * gs_exp(result[i] * result[i]));
+    }
+}
+
+static const gs_fused_kernel special_erfcinv_loop_backward_self = {
+    .name = "special_erfcinv_loop_backward_self",
+    .loops = {special_erfcinv_loop_backward_self_f, special_erfcinv_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 11,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const SPECIAL_ERFCINV_LOOP_BACKWARD[1] = {
+    &special_erfcinv_loop_backward_self,
+};
+
+/* ---- SPECIAL_NDTR_LOOP_BACKWARD */
+/* derivatives.yaml: special_ndtr_loop */
+
+/* self: grad * (0.3989422804014327 * exp(-0.5 * self * self)) */
+GS_CLONES static void special_ndtr_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (0.3989422804014327f * gs_expf(-0.5f * self[i] * self[i]));
+    }
+}
+
+GS_CLONES static void special_ndtr_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (0.3989422804014327 * gs_exp(-0.5 * self[i] * self[i]));
+    }
+}
+
+static const gs_fused_kernel special_ndtr_loop_backward_self = {
+    .name = "special_ndtr_loop_backward_self",
+    .loops = {special_ndtr_loop_backward_self_f, special_ndtr_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 12,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const SPECIAL_NDTR_LOOP_BACKWARD[1] = {
+    &special_ndtr_loop_backward_self,
+};
+
+/* ---- SPECIAL_NDTRI_LOOP_BACKWARD */
+/* derivatives.yaml: special_ndtri_loop */
+
+/* self: grad * (2.5066282746310002 * exp(0.5 * result * result)) */
+GS_CLONES static void special_ndtri_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *result = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (2.5066282746310002f * gs_expf(0.5f * result[i] * result[i]));
+    }
+}
+
+GS_CLONES static void special_ndtri_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *result = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (2.5066282746310002 * gs_exp(0.5 * result[i] * result[i]));
+    }
+}
+
+static const gs_fused_kernel special_ndtri_loop_backward_self = {
+    .name = "special_ndtri_loop_backward_self",
+    .loops = {special_ndtri_loop_backward_self_f, special_ndtri_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 12,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const SPECIAL_NDTRI_LOOP_BACKWARD[1] = {
+    &special_ndtri_loop_backward_self,
+};
+
+/* ---- SPECIAL_LOG_NDTR_LOOP_BACKWARD */
+/* derivatives.yaml: special_log_ndtr_loop */
+
+/* self: grad * (0.7978845608028654 / special_erfcx(-0.7071067811865476 * self)) */
+GS_CLONES static void special_log_ndtr_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (0.7978845608028654f / gs_erfcxf(-0.7071067811865476f * self[i]));
+    }
+}
+
+GS_CLONES static void special_log_ndtr_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * (0.7978845608028654 / gs_erfcx(-0.7071067811865476 * self[i]));
+    }
+}
+
+static const gs_fused_kernel special_log_ndtr_loop_backward_self = {
+    .name = "special_log_ndtr_loop_backward_self",
+    .loops = {special_log_ndtr_loop_backward_self_f, special_log_ndtr_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 13,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const SPECIAL_LOG_NDTR_LOOP_BACKWARD[1] = {
+    &special_log_ndtr_loop_backward_self,
+};
+
 /* ---- ERFC_LOOP_FORWARD */
 /* derivatives.yaml: erfc_loop */
 
@@ -73,6 +280,181 @@ GS_CLONES static void erfc_loop_forward_d(char **args, const double *scalars, np
 const gs_fused_kernel ERFC_LOOP_FORWARD = {
     .name = "erfc_loop_forward",
     .loops = {erfc_loop_forward_f, erfc_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- SPECIAL_ERFCX_LOOP_FORWARD */
+/* derivatives.yaml: special_erfcx_loop */
+
+/* special_erfcx(self) */
+GS_CLONES static void special_erfcx_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfcxf(self[i]);
+    }
+}
+
+GS_CLONES static void special_erfcx_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfcx(self[i]);
+    }
+}
+
+const gs_fused_kernel SPECIAL_ERFCX_LOOP_FORWARD = {
+    .name = "special_erfcx_loop_forward",
+    .loops = {special_erfcx_loop_forward_f, special_erfcx_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- SPECIAL_ERFCINV_LOOP_FORWARD */
+/* derivatives.yaml: special_erfcinv_loop */
+
+/* special_erfcinv(self) */
+GS_CLONES static void special_erfcinv_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfcinvf(self[i]);
+    }
+}
+
+GS_CLONES static void special_erfcinv_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfcinv(self[i]);
+    }
+}
+
+const gs_fused_kernel SPECIAL_ERFCINV_LOOP_FORWARD = {
+    .name = "special_erfcinv_loop_forward",
+    .loops = {special_erfcinv_loop_forward_f, special_erfcinv_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- SPECIAL_NDTR_LOOP_FORWARD */
+/* derivatives.yaml: special_ndtr_loop */
+
+/* special_ndtr(self) */
+GS_CLONES static void special_ndtr_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_ndtrf(self[i]);
+    }
+}
+
+GS_CLONES static void special_ndtr_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_ndtr(self[i]);
+    }
+}
+
+const gs_fused_kernel SPECIAL_NDTR_LOOP_FORWARD = {
+    .name = "special_ndtr_loop_forward",
+    .loops = {special_ndtr_loop_forward_f, special_ndtr_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- SPECIAL_NDTRI_LOOP_FORWARD */
+/* derivatives.yaml: special_ndtri_loop */
+
+/* special_ndtri(self) */
+GS_CLONES static void special_ndtri_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_ndtrif(self[i]);
+    }
+}
+
+GS_CLONES static void special_ndtri_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_ndtri(self[i]);
+    }
+}
+
+const gs_fused_kernel SPECIAL_NDTRI_LOOP_FORWARD = {
+    .name = "special_ndtri_loop_forward",
+    .loops = {special_ndtri_loop_forward_f, special_ndtri_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- SPECIAL_LOG_NDTR_LOOP_FORWARD */
+/* derivatives.yaml: special_log_ndtr_loop */
+
+/* special_log_ndtr(self) */
+GS_CLONES static void special_log_ndtr_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_log_ndtrf(self[i]);
+    }
+}
+
+GS_CLONES static void special_log_ndtr_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_log_ndtr(self[i]);
+    }
+}
+
+const gs_fused_kernel SPECIAL_LOG_NDTR_LOOP_FORWARD = {
+    .name = "special_log_ndtr_loop_forward",
+    .loops = {special_log_ndtr_loop_forward_f, special_log_ndtr_loop_forward_d},
     .n_inputs = 1,
     .n_scalars = 0,
     .cost = 8,

@@ -6,8 +6,18 @@
 
 /* One kernel per edge of the node, in the order of the differentiable inputs. */
 extern const gs_fused_kernel *const ERFC_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const SPECIAL_ERFCX_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const SPECIAL_ERFCINV_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const SPECIAL_NDTR_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const SPECIAL_NDTRI_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const SPECIAL_LOG_NDTR_LOOP_BACKWARD[1];
 
 /* Values of pointwise ops. */
 extern const gs_fused_kernel ERFC_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_ERFCX_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_ERFCINV_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_NDTR_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_NDTRI_LOOP_FORWARD;
+extern const gs_fused_kernel SPECIAL_LOG_NDTR_LOOP_FORWARD;
 
 #endif

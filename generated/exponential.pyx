@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, BatchRule, begin_op, begin_replaceable_op, by_ops, carry_tangents,
-    check_inplace, check_real, connect_1, copy_into, elementwise, ended, finish_inplace, fused_forward, fused_into,
-    FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node,
-    original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output,
-    saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap,
-    wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    check_inplace, check_real, connect_1, copy_into, elementwise, ended, ended_composite, finish_inplace, fused_forward,
+    fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, IS_VIEW, loop_of_kernel, loop_of_ufunc,
+    no_loop, Node, original_of, prepare_history, replayed_tensor, replays, requires_grad_1, save_input, save_mode,
+    save_output, saved_tensor, set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack,
+    watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP, EXPM1, LOG, LOG1P, SQRT
 
@@ -23,7 +23,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays.scipy_modules import SciPy
 
-cdef object scipy_of_erfinv = SciPy("erfinv")
+cdef object scipy_of_erfinv_any = SciPy("erfinv_any")
 
 cdef extern from "exponential_kernels.h":
     const FusedKernel *const EXP_BACKWARD[1]
@@ -33,8 +33,10 @@ cdef extern from "exponential_kernels.h":
     const FusedKernel *const SQRT_BACKWARD[1]
     const FusedKernel *const RSQRT_BACKWARD[1]
     const FusedKernel *const ERF_LOOP_BACKWARD[1]
+    const FusedKernel *const ERFINV_LOOP_BACKWARD[1]
     const FusedKernel RSQRT_FORWARD
     const FusedKernel ERF_LOOP_FORWARD
+    const FusedKernel ERFINV_LOOP_FORWARD
 
 from cpython.pycapsule cimport PyCapsule_New
 
@@ -48,6 +50,7 @@ def backward_kernels():
         (PyCapsule_New(<void *>SQRT_BACKWARD, "gradsmith.kernels", NULL), 1),
         (PyCapsule_New(<void *>RSQRT_BACKWARD, "gradsmith.kernels", NULL), 1),
         (PyCapsule_New(<void *>ERF_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>ERFINV_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
     ]
 
 
@@ -556,7 +559,7 @@ def rsqrt(input, *, out=None):
 cdef TensorBase op_erf(TensorBase self):
     cdef int depth = begin_op("erf", (self,), NULL) if watching else 0
     cdef TensorBase result = op_erf_loop(self) if fits_loop(self) else op_erf_any(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_erf(TensorBase self):
     check_inplace("erf_", self)
@@ -721,67 +724,15 @@ def erf_any(input):
 
 # ---- erfinv(Tensor self) -> Tensor
 
-cdef class ErfinvBackward0(Node):
-    """Backward of ``erfinv``."""
-
-    # Saves self, as the entry says: result would be cheaper, erfinv need not be computed again.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(
-            grad_inputs,
-            0,
-            op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)),
-        )
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-
-cdef object tangents_erfinv(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    self, = given
-    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758))
-
 cdef TensorBase op_erfinv(TensorBase self):
-    cdef int depth = begin_replaceable_op("erfinv", (self,), &batched_erfinv) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>ErfinvBackward0.__new__(ErfinvBackward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_erfinv, (self,))
-    return ended(depth, result)
+    cdef int depth = begin_op("erfinv", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_erfinv_loop(self) if fits_loop(self) else op_erfinv_any(self)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_erfinv(TensorBase self):
     check_inplace("erfinv_", self)
-    cdef int depth = begin_op("erfinv_", (self,), NULL) if watching else 0
-    if has_tangent_1(self):
-        return ended(depth, copy_into("erfinv_", self, op_erfinv(original_of(self))))
-    cdef Node node, history = None
-    if requires_grad_1(self):
-        node = <Node>ErfinvBackward0.__new__(ErfinvBackward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, original_of(self))
-        history = prepare_history("erfinv_", self, node)
-    if not (watching and written_batched(&batched_inplace_erfinv, (self,))):
-        write_inplace("erfinv_", self, pointwise.floating_of(scipy_of_erfinv.special.erfinv, array_of(self)))
-    finish_inplace(self, history)
-    return ended(depth, self)
-
-cdef object packed_erfinv(tuple operands):
-    return op_erfinv(<TensorBase>operands[0])
-
-cdef object packed_inplace_erfinv(tuple operands):
-    return inplace_erfinv(<TensorBase>operands[0])
-
-cdef BatchRule batched_erfinv
-batched_erfinv = BatchRule(b"erfinv", elementwise, b"e", packed_erfinv, NULL, no_loop())
-cdef BatchRule batched_inplace_erfinv
-batched_inplace_erfinv = BatchRule(b"erfinv_", elementwise, b"w", packed_inplace_erfinv, NULL, no_loop())
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into("erfinv_", self, op_erfinv_loop(original) if fits_loop(original) else op_erfinv_any(original))
 
 cdef object call_erfinv(self):
     self = as_input(self, "erfinv")
@@ -793,13 +744,147 @@ cdef object call_erfinv_(TensorBase self):
     return inplace_erfinv(self)
 
 def erfinv(input, *, out=None):
-    """Inverse of the error function. SciPy computes it.
+    """Inverse of the error function.
 
     ``erfinv(Tensor self) -> Tensor``
 
     Parameters:
     input : Tensor
     out : Tensor, optional
+    """
+    return give_out("erfinv", out, call_erfinv(input))
+
+special_erfinv = erfinv
+
+
+# ---- erfinv_loop(Tensor self) -> Tensor
+
+cdef class ErfinvLoopBackward0(Node):
+    """Backward of ``erfinv_loop``."""
+
+    # Saves self, as the entry says: result would be cheaper, erfinv need not be computed again.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, ERFINV_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_erfinv_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758))
+
+cdef object erfinv_loop_by_ops(tuple given):
+    self, = given
+    return op_erfinv(self)
+
+cdef TensorBase op_erfinv_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("erfinv_loop", (self,), &batched_erfinv_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&ERFINV_LOOP_FORWARD, operands, ())
+    if result is None:
+        result = by_ops(erfinv_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ErfinvLoopBackward0.__new__(ErfinvLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_erfinv_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_erfinv_loop(tuple operands):
+    return op_erfinv_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_erfinv_loop
+batched_erfinv_loop = BatchRule(
+    b"erfinv_loop", elementwise, b"e", packed_erfinv_loop, NULL, loop_of_kernel(&ERFINV_LOOP_FORWARD)
+)
+
+cdef object call_erfinv_loop(self):
+    self = as_input(self, "erfinv_loop")
+    check_real(self, "erfinv_loop")
+    return op_erfinv_loop(<TensorBase>self)
+
+def erfinv_loop(input):
+    """Inverse of the error function by a compiled loop, which has to fit, since there is no other way to write it.
+
+    ``erfinv_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
+        result: auto_element_wise
+    """
+    return call_erfinv_loop(input)
+
+
+# ---- erfinv_any(Tensor self) -> Tensor
+
+cdef class ErfinvAnyBackward0(Node):
+    """Backward of ``erfinv_any``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_mul_tensor(grad, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self_), 2)), 0.886226925452758)),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_erfinv_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_mul_scalar(op_exp(op_pow_tensor_scalar(op_erfinv(self), 2)), 0.886226925452758))
+
+cdef TensorBase op_erfinv_any(TensorBase self):
+    cdef int depth = begin_replaceable_op("erfinv_any", (self,), &batched_erfinv_any) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        pointwise.floating_of(scipy_of_erfinv_any.special.erfinv, array_of(self))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>ErfinvAnyBackward0.__new__(ErfinvAnyBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_erfinv_any, (self,))
+    return ended(depth, result)
+
+cdef object packed_erfinv_any(tuple operands):
+    return op_erfinv_any(<TensorBase>operands[0])
+
+cdef BatchRule batched_erfinv_any
+batched_erfinv_any = BatchRule(b"erfinv_any", elementwise, b"e", packed_erfinv_any, NULL, no_loop())
+
+cdef object call_erfinv_any(self):
+    self = as_input(self, "erfinv_any")
+    check_real(self, "erfinv_any")
+    return op_erfinv_any(<TensorBase>self)
+
+def erfinv_any(input):
+    """Inverse of the error function, for arguments that no compiled loop takes. SciPy computes it.
+
+    ``erfinv_any(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
 
     Raises: TypeError, ModuleNotFoundError
 
@@ -807,9 +892,7 @@ def erfinv(input, *, out=None):
         input: grad * (0.886226925452758 * exp(erfinv(self) ** 2))
         result: auto_element_wise
     """
-    return give_out("erfinv", out, call_erfinv(input))
-
-special_erfinv = erfinv
+    return call_erfinv_any(input)
 
 
 write_out_docstrings(globals())

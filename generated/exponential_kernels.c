@@ -290,6 +290,49 @@ const gs_fused_kernel *const ERF_LOOP_BACKWARD[1] = {
     &erf_loop_backward_self,
 };
 
+/* ---- ERFINV_LOOP_BACKWARD */
+/* derivatives.yaml: erfinv_loop */
+
+/* self: grad * (0.886226925452758 * exp(erfinv(self) ** 2)) */
+GS_CLONES static void erfinv_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        const float erfinv_1 = gs_erfinvf(self[i]);
+        out[i] = grad[i] * (0.886226925452758f * gs_expf(erfinv_1 * erfinv_1));
+    }
+}
+
+GS_CLONES static void erfinv_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        const double erfinv_1 = gs_erfinv(self[i]);
+        out[i] = grad[i] * (0.886226925452758 * gs_exp(erfinv_1 * erfinv_1));
+    }
+}
+
+static const gs_fused_kernel erfinv_loop_backward_self = {
+    .name = "erfinv_loop_backward_self",
+    .loops = {erfinv_loop_backward_self_f, erfinv_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 19,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const ERFINV_LOOP_BACKWARD[1] = {
+    &erfinv_loop_backward_self,
+};
+
 /* ---- RSQRT_FORWARD */
 /* derivatives.yaml: rsqrt */
 
@@ -354,6 +397,41 @@ GS_CLONES static void erf_loop_forward_d(char **args, const double *scalars, npy
 const gs_fused_kernel ERF_LOOP_FORWARD = {
     .name = "erf_loop_forward",
     .loops = {erf_loop_forward_f, erf_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- ERFINV_LOOP_FORWARD */
+/* derivatives.yaml: erfinv_loop */
+
+/* erfinv(self) */
+GS_CLONES static void erfinv_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfinvf(self[i]);
+    }
+}
+
+GS_CLONES static void erfinv_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_erfinv(self[i]);
+    }
+}
+
+const gs_fused_kernel ERFINV_LOOP_FORWARD = {
+    .name = "erfinv_loop_forward",
+    .loops = {erfinv_loop_forward_f, erfinv_loop_forward_d},
     .n_inputs = 1,
     .n_scalars = 0,
     .cost = 8,

@@ -12,9 +12,11 @@ extern const gs_fused_kernel *const LOG1P_BACKWARD[1];
 extern const gs_fused_kernel *const SQRT_BACKWARD[1];
 extern const gs_fused_kernel *const RSQRT_BACKWARD[1];
 extern const gs_fused_kernel *const ERF_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const ERFINV_LOOP_BACKWARD[1];
 
 /* Values of pointwise ops. */
 extern const gs_fused_kernel RSQRT_FORWARD;
 extern const gs_fused_kernel ERF_LOOP_FORWARD;
+extern const gs_fused_kernel ERFINV_LOOP_FORWARD;
 
 #endif

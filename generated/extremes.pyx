@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_dim_tuple_or_none, as_input,
     as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, by_parts, carry_transposed, check_real, connect_1,
-    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, no_loop, Node, Overloads, prepare_numeric,
-    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    watching, wrap, write_out_docstrings,
+    end_op, ended, ended_composite, give_out, gradient, gradient_or_zeros, has_tangent_1, no_loop, Node, Overloads,
+    prepare_numeric, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
+    unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.bounds cimport op_maximum_tensor, op_minimum_tensor
@@ -224,7 +224,7 @@ batched_max = BatchRule(b"max", by_parts, b".", packed_max, parts_of_max, no_loo
 cdef TensorBase op_max_other(TensorBase self, TensorBase other):
     cdef int depth = begin_op("max", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_maximum_tensor(self, other)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- max.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)
@@ -422,7 +422,7 @@ batched_min = BatchRule(b"min", by_parts, b".", packed_min, parts_of_min, no_loo
 cdef TensorBase op_min_other(TensorBase self, TensorBase other):
     cdef int depth = begin_op("min", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_minimum_tensor(self, other)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- min.dim(Tensor self, dim dim, bool keepdim=False) -> (Tensor values, Tensor indices)

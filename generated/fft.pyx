@@ -6,9 +6,9 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_dim_tuple, as_dim_tuple_or_none, as_float, as_input, as_int,
     as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str_or_none, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, check_real, connect_1, ended, give_out, gradient, has_tangent_1, item_of, name_within, ndim_of,
-    no_loop, Node, replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
+    carry_tangents, check_real, connect_1, ended, ended_composite, give_out, gradient, has_tangent_1, item_of,
+    name_within, ndim_of, no_loop, Node, replayed_tensor, replays, requires_grad_1, saved_value, set_grad_input,
+    set_history, set_value, shape_of, take_second_names, TensorBase, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.rearranging cimport op_roll_along
@@ -412,7 +412,7 @@ cdef TensorBase op_fft_fft(TensorBase self, object n, object dim, object norm):
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_fft(self, n, dim, norm):
     return op_fft_fft(
@@ -455,7 +455,7 @@ cdef TensorBase op_fft_ifft(TensorBase self, object n, object dim, object norm):
         power_of(norm, True),
         True,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ifft(self, n, dim, norm):
     return op_fft_ifft(
@@ -497,7 +497,7 @@ cdef TensorBase op_fft_rfft(TensorBase self, object n, object dim, object norm):
         (dim,),
         power_of(norm, False),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_rfft(self, n, dim, norm):
     self = as_input(self, "fft.rfft")
@@ -541,7 +541,7 @@ cdef TensorBase op_fft_ihfft(TensorBase self, object n, object dim, object norm)
             power_of(norm, True),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ihfft(self, n, dim, norm):
     self = as_input(self, "fft.ihfft")
@@ -584,7 +584,7 @@ cdef TensorBase op_fft_irfft(TensorBase self, object n, object dim, object norm)
         power_of(norm, True),
         item_of(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,)), 0),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_irfft(self, n, dim, norm):
     return op_fft_irfft(
@@ -629,7 +629,7 @@ cdef TensorBase op_fft_hfft(TensorBase self, object n, object dim, object norm):
         power_of(norm, False),
         item_of(sizes_of_half(shape_of(self), None if n is None else (n,), (dim,)), 0),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_hfft(self, n, dim, norm):
     return op_fft_hfft(
@@ -674,7 +674,7 @@ cdef TensorBase op_fft_fft2(TensorBase self, object s, object dim, object norm):
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_fft2(self, s, dim, norm):
     return op_fft_fft2(
@@ -719,7 +719,7 @@ cdef TensorBase op_fft_ifft2(TensorBase self, object s, object dim, object norm)
         power_of(norm, True),
         True,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ifft2(self, s, dim, norm):
     return op_fft_ifft2(
@@ -763,7 +763,7 @@ cdef TensorBase op_fft_rfft2(TensorBase self, object s, object dim, object norm)
         transformed_dims(ndim_of(self), s, dim),
         power_of(norm, False),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_rfft2(self, s, dim, norm):
     self = as_input(self, "fft.rfft2")
@@ -810,7 +810,7 @@ cdef TensorBase op_fft_ihfft2(TensorBase self, object s, object dim, object norm
             power_of(norm, True),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ihfft2(self, s, dim, norm):
     self = as_input(self, "fft.ihfft2")
@@ -855,7 +855,7 @@ cdef TensorBase op_fft_irfft2(TensorBase self, object s, object dim, object norm
         power_of(norm, True),
         item_of(sizes_of_half(shape_of(self), s, transformed_dims(ndim_of(self), s, dim)), -1),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_irfft2(self, s, dim, norm):
     return op_fft_irfft2(
@@ -902,7 +902,7 @@ cdef TensorBase op_fft_hfft2(TensorBase self, object s, object dim, object norm)
         power_of(norm, False),
         item_of(sizes_of_half(shape_of(self), s, transformed_dims(ndim_of(self), s, dim)), -1),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_hfft2(self, s, dim, norm):
     return op_fft_hfft2(
@@ -947,7 +947,7 @@ cdef TensorBase op_fft_fftn(TensorBase self, object s, object dim, object norm):
         power_of(norm, False),
         False,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_fftn(self, s, dim, norm):
     return op_fft_fftn(
@@ -992,7 +992,7 @@ cdef TensorBase op_fft_ifftn(TensorBase self, object s, object dim, object norm)
         power_of(norm, True),
         True,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ifftn(self, s, dim, norm):
     return op_fft_ifftn(
@@ -1036,7 +1036,7 @@ cdef TensorBase op_fft_rfftn(TensorBase self, object s, object dim, object norm)
         transformed_dims(ndim_of(self), s, dim),
         power_of(norm, False),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_rfftn(self, s, dim, norm):
     self = as_input(self, "fft.rfftn")
@@ -1082,7 +1082,7 @@ cdef TensorBase op_fft_ihfftn(TensorBase self, object s, object dim, object norm
             power_of(norm, True),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ihfftn(self, s, dim, norm):
     self = as_input(self, "fft.ihfftn")
@@ -1127,7 +1127,7 @@ cdef TensorBase op_fft_irfftn(TensorBase self, object s, object dim, object norm
         power_of(norm, True),
         item_of(sizes_of_half(shape_of(self), s, transformed_dims(ndim_of(self), s, dim)), -1),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_irfftn(self, s, dim, norm):
     return op_fft_irfftn(
@@ -1174,7 +1174,7 @@ cdef TensorBase op_fft_hfftn(TensorBase self, object s, object dim, object norm)
         power_of(norm, False),
         item_of(sizes_of_half(shape_of(self), s, transformed_dims(ndim_of(self), s, dim)), -1),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_hfftn(self, s, dim, norm):
     return op_fft_hfftn(
@@ -1209,7 +1209,7 @@ cdef TensorBase op_fft_fftshift(TensorBase self, object dim):
         tuple([item_of(shape_of(self), d) // 2 for d in transformed_dims(ndim_of(self), None, dim)]),
         transformed_dims(ndim_of(self), None, dim),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_fftshift(self, dim):
     return op_fft_fftshift(as_input(self, "fft.fftshift"), as_dim_tuple_or_none(dim, "fft.fftshift", "dim", 2, self))
@@ -1236,7 +1236,7 @@ cdef TensorBase op_fft_ifftshift(TensorBase self, object dim):
         tuple([-(item_of(shape_of(self), d) // 2) for d in transformed_dims(ndim_of(self), None, dim)]),
         transformed_dims(ndim_of(self), None, dim),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fft_ifftshift(self, dim):
     return op_fft_ifftshift(as_input(self, "fft.ifftshift"), as_dim_tuple_or_none(dim, "fft.ifftshift", "dim", 2, self))

@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_float, as_float_or_none, as_input, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, binary, binary_into, carry_tangents, carry_transposed, check_inplace, check_not_recorded,
     check_real, connect_1, connect_2, copy_into, device_of, dtype_of, elementwise, end_op, end_tangents, ended,
-    finish_inplace, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, loop_of_ufunc,
-    no_loop, Node, original_of, prepare_history, replayed_result, replayed_tensor, replays, requires_grad_1,
-    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
-    set_value, shape_of, take_second_names, TensorBase, unary, unpack, value_of, wants, watching, wrap, wrap_owned,
-    write_inplace, write_out_docstrings, written_batched,
+    ended_composite, finish_inplace, give_out, grad_enabled, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
+    loop_of_ufunc, no_loop, Node, original_of, prepare_history, replayed_result, replayed_tensor, replays,
+    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_history_list, set_value, shape_of, take_second_names, TensorBase, unary, unpack, value_of, wants, watching,
+    wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
 )
 from gradsmith.runtime.arrays.array cimport GCD, LCM, NEXTAFTER, SIGNBIT
 
@@ -63,7 +63,7 @@ def signbit(input, *, out=None):
 cdef TensorBase op_isposinf(TensorBase self):
     cdef int depth = begin_op("isposinf", (self,), NULL) if watching else 0
     cdef TensorBase result = op_eq_scalar(self, float("inf"))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_isposinf(self):
     self = as_input(self, "isposinf")
@@ -87,7 +87,7 @@ def isposinf(input, *, out=None):
 cdef TensorBase op_isneginf(TensorBase self):
     cdef int depth = begin_op("isneginf", (self,), NULL) if watching else 0
     cdef TensorBase result = op_eq_scalar(self, float("-inf"))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_isneginf(self):
     self = as_input(self, "isneginf")
@@ -473,7 +473,7 @@ cdef TensorBase op_ldexp(TensorBase self, TensorBase other):
             ) else other,
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_ldexp(TensorBase self, TensorBase other):
     check_inplace("ldexp_", self)

@@ -4,13 +4,14 @@
 from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
-    along_slices, array_of, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended,
-    finish_inplace, fused_forward, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2,
-    is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor, original_of, plus, prepare_history,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_number, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase,
-    unpack, unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    along_slices, apply_fused, array_of, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op,
+    begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_real, connect_1, connect_2, copy_into,
+    drop_value, elementwise, ended, ended_composite, finish_inplace, fused_forward, FusedKernel, give_out, grad_enabled,
+    gradient, has_tangent_1, has_tangent_2, is_tensor, loop_of_kernel, name_within, no_loop, Node, number_as_tensor,
+    original_of, plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    slice_by_slice, take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap,
+    write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -30,8 +31,7 @@ from gradsmith.runtime.arrays.functions.special import scipy_loops
 from gradsmith.runtime.arrays.scipy_modules import SciPy
 
 cdef object scipy_of_lgamma_any = SciPy("lgamma_any")
-cdef object scipy_of_digamma = SciPy("digamma")
-cdef object scipy_of_polygamma = SciPy("polygamma")
+cdef object scipy_of_polygamma_any = SciPy("polygamma_any")
 cdef object scipy_of_mvlgamma = SciPy("mvlgamma")
 cdef object scipy_of_special_gamma = SciPy("special.gamma")
 cdef object scipy_of_special_beta = SciPy("special.beta")
@@ -39,12 +39,22 @@ cdef object scipy_of_special_betaln = SciPy("special.betaln")
 cdef object scipy_of_special_rgamma = SciPy("special.rgamma")
 
 cdef extern from "gamma_functions_kernels.h":
+    const FusedKernel *const LGAMMA_LOOP_BACKWARD[1]
+    const FusedKernel *const DIGAMMA_LOOP_BACKWARD[1]
+    const FusedKernel *const TRIGAMMA_LOOP_BACKWARD[1]
     const FusedKernel LGAMMA_LOOP_FORWARD
+    const FusedKernel DIGAMMA_LOOP_FORWARD
+    const FusedKernel TRIGAMMA_LOOP_FORWARD
+    const FusedKernel TETRAGAMMA_LOOP_FORWARD
 
+from cpython.pycapsule cimport PyCapsule_New
 
 def backward_kernels():
     """The loops of gradients, table by table, and how many each has; see runtime/programs/kernels.pyx."""
     return [
+        (PyCapsule_New(<void *>LGAMMA_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>DIGAMMA_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
+        (PyCapsule_New(<void *>TRIGAMMA_LOOP_BACKWARD, "gradsmith.kernels", NULL), 1),
     ]
 
 
@@ -53,7 +63,7 @@ def backward_kernels():
 cdef TensorBase op_lgamma(TensorBase self):
     cdef int depth = begin_op("lgamma", (self,), NULL) if watching else 0
     cdef TensorBase result = op_lgamma_loop(self) if fits_loop(self) else op_lgamma_any(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_lgamma(TensorBase self):
     check_inplace("lgamma_", self)
@@ -90,6 +100,8 @@ cdef class LgammaLoopBackward0(Node):
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, LGAMMA_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
         set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_digamma(self_)))
@@ -213,63 +225,17 @@ def lgamma_any(input):
 
 # ---- digamma(Tensor self) -> Tensor
 
-cdef class DigammaBackward0(Node):
-    """Backward of ``digamma``."""
-
-    # Saves self: the gradient needs it.
-    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
-        cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_ = unpack(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_polygamma(1, self_)))
-
-    _saved_self, _raw_saved_self = saved_tensor(0)
-
-cdef object tangents_digamma(tuple tangents, tuple given):    # auto_element_wise
-    self_t, = tangents
-    self, = given
-    return op_mul_tensor(self_t, op_polygamma(1, self))
-
 cdef TensorBase op_digamma(TensorBase self):
-    cdef int depth = begin_replaceable_op("digamma", (self,), &batched_digamma) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.floats_of(scipy_of_digamma.special.digamma, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>DigammaBackward0.__new__(DigammaBackward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, self)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_digamma, (self,))
-    return ended(depth, result)
+    cdef int depth = begin_op("digamma", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_digamma_loop(self) if fits_loop(self) else op_polygamma_any(0, self)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_digamma(TensorBase self):
     check_inplace("digamma_", self)
-    cdef int depth = begin_op("digamma_", (self,), NULL) if watching else 0
-    if has_tangent_1(self):
-        return ended(depth, copy_into("digamma_", self, op_digamma(original_of(self))))
-    cdef Node node, history = None
-    if requires_grad_1(self):
-        node = <Node>DigammaBackward0.__new__(DigammaBackward0)
-        connect_1(node, 1, 0, self)
-        save_input(node, 0, original_of(self))
-        history = prepare_history("digamma_", self, node)
-    if not (watching and written_batched(&batched_inplace_digamma, (self,))):
-        write_inplace("digamma_", self, scipy_loops.floats_of(scipy_of_digamma.special.digamma, array_of(self)))
-    finish_inplace(self, history)
-    return ended(depth, self)
-
-cdef object packed_digamma(tuple operands):
-    return op_digamma(<TensorBase>operands[0])
-
-cdef object packed_inplace_digamma(tuple operands):
-    return inplace_digamma(<TensorBase>operands[0])
-
-cdef BatchRule batched_digamma
-batched_digamma = BatchRule(b"digamma", elementwise, b"e", packed_digamma, NULL, no_loop())
-cdef BatchRule batched_inplace_digamma
-batched_inplace_digamma = BatchRule(b"digamma_", elementwise, b"w", packed_inplace_digamma, NULL, no_loop())
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into(
+        "digamma_", self, op_digamma_loop(original) if fits_loop(original) else op_polygamma_any(0, original)
+    )
 
 def call_digamma(self):
     self = as_input(self, "digamma")
@@ -288,12 +254,6 @@ def digamma(input, *, out=None):
     Parameters:
     input : Tensor
     out : Tensor, optional
-
-    Raises: TypeError, ModuleNotFoundError
-
-    Gradients:
-        input: grad * polygamma(1, self)
-        result: auto_element_wise
     """
     return give_out("digamma", out, call_digamma(input))
 
@@ -302,79 +262,284 @@ special_digamma = digamma
 special_psi = digamma
 
 
-# ---- polygamma(int n, Tensor self) -> Tensor
+# ---- digamma_loop(Tensor self) -> Tensor
 
-cdef class PolygammaBackward0(Node):
-    """Backward of ``polygamma``."""
+cdef class DigammaLoopBackward0(Node):
+    """Backward of ``digamma_loop``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, DIGAMMA_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_trigamma(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_digamma_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_trigamma(self))
+
+cdef object digamma_loop_by_ops(tuple given):
+    self, = given
+    return op_digamma(self)
+
+cdef TensorBase op_digamma_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("digamma_loop", (self,), &batched_digamma_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(&DIGAMMA_LOOP_FORWARD, operands, ())
+    if result is None:
+        result = by_ops(digamma_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>DigammaLoopBackward0.__new__(DigammaLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_digamma_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_digamma_loop(tuple operands):
+    return op_digamma_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_digamma_loop
+batched_digamma_loop = BatchRule(
+    b"digamma_loop", elementwise, b"e", packed_digamma_loop, NULL, loop_of_kernel(&DIGAMMA_LOOP_FORWARD)
+)
+
+def call_digamma_loop(self):
+    self = as_input(self, "digamma_loop")
+    check_real(self, "digamma_loop")
+    return op_digamma_loop(<TensorBase>self)
+
+def digamma_loop(input):
+    """Logarithmic derivative of the gamma function by a compiled loop, which has to fit.
+
+    ``digamma_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * trigamma(self)
+        result: auto_element_wise
+    """
+    return call_digamma_loop(input)
+
+
+# ---- trigamma(Tensor self) -> Tensor
+
+cdef TensorBase op_trigamma(TensorBase self):
+    cdef int depth = begin_op("trigamma", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_trigamma_loop(self) if fits_loop(self) else op_polygamma_any(1, self)
+    return ended_composite(depth, result)
+
+def call_trigamma(self):
+    self = as_input(self, "trigamma")
+    check_real(self, "trigamma")
+    return op_trigamma(<TensorBase>self)
+
+def trigamma(input):
+    """Derivative of the digamma function.
+
+    ``trigamma(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    """
+    return call_trigamma(input)
+
+
+# ---- trigamma_loop(Tensor self) -> Tensor
+
+cdef class TrigammaLoopBackward0(Node):
+    """Backward of ``trigamma_loop``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        if apply_fused(self, TRIGAMMA_LOOP_BACKWARD, grads, grad_inputs):
+            return 0
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_tetragamma(self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+
+cdef object tangents_trigamma_loop(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    self, = given
+    return op_mul_tensor(self_t, op_tetragamma(self))
+
+cdef object trigamma_loop_by_ops(tuple given):
+    self, = given
+    return op_trigamma(self)
+
+cdef TensorBase op_trigamma_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("trigamma_loop", (self,), &batched_trigamma_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &TRIGAMMA_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(trigamma_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>TrigammaLoopBackward0.__new__(TrigammaLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_trigamma_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_trigamma_loop(tuple operands):
+    return op_trigamma_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_trigamma_loop
+batched_trigamma_loop = BatchRule(
+    b"trigamma_loop", elementwise, b"e", packed_trigamma_loop, NULL, loop_of_kernel(&TRIGAMMA_LOOP_FORWARD)
+)
+
+def call_trigamma_loop(self):
+    self = as_input(self, "trigamma_loop")
+    check_real(self, "trigamma_loop")
+    return op_trigamma_loop(<TensorBase>self)
+
+def trigamma_loop(input):
+    """Derivative of the digamma function by a compiled loop, which has to fit.
+
+    ``trigamma_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * tetragamma(self)
+        result: auto_element_wise
+    """
+    return call_trigamma_loop(input)
+
+
+# ---- tetragamma(Tensor self) -> Tensor
+
+cdef TensorBase op_tetragamma(TensorBase self):
+    cdef int depth = begin_op("tetragamma", (self,), NULL) if watching else 0
+    cdef TensorBase result = op_tetragamma_loop(self) if fits_loop(self) else op_polygamma_any(2, self)
+    return ended_composite(depth, result)
+
+def call_tetragamma(self):
+    self = as_input(self, "tetragamma")
+    check_real(self, "tetragamma")
+    return op_tetragamma(<TensorBase>self)
+
+def tetragamma(input):
+    """Second derivative of the digamma function.
+
+    ``tetragamma(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    """
+    return call_tetragamma(input)
+
+
+# ---- tetragamma_loop(Tensor self) -> Tensor
+
+cdef class TetragammaLoopBackward0(Node):
+    """Backward of ``tetragamma_loop``."""
 
     # Saves self: the gradient needs it.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef TensorBase grad = gradient(grads, 0)
         cdef TensorBase self_ = unpack(self, 0)
-        cdef object n = value_of(self, 0)
-        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_polygamma(n + 1, self_)))
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_polygamma_any(3, self_)))
 
     _saved_self, _raw_saved_self = saved_tensor(0)
-    _saved_n = saved_value(0)
 
-cdef object tangents_polygamma(tuple tangents, tuple given):    # auto_element_wise
+cdef object tangents_tetragamma_loop(tuple tangents, tuple given):    # auto_element_wise
     self_t, = tangents
-    n, self = given
-    return op_mul_tensor(self_t, op_polygamma(n + 1, self))
+    self, = given
+    return op_mul_tensor(self_t, op_polygamma_any(3, self))
+
+cdef object tetragamma_loop_by_ops(tuple given):
+    self, = given
+    return op_tetragamma(self)
+
+cdef TensorBase op_tetragamma_loop(TensorBase self):
+    cdef int depth = begin_replaceable_op("tetragamma_loop", (self,), &batched_tetragamma_loop) if watching else 0
+    cdef PyObject *operands[1]
+    operands[0] = <PyObject *>self
+    cdef TensorBase result = replayed_tensor() if replays(depth) else fused_forward(
+        &TETRAGAMMA_LOOP_FORWARD, operands, ()
+    )
+    if result is None:
+        result = by_ops(tetragamma_loop_by_ops, (self,))
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>TetragammaLoopBackward0.__new__(TetragammaLoopBackward0)
+        connect_1(node, 1, 0, self)
+        save_input(node, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_tetragamma_loop, (self,))
+    return ended(depth, result)
+
+cdef object packed_tetragamma_loop(tuple operands):
+    return op_tetragamma_loop(<TensorBase>operands[0])
+
+cdef BatchRule batched_tetragamma_loop
+batched_tetragamma_loop = BatchRule(
+    b"tetragamma_loop", elementwise, b"e", packed_tetragamma_loop, NULL, loop_of_kernel(&TETRAGAMMA_LOOP_FORWARD)
+)
+
+def call_tetragamma_loop(self):
+    self = as_input(self, "tetragamma_loop")
+    check_real(self, "tetragamma_loop")
+    return op_tetragamma_loop(<TensorBase>self)
+
+def tetragamma_loop(input):
+    """Second derivative of the digamma function by a compiled loop, which has to fit.
+
+    ``tetragamma_loop(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        input: grad * polygamma_any(3, self)
+        result: auto_element_wise
+    """
+    return call_tetragamma_loop(input)
+
+
+# ---- polygamma(int n, Tensor self) -> Tensor
 
 cdef TensorBase op_polygamma(object n, TensorBase self):
     if not n >= 0:
         raise RuntimeError("polygamma(): polygamma(n, x) does not support negative n, but got n = %r" % (n,))
-    cdef int depth = begin_replaceable_op("polygamma", (n, self), &batched_polygamma) if watching else 0
-    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        scipy_loops.polygamma_of(scipy_of_polygamma.special.digamma, scipy_of_polygamma.special.zeta, n, array_of(self))
-    )
-    cdef Node node
-    if requires_grad_1(self):
-        node = <Node>PolygammaBackward0.__new__(PolygammaBackward0)
-        connect_1(node, 1, 1, self)
-        save_input(node, 0, self)
-        set_value(node, 0, n)
-        set_history(result, node)
-    if has_tangent_1(self):
-        carry_tangents(result, (self,), tangents_polygamma, (n, self))
-    return ended(depth, result)
+    cdef int depth = begin_op("polygamma", (n, self), NULL) if watching else 0
+    cdef TensorBase result = op_digamma(self) if n == 0 else op_trigamma(self) if n == 1 else op_tetragamma(
+        self
+    ) if n == 2 else op_polygamma_any(n, self)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_polygamma(object n, TensorBase self):
     if not n >= 0:
         raise RuntimeError("polygamma(): polygamma(n, x) does not support negative n, but got n = %r" % (n,))
     check_inplace("polygamma_", self)
-    cdef int depth = begin_op("polygamma_", (n, self), NULL) if watching else 0
-    if has_tangent_1(self):
-        return ended(depth, copy_into("polygamma_", self, op_polygamma(n, original_of(self))))
-    cdef Node node, history = None
-    if requires_grad_1(self):
-        node = <Node>PolygammaBackward0.__new__(PolygammaBackward0)
-        connect_1(node, 1, 1, self)
-        save_input(node, 0, original_of(self))
-        set_value(node, 0, n)
-        history = prepare_history("polygamma_", self, node)
-    if not (watching and written_batched(&batched_inplace_polygamma, (n, self))):
-        write_inplace(
-            "polygamma_",
-            self,
-            scipy_loops.polygamma_of(
-                scipy_of_polygamma.special.digamma, scipy_of_polygamma.special.zeta, n, array_of(self)
-            ),
-        )
-    finish_inplace(self, history)
-    return ended(depth, self)
-
-cdef object packed_polygamma(tuple operands):
-    return op_polygamma(operands[0], <TensorBase>operands[1])
-
-cdef object packed_inplace_polygamma(tuple operands):
-    return inplace_polygamma(operands[0], <TensorBase>operands[1])
-
-cdef BatchRule batched_polygamma
-batched_polygamma = BatchRule(b"polygamma", elementwise, b".c", packed_polygamma, NULL, no_loop())
-cdef BatchRule batched_inplace_polygamma
-batched_inplace_polygamma = BatchRule(b"polygamma_", elementwise, b".w", packed_inplace_polygamma, NULL, no_loop())
+    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    return copy_into(
+        "polygamma_",
+        self,
+        op_digamma(original) if n == 0 else op_trigamma(original) if n == 1 else op_tetragamma(
+            original
+        ) if n == 2 else op_polygamma_any(n, original),
+    )
 
 def call_polygamma(n, self):
     n = as_int(n, "polygamma", "n", 1)
@@ -396,16 +561,78 @@ def polygamma(n, input, *, out=None):
     n : int
     input : Tensor
     out : Tensor, optional
-
-    Raises: TypeError, ModuleNotFoundError
-
-    Gradients:
-        input: grad * polygamma(n + 1, self)
-        result: auto_element_wise
     """
     return give_out("polygamma", out, call_polygamma(n, input))
 
 special_polygamma = polygamma
+
+
+# ---- polygamma_any(int n, Tensor self) -> Tensor
+
+cdef class PolygammaAnyBackward0(Node):
+    """Backward of ``polygamma_any``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object n = value_of(self, 0)
+        set_grad_input(grad_inputs, 0, op_mul_tensor(grad, op_polygamma_any(n + 1, self_)))
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_n = saved_value(0)
+
+cdef object tangents_polygamma_any(tuple tangents, tuple given):    # auto_element_wise
+    self_t, = tangents
+    n, self = given
+    return op_mul_tensor(self_t, op_polygamma_any(n + 1, self))
+
+cdef TensorBase op_polygamma_any(object n, TensorBase self):
+    cdef int depth = begin_replaceable_op("polygamma_any", (n, self), &batched_polygamma_any) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        scipy_loops.polygamma_of(
+            scipy_of_polygamma_any.special.digamma, scipy_of_polygamma_any.special.zeta, n, array_of(self)
+        ),
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>PolygammaAnyBackward0.__new__(PolygammaAnyBackward0)
+        connect_1(node, 1, 1, self)
+        save_input(node, 0, self)
+        set_value(node, 0, n)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_polygamma_any, (n, self))
+    return ended(depth, result)
+
+cdef object packed_polygamma_any(tuple operands):
+    return op_polygamma_any(operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_polygamma_any
+batched_polygamma_any = BatchRule(b"polygamma_any", elementwise, b".c", packed_polygamma_any, NULL, no_loop())
+
+def call_polygamma_any(n, self):
+    n = as_int(n, "polygamma_any", "n", 1)
+    self = as_tensor_operand(self, "polygamma_any", "input", 2, None)
+    check_real(self, "polygamma_any")
+    return op_polygamma_any(n, <TensorBase>self)
+
+def polygamma_any(n, input):
+    """Derivative of order `n` of the digamma function, by Hurwitz's zeta function.
+
+    ``polygamma_any(int n, Tensor self) -> Tensor``
+
+    Parameters:
+    n : int
+    input : Tensor
+
+    Raises: TypeError, ModuleNotFoundError
+
+    Gradients:
+        input: grad * polygamma_any(n + 1, self)
+        result: auto_element_wise
+    """
+    return call_polygamma_any(n, input)
 
 
 # ---- mvlgamma(Tensor self, int p) -> Tensor

@@ -3,6 +3,129 @@
 
 #include "elementary/elementary.h"
 
+/* ---- LGAMMA_LOOP_BACKWARD */
+/* derivatives.yaml: lgamma_loop */
+
+/* self: grad * digamma(self) */
+GS_CLONES static void lgamma_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_digammaf(self[i]);
+    }
+}
+
+GS_CLONES static void lgamma_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_digamma(self[i]);
+    }
+}
+
+static const gs_fused_kernel lgamma_loop_backward_self = {
+    .name = "lgamma_loop_backward_self",
+    .loops = {lgamma_loop_backward_self_f, lgamma_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 9,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const LGAMMA_LOOP_BACKWARD[1] = {
+    &lgamma_loop_backward_self,
+};
+
+/* ---- DIGAMMA_LOOP_BACKWARD */
+/* derivatives.yaml: digamma_loop */
+
+/* self: grad * trigamma(self) */
+GS_CLONES static void digamma_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_trigammaf(self[i]);
+    }
+}
+
+GS_CLONES static void digamma_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_trigamma(self[i]);
+    }
+}
+
+static const gs_fused_kernel digamma_loop_backward_self = {
+    .name = "digamma_loop_backward_self",
+    .loops = {digamma_loop_backward_self_f, digamma_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 9,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const DIGAMMA_LOOP_BACKWARD[1] = {
+    &digamma_loop_backward_self,
+};
+
+/* ---- TRIGAMMA_LOOP_BACKWARD */
+/* derivatives.yaml: trigamma_loop */
+
+/* self: grad * tetragamma(self) */
+GS_CLONES static void trigamma_loop_backward_self_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *grad = (const float *)args[0];
+    const float *self = (const float *)args[1];
+    float *out = (float *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_tetragammaf(self[i]);
+    }
+}
+
+GS_CLONES static void trigamma_loop_backward_self_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *grad = (const double *)args[0];
+    const double *self = (const double *)args[1];
+    double *out = (double *)args[2];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = grad[i] * gs_tetragamma(self[i]);
+    }
+}
+
+static const gs_fused_kernel trigamma_loop_backward_self = {
+    .name = "trigamma_loop_backward_self",
+    .loops = {trigamma_loop_backward_self_f, trigamma_loop_backward_self_d},
+    .n_inputs = 2,
+    .n_scalars = 0,
+    .cost = 9,
+    .inputs = {GS_GRAD | 0, GS_SAVED | 0},
+};
+
+const gs_fused_kernel *const TRIGAMMA_LOOP_BACKWARD[1] = {
+    &trigamma_loop_backward_self,
+};
+
 /* ---- LGAMMA_LOOP_FORWARD */
 /* derivatives.yaml: lgamma_loop */
 
@@ -14,7 +137,7 @@ GS_CLONES static void lgamma_loop_forward_f(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = lgammaf(self[i]);
+        out[i] = gs_lgammaf(self[i]);
     }
 }
 
@@ -25,13 +148,118 @@ GS_CLONES static void lgamma_loop_forward_d(char **args, const double *scalars, 
     (void)scalars;
     GS_IVDEP
     for (npy_intp i = 0; i < n; i++) {
-        out[i] = lgamma(self[i]);
+        out[i] = gs_lgamma(self[i]);
     }
 }
 
 const gs_fused_kernel LGAMMA_LOOP_FORWARD = {
     .name = "lgamma_loop_forward",
     .loops = {lgamma_loop_forward_f, lgamma_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- DIGAMMA_LOOP_FORWARD */
+/* derivatives.yaml: digamma_loop */
+
+/* digamma(self) */
+GS_CLONES static void digamma_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_digammaf(self[i]);
+    }
+}
+
+GS_CLONES static void digamma_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_digamma(self[i]);
+    }
+}
+
+const gs_fused_kernel DIGAMMA_LOOP_FORWARD = {
+    .name = "digamma_loop_forward",
+    .loops = {digamma_loop_forward_f, digamma_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- TRIGAMMA_LOOP_FORWARD */
+/* derivatives.yaml: trigamma_loop */
+
+/* trigamma(self) */
+GS_CLONES static void trigamma_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_trigammaf(self[i]);
+    }
+}
+
+GS_CLONES static void trigamma_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_trigamma(self[i]);
+    }
+}
+
+const gs_fused_kernel TRIGAMMA_LOOP_FORWARD = {
+    .name = "trigamma_loop_forward",
+    .loops = {trigamma_loop_forward_f, trigamma_loop_forward_d},
+    .n_inputs = 1,
+    .n_scalars = 0,
+    .cost = 8,
+    .inputs = {0},
+};
+
+/* ---- TETRAGAMMA_LOOP_FORWARD */
+/* derivatives.yaml: tetragamma_loop */
+
+/* tetragamma(self) */
+GS_CLONES static void tetragamma_loop_forward_f(char **args, const double *scalars, npy_intp n)
+{
+    const float *self = (const float *)args[0];
+    float *out = (float *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_tetragammaf(self[i]);
+    }
+}
+
+GS_CLONES static void tetragamma_loop_forward_d(char **args, const double *scalars, npy_intp n)
+{
+    const double *self = (const double *)args[0];
+    double *out = (double *)args[1];
+    (void)scalars;
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        out[i] = gs_tetragamma(self[i]);
+    }
+}
+
+const gs_fused_kernel TETRAGAMMA_LOOP_FORWARD = {
+    .name = "tetragamma_loop_forward",
+    .loops = {tetragamma_loop_forward_f, tetragamma_loop_forward_d},
     .n_inputs = 1,
     .n_scalars = 0,
     .cost = 8,

@@ -5,8 +5,14 @@
 #include "fused.h"
 
 /* One kernel per edge of the node, in the order of the differentiable inputs. */
+extern const gs_fused_kernel *const LGAMMA_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const DIGAMMA_LOOP_BACKWARD[1];
+extern const gs_fused_kernel *const TRIGAMMA_LOOP_BACKWARD[1];
 
 /* Values of pointwise ops. */
 extern const gs_fused_kernel LGAMMA_LOOP_FORWARD;
+extern const gs_fused_kernel DIGAMMA_LOOP_FORWARD;
+extern const gs_fused_kernel TRIGAMMA_LOOP_FORWARD;
+extern const gs_fused_kernel TETRAGAMMA_LOOP_FORWARD;
 
 #endif

@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
-    carry_tangents, carry_transposed, check_inplace, check_real, connect_2, copy_into, ended, give_out, grad_enabled,
-    gradient, has_tangent_2, item_of, no_loop, Node, or_zeros, original_of, replayed_tensor, replays, requires_grad_2,
-    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    carry_tangents, carry_transposed, check_inplace, check_real, connect_2, copy_into, ended, ended_composite, give_out,
+    grad_enabled, gradient, has_tangent_2, item_of, no_loop, Node, or_zeros, original_of, replayed_tensor, replays,
+    requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -41,7 +41,7 @@ cdef TensorBase op_scatter_reduce(
         include_self,
         "scatter_reduce",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_scatter_reduce(
     TensorBase self, object dim, TensorBase index, TensorBase src, object reduce, bint include_self
@@ -127,7 +127,7 @@ cdef TensorBase op_index_reduce(
         include_self,
         "index_reduce",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_index_reduce(
     TensorBase self, object dim, TensorBase index, TensorBase source, object reduce, bint include_self
@@ -207,7 +207,7 @@ cdef TensorBase op_grouped(
     ) if reduce == "mean" else op_group_prod(self, dim, index, src, op) if reduce == "prod" else op_group_extreme(
         self, dim, index, src, reduce, op
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_grouped(self, dim, index, src, reduce, include_self, op):
     return op_grouped(

@@ -6,11 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_int, as_number, as_operand, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op,
     carry_tangents, check_inplace, check_real, connect_1, connect_2, connect_3, copy_into, device_of, drop_value,
-    dtype_of, elementwise, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3,
-    is_tensor, name_within, no_loop, Node, number_as_tensor, original_of, Overloads, plus, prepare_history,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_number,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    unpack_number, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    dtype_of, elementwise, ended, ended_composite, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
+    has_tangent_3, is_tensor, name_within, no_loop, Node, number_as_tensor, original_of, Overloads, plus,
+    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    save_output, saved_number, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    take_second_names, TensorBase, unpack, unpack_number, value_of, wants, watching, wrap, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -838,7 +839,7 @@ cdef TensorBase op_special_betainc_numbers(object a, object b, TensorBase self):
     cdef TensorBase result = op_special_betainc(
         op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_special_betainc(a, b, self):
     a = as_tensor_operand(a, "special.betainc", "a", 1, b)
@@ -971,7 +972,7 @@ cdef TensorBase op_special_betaincc_numbers(object a, object b, TensorBase self)
     cdef TensorBase result = op_special_betaincc(
         op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_special_betaincc(a, b, self):
     a = as_tensor_operand(a, "special.betaincc", "a", 1, b)
@@ -1182,7 +1183,7 @@ cdef TensorBase op_special_betaincinv_numbers(object a, object b, TensorBase sel
     cdef TensorBase result = op_special_betaincinv(
         op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_special_betaincinv(a, b, self):
     a = as_tensor_operand(a, "special.betaincinv", "a", 1, b)
@@ -1395,7 +1396,7 @@ cdef TensorBase op_special_betainccinv_numbers(object a, object b, TensorBase se
     cdef TensorBase result = op_special_betainccinv(
         op_add_scalar(zeros_like_of_self, a), op_add_scalar(zeros_like_of_self, b), self
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_special_betainccinv(a, b, self):
     a = as_tensor_operand(a, "special.betainccinv", "a", 1, b)

@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_int, as_int_or_none, as_int_tuple, as_operand,
     as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace,
-    connect_1, connect_2, copy_into, copy_of, ended, finish_inplace, give_out, gradient, has_tangent_1, has_tangent_2,
-    is_tensor, IS_VIEW, item_of, no_loop, Node, or_zeros, prepare_apart, prepare_history, replayed_arrays,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value, set_grad_input,
-    set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants, watching, wrap,
-    write_inplace, write_out_docstrings, written_batched,
+    connect_1, connect_2, copy_into, copy_of, ended, ended_composite, finish_inplace, give_out, gradient, has_tangent_1,
+    has_tangent_2, is_tensor, IS_VIEW, item_of, no_loop, Node, or_zeros, prepare_apart, prepare_history,
+    replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value,
+    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants,
+    watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.copy cimport op_clone_by_rows
@@ -641,7 +641,7 @@ def narrow(input, dim, start, length):
 cdef TensorBase op_narrow_copy(TensorBase self, object dim, object start, object length):
     cdef int depth = begin_op("narrow_copy", (self, dim, start, length), NULL) if watching else 0
     cdef TensorBase result = op_clone_by_rows(op_narrow(self, dim, start, length))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_narrow_copy(self, dim, start, length):
     return op_narrow_copy(
@@ -683,7 +683,7 @@ cdef TensorBase op_slice_copy(TensorBase self, object dim, object start, object 
             dim,
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_slice_copy(self, dim, start, end, step):
     return op_slice_copy(

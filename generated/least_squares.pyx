@@ -5,11 +5,12 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_str, as_str_or_none, as_tensor_operand, BatchRule, begin_op,
-    begin_replaceable_op, carry_tangents, carry_transposed, connect_1, connect_2, dtype_of, end_op, ended, give_out,
-    gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, save_output,
-    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
-    take_second_names, TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_out_docstrings,
+    begin_replaceable_op, carry_tangents, carry_transposed, connect_1, connect_2, dtype_of, end_op, ended,
+    ended_composite, ended_composites, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of,
+    name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input,
+    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object, value_of,
+    wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
@@ -18,7 +19,7 @@ from gradsmith.generated.diagonals cimport op_tril
 from gradsmith.generated.index cimport op_basic_index
 from gradsmith.generated.linalg cimport op_matmul
 from gradsmith.generated.lu_factors cimport op_unit_columns
-from gradsmith.runtime.formulas.matrices cimport like_right, right_columns, squares_left
+from gradsmith.runtime.formulas.matrices cimport like_right, right_columns, squares_left, unless_driver
 from gradsmith.generated.replacing cimport op_constant_pad_nd
 from gradsmith.generated.shape cimport op_mT
 from gradsmith.generated.solvers cimport op_pseudo_inverse
@@ -243,12 +244,10 @@ cdef tuple op_linalg_lstsq(TensorBase self, TensorBase B, object rcond, object d
         squares_left(
             self, right_columns_of_self_B, item_of(least_squares_part, 0), item_of(least_squares_part, 1), driver
         ),
-        item_of(least_squares_part, 1),
-        item_of(least_squares_part, 2),
+        unless_driver(item_of(least_squares_part, 1), driver, "gels"),
+        unless_driver(item_of(least_squares_part, 2), driver, "gels gelsy"),
     )
-    if depth:
-        end_op(depth, solution)
-    return solution
+    return ended_composites(depth, solution)
 
 LinalgLstsqResult = return_type(
     "linalg_lstsq", "LinalgLstsqResult", ("solution", "residuals", "rank", "singular_values"), __name__
@@ -267,7 +266,8 @@ def call_linalg_lstsq(self, B, rcond, driver):
 def linalg_lstsq(input, B, rcond=None, *, driver=None, out=None):
     """The shortest least-squares solution, the sums of squares that it leaves, the rank and the singular values. There
     are no such sums, and the result is empty, with `driver='gelsy'` and where a system has not more rows than columns
-    or a matrix has not full rank.
+    or a matrix has not full rank. As in PyTorch, the drivers 'gels' and 'gelsy' give no singular values, and 'gels' no
+    rank; it takes matrices for those of full rank.
 
     ``linalg_lstsq(Tensor self, Tensor B, object rcond=None, *, str? driver=None) -> (Tensor solution, Tensor residuals,
     Tensor rank, Tensor singular_values)``
@@ -400,7 +400,7 @@ cdef TensorBase op_orgqr(TensorBase self, TensorBase tau):
             ),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_orgqr(self, tau):
     return op_orgqr(as_tensor_operand(self, "orgqr", "input", 1, tau), as_tensor_operand(tau, "orgqr", "tau", 2, self))
@@ -524,7 +524,7 @@ cdef TensorBase op_ormqr(TensorBase self, TensorBase tau, TensorBase other, bint
             ),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_ormqr(self, tau, other, left, transpose):
     return op_ormqr(

@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_str, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
-    begin_replaceable_op, by_parts, carry_tangents, connect_2, connect_3, dtype_of, ended, give_out, gradient,
-    has_tangent_2, has_tangent_3, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays, requires_grad_2,
-    requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, spread,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    begin_replaceable_op, by_parts, carry_tangents, connect_2, connect_3, dtype_of, ended, ended_composite, give_out,
+    gradient, has_tangent_2, has_tangent_3, ndim_of, no_loop, Node, of_cores, plus, replayed_tensor, replays,
+    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, spread, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor
@@ -910,7 +910,7 @@ def linear(input, weight, bias=None, *, out=None):
 cdef TensorBase op_einsum(object equation, list operands):
     cdef int depth = begin_op("einsum", (equation, operands), NULL) if watching else 0
     cdef TensorBase result = einsum_of_products(equation, operands)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_einsum(equation, operands):
     return op_einsum(as_str(equation, "einsum", "equation", 1), as_tensor_list(operands, "einsum", "operands", 2))

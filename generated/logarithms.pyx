@@ -6,12 +6,13 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_float_or_none, as_floating, as_input, as_number, as_operand, as_promoted,
     as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, binary, binary_into, by_ops, carry_tangents,
-    check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, finish_inplace,
-    fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1, has_tangent_2, is_complex,
-    is_tensor, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node, original_of, Overloads, plus, prepare_history,
-    replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_number,
-    saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase, unary, unary_into, unpack,
-    unpack_number, wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings, written_batched,
+    check_inplace, check_real, connect_1, connect_2, copy_into, drop_value, elementwise, ended, ended_composite,
+    finish_inplace, fused_forward, fused_into, FusedKernel, give_out, grad_enabled, gradient, has_tangent_1,
+    has_tangent_2, is_complex, is_tensor, IS_VIEW, loop_of_kernel, loop_of_ufunc, no_loop, Node, original_of, Overloads,
+    plus, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_mode,
+    save_output, saved_number, saved_tensor, set_grad_input, set_history, set_value, take_second_names, TensorBase,
+    unary, unary_into, unpack, unpack_number, wants, watching, wrap, wrap_owned, write_inplace, write_out_docstrings,
+    written_batched,
 )
 from gradsmith.runtime.arrays.array cimport EXP2, LOG10, LOG2, LOGADDEXP, LOGADDEXP2
 
@@ -318,7 +319,7 @@ cdef TensorBase op_logaddexp(TensorBase self, TensorBase other):
     cdef TensorBase result = op_logaddexp_complex(self, other) if is_complex(self) or is_complex(
         other
     ) else op_logaddexp_real(self, other)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_logaddexp(TensorBase self, TensorBase other):
     check_inplace("logaddexp_", self)
@@ -673,7 +674,7 @@ cdef TensorBase op_logit(TensorBase self, object eps):
     cdef TensorBase result = op_logit_inside(self) if eps is None else op_logit_inside(
         op_clamp_scalar_scalar(self, eps, 1 - eps)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_logit(TensorBase self, object eps):
     check_inplace("logit_", self)
@@ -973,7 +974,7 @@ batched_xlogy_scalar = BatchRule(
 cdef TensorBase op_xlogy_number(TensorBase self, object other):
     cdef int depth = begin_op("xlogy", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_xlogy_tensor(self, op_mul_scalar(op_add_scalar(zeros_like(self), 1), other))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_xlogy_number(TensorBase self, object other):
     check_inplace("xlogy_", self)

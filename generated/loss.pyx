@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_float, as_input, as_int, as_number, as_promoted, as_str, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
     carry_transposed, check_real, connect_1, connect_2, connect_3, device_of, dtype_of, elementwise, end_op, ended,
-    fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, item_of,
-    loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_compared, replayed_result, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    ended_composite, fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
+    has_tangent_3, item_of, loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_compared, replayed_result,
+    replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -572,7 +572,7 @@ cdef TensorBase op_cross_entropy(
     ) if has_class_indices(target, label_smoothing) else soft_cross_entropy(
         op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cross_entropy(self, target, weight, ignore_index, reduction, label_smoothing):
     self = as_tensor_operand(self, "cross_entropy", "input", 1, target)
@@ -940,7 +940,7 @@ cdef TensorBase op_linear_class_losses(
         ignore_index,
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linear_class_losses(self, linear_weight, linear_bias, target, weight, ignore_index, reduction):
     self = as_tensor_operand(self, "linear_class_losses", "input", 1, linear_weight)

@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents,
-    carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1,
-    has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
-    set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    carry_transposed, connect_1, connect_2, end_op, ended, ended_composite, ended_composites, give_out, gradient,
+    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
+    unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
@@ -528,9 +528,7 @@ cdef tuple op_linalg_lu(TensorBase self, bint pivot):
         op_lower_factor(item_of(lu_compact_of_self, 0)),
         op_upper_factor(item_of(lu_compact_of_self, 0)),
     )
-    if depth:
-        end_op(depth, P)
-    return P
+    return ended_composites(depth, P)
 
 LinalgLuResult = return_type("linalg_lu", "LinalgLuResult", ("P", "L", "U"), __name__)
 
@@ -563,9 +561,7 @@ def linalg_lu(input, *, pivot=True, out=None):
 cdef tuple op_linalg_lu_factor_ex(TensorBase self, bint pivot, bint check_errors):
     cdef int depth = begin_op("linalg.lu_factor_ex", (self, pivot, check_errors), NULL) if watching else 0
     cdef tuple LU = op_lu_compact(self, pivot, check_errors, "linalg.lu_factor_ex")
-    if depth:
-        end_op(depth, LU)
-    return LU
+    return ended_composites(depth, LU)
 
 LinalgLuFactorExResult = return_type(
     "linalg_lu_factor_ex", "LinalgLuFactorExResult", ("LU", "pivots", "info"), __name__
@@ -608,9 +604,7 @@ cdef tuple op_linalg_lu_factor(TensorBase self, bint pivot):
     cdef int depth = begin_op("linalg.lu_factor", (self, pivot), NULL) if watching else 0
     lu_compact_of_self = op_lu_compact(self, pivot, True, "linalg.lu_factor")
     cdef tuple LU = (item_of(lu_compact_of_self, 0), item_of(lu_compact_of_self, 1))
-    if depth:
-        end_op(depth, LU)
-    return LU
+    return ended_composites(depth, LU)
 
 LinalgLuFactorResult = return_type("linalg_lu_factor", "LinalgLuFactorResult", ("LU", "pivots"), __name__)
 
@@ -655,9 +649,7 @@ cdef tuple op_lu_unpack(TensorBase LU_data, TensorBase LU_pivots, bint unpack_da
         op_lower_factor(LU_data) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
         op_upper_factor(LU_data) if unpack_data else op_basic_index(op_reshape(LU_data, (-1,)), np.s_[:0]),
     )
-    if depth:
-        end_op(depth, P)
-    return P
+    return ended_composites(depth, P)
 
 LuUnpackResult = return_type("lu_unpack", "LuUnpackResult", ("P", "L", "U"), __name__)
 
@@ -754,7 +746,7 @@ cdef TensorBase op_linalg_lu_solve(TensorBase LU, TensorBase pivots, TensorBase 
             ),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_lu_solve(LU, pivots, B, left, adjoint):
     return op_linalg_lu_solve(
@@ -800,7 +792,7 @@ cdef TensorBase op_lu_solve(TensorBase self, TensorBase LU_data, TensorBase LU_p
         False,
         "lu_solve",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_lu_solve(self, LU_data, LU_pivots):
     return op_lu_solve(
@@ -907,9 +899,7 @@ def ldl_compact(input, hermitian, check, op):
 cdef tuple op_linalg_ldl_factor_ex(TensorBase self, bint hermitian, bint check_errors):
     cdef int depth = begin_op("linalg.ldl_factor_ex", (self, hermitian, check_errors), NULL) if watching else 0
     cdef tuple LD = op_ldl_compact(self, hermitian, check_errors, "linalg.ldl_factor_ex")
-    if depth:
-        end_op(depth, LD)
-    return LD
+    return ended_composites(depth, LD)
 
 LinalgLdlFactorExResult = return_type(
     "linalg_ldl_factor_ex", "LinalgLdlFactorExResult", ("LD", "pivots", "info"), __name__
@@ -951,9 +941,7 @@ cdef tuple op_linalg_ldl_factor(TensorBase self, bint hermitian):
     cdef int depth = begin_op("linalg.ldl_factor", (self, hermitian), NULL) if watching else 0
     ldl_compact_of_self = op_ldl_compact(self, hermitian, True, "linalg.ldl_factor")
     cdef tuple LD = (item_of(ldl_compact_of_self, 0), item_of(ldl_compact_of_self, 1))
-    if depth:
-        end_op(depth, LD)
-    return LD
+    return ended_composites(depth, LD)
 
 LinalgLdlFactorResult = return_type("linalg_ldl_factor", "LinalgLdlFactorResult", ("LD", "pivots"), __name__)
 

@@ -3,8 +3,9 @@
 
 
 from gradsmith.generated.runtime cimport (
-    as_bool, as_float, as_number, as_str, as_tensor_operand, as_tensor_operand_or_none, begin_op, check_real, ended,
-    item_of, ndim_of, prepare_floating, shape_of, take_second_names, TensorBase, watching, write_out_docstrings,
+    as_bool, as_float, as_number, as_str, as_tensor_operand, as_tensor_operand_or_none, begin_op, check_real,
+    ended_composite, item_of, ndim_of, prepare_floating, shape_of, take_second_names, TensorBase, watching,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.activation cimport op_relu
@@ -54,7 +55,7 @@ cdef TensorBase op_margin_ranking_loss(
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_margin_ranking_loss(input1, input2, target, margin, reduction):
     input1 = as_tensor_operand(input1, "margin_ranking_loss", "input1", 1, input2)
@@ -124,7 +125,7 @@ cdef TensorBase op_triplet_margin_loss(
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_triplet_margin_loss(anchor, positive, negative, margin, p, eps, swap, reduction):
     return op_triplet_margin_loss(
@@ -190,7 +191,7 @@ cdef TensorBase op_cosine_embedding_loss(
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cosine_embedding_loss(input1, input2, target, margin, reduction):
     input1 = as_tensor_operand(input1, "cosine_embedding_loss", "input1", 1, input2)
@@ -347,7 +348,7 @@ cdef TensorBase op_multi_margin_loss(
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_multi_margin_loss(self, target, p, margin, weight, reduction):
     self = as_tensor_operand(self, "multi_margin_loss", "input", 1, target)
@@ -459,7 +460,7 @@ cdef TensorBase op_multilabel_margin_loss(TensorBase self, TensorBase target, ob
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_multilabel_margin_loss(self, target, reduction):
     self = as_tensor_operand(self, "multilabel_margin_loss", "input", 1, target)
@@ -521,7 +522,7 @@ cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase targe
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_multilabel_soft_margin_loss(self, target, weight, reduction):
     self = as_tensor_operand(self, "multilabel_soft_margin_loss", "input", 1, target)

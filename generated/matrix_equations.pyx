@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, as_tensor_list, as_tensor_operand, as_tuple, BatchRule, begin_op, begin_replaceable_op,
-    carry_transposed, check_real, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, ended, give_out,
-    gradient, has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within, ndim_of, no_loop, Node,
-    of_cores, Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
-    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
-    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    carry_transposed, check_real, collect_edge, connect_1, connect_2, connect_3, device_of, dtype_of, ended,
+    ended_composite, give_out, gradient, has_tangent_1, has_tangent_2, has_tangent_3, INT_ITEMS, item_of, name_within,
+    ndim_of, no_loop, Node, of_cores, Overloads, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor, op_sub_tensor_tensor
@@ -316,7 +316,7 @@ def linalg_solve_sylvester(a, b, q, *, out=None):
 cdef TensorBase op_linalg_solve_continuous_lyapunov(TensorBase a, TensorBase q):
     cdef int depth = begin_op("linalg.solve_continuous_lyapunov", (a, q), NULL) if watching else 0
     cdef TensorBase result = op_linalg_solve_sylvester(a, op_mT(op_conj(a)), q)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve_continuous_lyapunov(a, q):
     return op_linalg_solve_continuous_lyapunov(
@@ -351,7 +351,7 @@ cdef TensorBase op_linalg_solve_discrete_lyapunov(TensorBase a, TensorBase q):
         op_mT(op_conj(matrix_solve_part)),
         op_mul_scalar(op_matrix_solve(sum_part, op_mT(op_conj(op_matrix_solve(sum_part, op_mT(op_conj(q)))))), -2),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve_discrete_lyapunov(a, q):
     return op_linalg_solve_discrete_lyapunov(
@@ -1147,7 +1147,7 @@ cdef TensorBase op_linalg_solve_banded(object l_and_u, TensorBase ab, TensorBase
     ) if ndim_of(b) == 1 or shape_of(b) == shape_of(ab)[:ndim_of(ab) - 2] + shape_of(ab)[
         ndim_of(ab) - 1:
     ] else op_banded_solve(ab, b, item_of(l_and_u, 0), item_of(l_and_u, 1))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve_banded(l_and_u, ab, b):
     return op_linalg_solve_banded(
@@ -1406,7 +1406,7 @@ cdef TensorBase op_linalg_solve_toeplitz(TensorBase c_or_cr, TensorBase b):
     cdef TensorBase result = op_basic_index(
         op_toeplitz_solve(c_or_cr, op_conj(c_or_cr), op_basic_index(b, np.s_[Ellipsis, None])), np.s_[Ellipsis, 0]
     ) if ndim_of(b) == 1 or shape_of(b) == shape_of(c_or_cr) else op_toeplitz_solve(c_or_cr, op_conj(c_or_cr), b)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- linalg_solve_toeplitz.pair(Tensor[] c_or_cr, Tensor b) -> Tensor
@@ -1425,7 +1425,7 @@ cdef TensorBase op_linalg_solve_toeplitz_pair(list c_or_cr, TensorBase b):
     ) if ndim_of(b) == 1 or shape_of(b) == shape_of(item_of(c_or_cr, 0)) else op_toeplitz_solve(
         item_of(c_or_cr, 0), item_of(c_or_cr, 1), b
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve_toeplitz(c_or_cr, b):
     return op_linalg_solve_toeplitz(

@@ -5,9 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_input, as_int, BatchRule, begin_op, begin_replaceable_op, carry_transposed, connect_1, device_of,
-    dtype_of, ended, give_out, gradient, has_tangent_1, item_of, ndim_of, no_loop, Node, of_cores, prepare_numeric,
-    replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    dtype_of, ended, ended_composite, give_out, gradient, has_tangent_1, item_of, ndim_of, no_loop, Node, of_cores,
+    prepare_numeric, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport zeros_like_info
@@ -256,7 +257,7 @@ cdef TensorBase op_matrix_exp(TensorBase self):
         )
     cdef int depth = begin_op("matrix_exp", (self,), NULL) if watching else 0
     cdef TensorBase result = op_block_exponential(self, item_of(shape_of(self), -1))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_matrix_exp(self):
     return op_matrix_exp(as_input(self, "matrix_exp"))

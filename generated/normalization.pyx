@@ -6,12 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, array_or_none, as_bool, as_float, as_int, as_int_tuple, as_promoted, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents,
-    carry_transposed, check_real, collect_edge, connect_3, dtype_of, elementwise, end_op, ended, fused_forward,
-    FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, has_tangent_3, is_complex, item_of,
-    loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_floating, replayed_result, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
-    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    carry_transposed, check_real, collect_edge, connect_3, dtype_of, elementwise, end_op, ended, ended_composite,
+    ended_composites, fused_forward, FusedKernel, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
+    has_tangent_3, is_complex, item_of, loop_of_kernel, ndim_of, no_loop, Node, numel_of, plus, prepare_floating,
+    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of,
+    take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -55,7 +55,7 @@ cdef TensorBase op_layer_norm(TensorBase self, object normalized_shape, TensorBa
         ),
         0,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_layer_norm(self, normalized_shape, weight, bias, eps):
     self = as_tensor_operand(self, "layer_norm", "input", 1, weight)
@@ -101,9 +101,7 @@ cdef tuple op_native_layer_norm(
         op_to(item_of(standardized_of_self, 1), dtype_of(self), False, False),
         op_to(op_rsqrt(op_add_scalar(item_of(standardized_of_self, 2), eps)), dtype_of(self), False, False),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 NativeLayerNormResult = return_type("native_layer_norm", "NativeLayerNormResult", ("values", "mean", "rstd"), __name__)
 
@@ -177,7 +175,7 @@ cdef TensorBase op_divided_by_rms(TensorBase self, object normalized_shape, Tens
         ),
         0,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_divided_by_rms(self, normalized_shape, weight, eps):
     self = as_tensor_operand(self, "divided_by_rms", "input", 1, weight)
@@ -221,7 +219,7 @@ cdef TensorBase op_group_norm(TensorBase self, object num_groups, TensorBase wei
         ),
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_group_norm(self, num_groups, weight, bias, eps):
     self = as_tensor_operand(self, "group_norm", "input", 1, weight)
@@ -286,9 +284,7 @@ cdef tuple op_native_group_norm(
             False,
         ),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 NativeGroupNormResult = return_type("native_group_norm", "NativeGroupNormResult", ("values", "mean", "rstd"), __name__)
 

@@ -4,8 +4,9 @@
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input, as_tuple, BatchRule,
-    begin_op, begin_replaceable_op, dtype_of_out, ended, give_out, INT_ITEMS, item_of, name_within, ndim_of, no_loop,
-    of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
+    begin_op, begin_replaceable_op, dtype_of_out, ended, ended_composite, give_out, INT_ITEMS, item_of, name_within,
+    ndim_of, no_loop, of_cores, replayed_tensor, replays, shape_of, take_second_names, TensorBase, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -32,7 +33,7 @@ from gradsmith.runtime.arrays.functions.algebra import matrices
 cdef TensorBase op_linalg_vector_norm(TensorBase self, object ord, object dim, bint keepdim, object dtype):
     cdef int depth = begin_op("linalg.vector_norm", (self, ord, dim, keepdim, dtype), NULL) if watching else 0
     cdef TensorBase result = op_p_norm(norm_input(self, dtype), ord, dim, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_vector_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_vector_norm(
@@ -117,7 +118,7 @@ cdef TensorBase op_linalg_matrix_norm(TensorBase self, object ord, object dim, b
         ),
         () if keepdim else dim,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_matrix_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_matrix_norm(
@@ -158,7 +159,7 @@ cdef TensorBase op_linalg_norm(TensorBase self, object ord, object dim, bint kee
     ) if kind_of_norm(ord, dim, ndim_of(self)) == "matrices" else op_linalg_vector_norm(
         self, vector_order(ord), dim, keepdim, dtype
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_norm(self, ord, dim, keepdim, dtype):
     return op_linalg_norm(
@@ -207,7 +208,7 @@ cdef TensorBase op_linalg_cond(TensorBase self, object p):
         ),
         op_linalg_matrix_norm(self, p, (-2, -1), False, None),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_cond(self, p):
     return op_linalg_cond(as_input(self, "linalg.cond"), p)
@@ -280,7 +281,7 @@ cdef TensorBase op_linalg_pinv(TensorBase self, object atol, object rtol, bint h
     cdef TensorBase result = op_pseudo_inverse(
         op_hermitian_part(self, "L", "linalg.pinv") if hermitian else self, atol, rtol, "linalg.pinv"
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_pinv(self, atol, rtol, hermitian):
     return op_linalg_pinv(as_input(self, "linalg.pinv"), atol, rtol, as_bool(hermitian, "linalg.pinv", "hermitian", 4))

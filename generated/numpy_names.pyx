@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, as_bool, as_dim, as_dim_or_none, as_dim_tuple, as_float, as_float_or_none, as_input, as_number_or_none,
     as_operand, as_str, as_str_or_none, as_tensor_list, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
-    begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise,
-    end_op, ended, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, loop_of_ufunc, ndim_of, Node,
-    original_of, replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input, set_history,
-    take_second_names, TensorBase, unary, unpack, watching, wrap_owned, write_out_docstrings,
+    begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real, connect_1, copy_into, elementwise, ended,
+    ended_composite, ended_composites, FusedKernel, grad_enabled, gradient, has_tangent_1, is_tensor, loop_of_ufunc,
+    ndim_of, Node, original_of, replayed_tensor, replays, requires_grad_1, save_output, saved_tensor, set_grad_input,
+    set_history, take_second_names, TensorBase, unary, unpack, watching, wrap_owned, write_out_docstrings,
 )
 from gradsmith.runtime.arrays.array cimport CBRT
 
@@ -80,7 +80,7 @@ def matrix_transpose(input):
 cdef TensorBase op_matvec(TensorBase x1, TensorBase x2):
     cdef int depth = begin_op("matvec", (x1, x2), NULL) if watching else 0
     cdef TensorBase result = op_squeeze_dim(op_matmul(x1, op_unsqueeze(x2, -1)), (-1,))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_matvec(x1, x2):
     return op_matvec(as_tensor_operand(x1, "matvec", "x1", 1, x2), as_tensor_operand(x2, "matvec", "x2", 2, x1))
@@ -104,7 +104,7 @@ def matvec(x1, x2):
 cdef TensorBase op_vecmat(TensorBase x1, TensorBase x2):
     cdef int depth = begin_op("vecmat", (x1, x2), NULL) if watching else 0
     cdef TensorBase result = op_squeeze_dim(op_matmul(op_unsqueeze(op_conj(x1), -2), x2), (-2,))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_vecmat(x1, x2):
     return op_vecmat(as_tensor_operand(x1, "vecmat", "x1", 1, x2), as_tensor_operand(x2, "vecmat", "x2", 2, x1))
@@ -128,7 +128,7 @@ def vecmat(x1, x2):
 cdef TensorBase op_ptp(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_op("ptp", (self, dim, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_sub_tensor_tensor(op_amax(self, dim, keepdim), op_amin(self, dim, keepdim))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_ptp(self, dim, keepdim):
     self = as_input(self, "ptp")
@@ -216,7 +216,7 @@ def cbrt(input):
 cdef TensorBase op_ediff1d(TensorBase self, TensorBase to_end, TensorBase to_begin):
     cdef int depth = begin_op("ediff1d", (self, to_end, to_begin), NULL) if watching else 0
     cdef TensorBase result = steps_between(self, to_end, to_begin)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_ediff1d(self, to_end, to_begin):
     return op_ediff1d(
@@ -245,7 +245,7 @@ def ediff1d(input, to_end=None, to_begin=None):
 cdef TensorBase op_cumulative_sum(TensorBase self, object dim, bint include_initial):
     cdef int depth = begin_op("cumulative_sum", (self, dim, include_initial), NULL) if watching else 0
     cdef TensorBase result = accumulated(self, dim, include_initial, "cumulative_sum")
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cumulative_sum(self, dim, include_initial):
     return op_cumulative_sum(
@@ -273,7 +273,7 @@ def cumulative_sum(input, dim=None, *, include_initial=False):
 cdef TensorBase op_cumulative_prod(TensorBase self, object dim, bint include_initial):
     cdef int depth = begin_op("cumulative_prod", (self, dim, include_initial), NULL) if watching else 0
     cdef TensorBase result = accumulated(self, dim, include_initial, "cumulative_prod")
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cumulative_prod(self, dim, include_initial):
     return op_cumulative_prod(
@@ -301,7 +301,7 @@ def cumulative_prod(input, dim=None, *, include_initial=False):
 cdef TensorBase op_take_along_axis(TensorBase self, TensorBase indices, object dim):
     cdef int depth = begin_op("take_along_axis", (self, indices, dim), NULL) if watching else 0
     cdef TensorBase result = op_take_along_dim(self, indices, dim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_take_along_axis(self, indices, dim):
     return op_take_along_axis(
@@ -331,7 +331,7 @@ def take_along_axis(input, indices, dim):
 cdef TensorBase op_put_along_dim_tensor(TensorBase self, TensorBase indices, TensorBase values, object dim):
     cdef int depth = begin_op("put_along_dim", (self, indices, values, dim), NULL) if watching else 0
     cdef TensorBase result = with_elements_along(self, indices, values, dim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_put_along_dim_tensor(TensorBase self, TensorBase indices, TensorBase values, object dim):
     check_inplace("put_along_dim_", self)
@@ -341,7 +341,7 @@ cdef TensorBase inplace_put_along_dim_tensor(TensorBase self, TensorBase indices
 cdef TensorBase op_put_along_dim_scalar(TensorBase self, TensorBase indices, object values, object dim):
     cdef int depth = begin_op("put_along_dim", (self, indices, values, dim), NULL) if watching else 0
     cdef TensorBase result = with_elements_along(self, indices, values, dim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_put_along_dim_scalar(TensorBase self, TensorBase indices, object values, object dim):
     check_inplace("put_along_dim_", self)
@@ -387,7 +387,7 @@ def put_along_dim(input, indices, values, dim=None):
 cdef TensorBase op_interp(TensorBase x, TensorBase xp, TensorBase fp, object left, object right, object period):
     cdef int depth = begin_op("interp", (x, xp, fp, left, right, period), NULL) if watching else 0
     cdef TensorBase result = interpolated(x, xp, fp, left, right, period)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_interp(x, xp, fp, left, right, period):
     x = as_tensor_operand(x, "interp", "x", 1, xp)
@@ -438,7 +438,7 @@ cdef TensorBase op_pad(
     cdef TensorBase result = padded_by_mode(
         self, pad_width, mode, stat_length, constant_values, end_values, reflect_type
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_pad(self, pad_width, mode, stat_length, constant_values, end_values, reflect_type):
     return op_pad(
@@ -478,7 +478,7 @@ def pad(
 cdef TensorBase op_padding_value(TensorBase self, object dim, object mode):
     cdef int depth = begin_op("padding_value", (self, dim, mode), NULL) if watching else 0
     cdef TensorBase result = padding_statistic(self, dim, mode)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_padding_value(self, dim, mode):
     self = as_input(self, "padding_value")
@@ -506,7 +506,7 @@ def padding_value(input, dim, mode):
 cdef TensorBase op_choose(TensorBase self, list choices, object mode):
     cdef int depth = begin_op("choose", (self, choices, mode), NULL) if watching else 0
     cdef TensorBase result = chosen_from(self, choices, mode)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_choose(self, choices, mode):
     return op_choose(
@@ -532,9 +532,7 @@ def choose(input, choices, *, mode="raise"):
 cdef tuple op_modf(TensorBase self):
     cdef int depth = begin_op("modf", (self,), NULL) if watching else 0
     cdef tuple fractional = (fraction_part(self), whole_part(self))
-    if depth:
-        end_op(depth, fractional)
-    return fractional
+    return ended_composites(depth, fractional)
 
 ModfResult = return_type("modf", "ModfResult", ("fractional", "integral"), __name__)
 
@@ -563,16 +561,12 @@ def modf(input):
 cdef tuple op_divmod_tensor(TensorBase self, TensorBase other):
     cdef int depth = begin_op("divmod", (self, other), NULL) if watching else 0
     cdef tuple quotient = (op_floor_divide_tensor_tensor(self, other), op_remainder_tensor_tensor(self, other))
-    if depth:
-        end_op(depth, quotient)
-    return quotient
+    return ended_composites(depth, quotient)
 
 cdef tuple op_divmod_scalar(TensorBase self, object other):
     cdef int depth = begin_op("divmod", (self, other), NULL) if watching else 0
     cdef tuple quotient = (op_floor_divide_tensor_scalar(self, other), op_remainder_tensor_scalar(self, other))
-    if depth:
-        end_op(depth, quotient)
-    return quotient
+    return ended_composites(depth, quotient)
 
 DivmodResult = return_type("divmod", "DivmodResult", ("quotient", "remainder"), __name__)
 
@@ -608,7 +602,7 @@ def divmod(input, other):
 cdef TensorBase op_unwrap(TensorBase self, object discont, object dim, object period):
     cdef int depth = begin_op("unwrap", (self, discont, dim, period), NULL) if watching else 0
     cdef TensorBase result = unwrapped(self, discont, dim, period)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_unwrap(self, discont, dim, period):
     self = as_input(self, "unwrap")

@@ -6,17 +6,18 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, array_or_none, as_bool, as_bool_or_none, as_dim, as_dim_or_none, as_input, as_int,
     as_operand, as_str, as_str_or_none, as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op,
-    begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_real, connect_1, end_op, ended, give_out,
-    gradient, gradient_or_zeros, has_tangent_1, is_tensor, item_of, ndim_of, no_loop, Node, Overloads, replayed_result,
-    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_history_list, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of,
-    watching, wrap, write_out_docstrings,
+    begin_replaceable_op, by_parts, carry_tangents, carry_transposed, check_real, connect_1, end_op, ended,
+    ended_composite, give_out, gradient, gradient_or_zeros, has_tangent_1, is_tensor, item_of, ndim_of, no_loop, Node,
+    Overloads, replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, slice_by_slice, take_second_names,
+    TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.formulas cimport amax_backward, gather_backward, selection_backward, zeros_like
 from gradsmith.runtime.formulas.ranks cimport quantile_along
 from gradsmith.generated.scatter cimport op_gather, op_scatter_tensor
 from gradsmith.generated.shape cimport op_reshape
+from gradsmith.runtime.arrays.functions.counting cimport searches, selection
 
 import numpy as np
 
@@ -153,7 +154,7 @@ def argsort(input, dim=-1, descending=False, *, stable=False):
 cdef TensorBase op_msort(TensorBase self):
     cdef int depth = begin_op("msort", (self,), NULL) if watching else 0
     cdef TensorBase result = item_of(op_sort(self, 0, False, False), 0)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_msort(self):
     self = as_input(self, "msort")
@@ -200,7 +201,7 @@ cdef tuple op_topk(TensorBase self, object k, object dim, bint largest, bint sor
     if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = ordering.topk_of(array_of(self), k, dim, largest, sorted)
+        values_array, indices_array = selection.topk_of(array_of(self), k, dim, largest, sorted)
         values = wrap(values_array)
         indices = wrap(indices_array)
     cdef Node node
@@ -785,7 +786,7 @@ def mode(input, dim=-1, keepdim=False, *, out=None):
 cdef TensorBase op_quantile(TensorBase self, object q, object dim, bint keepdim, object interpolation):
     cdef int depth = begin_op("quantile", (self, q, dim, keepdim, interpolation), NULL) if watching else 0
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_quantile(self, q, dim, keepdim, interpolation):
     self = as_input(self, "quantile")
@@ -818,7 +819,7 @@ def quantile(input, q, dim=None, keepdim=False, *, interpolation="linear", out=N
 cdef TensorBase op_nanquantile(TensorBase self, object q, object dim, bint keepdim, object interpolation):
     cdef int depth = begin_op("nanquantile", (self, q, dim, keepdim, interpolation), NULL) if watching else 0
     cdef TensorBase result = quantile_along(self, q, dim, keepdim, interpolation, True)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanquantile(self, q, dim, keepdim, interpolation):
     self = as_input(self, "nanquantile")
@@ -856,7 +857,7 @@ cdef TensorBase op_searchsorted_tensor(
         "searchsorted", (sorted_sequence, self, out_int32, right, side, sorter), &batched_searchsorted_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        ordering.searchsorted_of(
+        searches.searchsorted_of(
             array_of(sorted_sequence), array_of(self), out_int32, right, side, array_or_none(sorter)
         ),
     )
@@ -879,7 +880,7 @@ cdef TensorBase op_searchsorted_scalar(
         "searchsorted", (sorted_sequence, self, out_int32, right, side, sorter), &batched_searchsorted_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        ordering.searchsorted_of(array_of(sorted_sequence), self, out_int32, right, side, array_or_none(sorter))
+        searches.searchsorted_of(array_of(sorted_sequence), self, out_int32, right, side, array_or_none(sorter))
     )
     return ended(depth, result)
 
@@ -939,7 +940,7 @@ cdef TensorBase op_bucketize_tensor(TensorBase self, TensorBase boundaries, bint
         "bucketize", (self, boundaries, out_int32, right), &batched_bucketize_tensor
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        ordering.searchsorted_of(array_of(boundaries), array_of(self), out_int32, right, None, None)
+        searches.searchsorted_of(array_of(boundaries), array_of(self), out_int32, right, None, None)
     )
     return ended(depth, result)
 
@@ -958,7 +959,7 @@ cdef TensorBase op_bucketize_scalar(object self, TensorBase boundaries, bint out
         "bucketize", (self, boundaries, out_int32, right), &batched_bucketize_scalar
     ) if watching else 0
     cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
-        ordering.searchsorted_of(array_of(boundaries), self, out_int32, right, None, None)
+        searches.searchsorted_of(array_of(boundaries), self, out_int32, right, None, None)
     )
     return ended(depth, result)
 

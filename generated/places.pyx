@@ -4,9 +4,9 @@
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_dim, as_dim_or_none, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op,
-    begin_replaceable_op, by_values, check_inplace, copy_into, ended, give_out, grad_enabled, is_tensor, no_loop,
-    original_of, own_memory, replayed_tensor, replays, slice_by_slice, take_second_names, TensorBase, watching, wrap,
-    write_out_docstrings,
+    begin_replaceable_op, by_values, check_inplace, copy_into, ended, ended_composite, give_out, grad_enabled,
+    is_tensor, no_loop, original_of, own_memory, replayed_tensor, replays, slice_by_slice, take_second_names,
+    TensorBase, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.selection cimport (
@@ -21,7 +21,7 @@ import numpy as np
 cdef TensorBase op_take(TensorBase self, TensorBase index):
     cdef int depth = begin_op("take", (self, index), NULL) if watching else 0
     cdef TensorBase result = elements_at(self, index)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_take(self, index):
     return op_take(
@@ -48,7 +48,7 @@ def take(input, index, *, out=None):
 cdef TensorBase op_take_along_dim(TensorBase self, TensorBase indices, object dim):
     cdef int depth = begin_op("take_along_dim", (self, indices, dim), NULL) if watching else 0
     cdef TensorBase result = elements_along(self, indices, dim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_take_along_dim(self, indices, dim):
     return op_take_along_dim(
@@ -79,7 +79,7 @@ def take_along_dim(input, indices, dim=None, *, out=None):
 cdef TensorBase op_put(TensorBase self, TensorBase index, TensorBase source, bint accumulate):
     cdef int depth = begin_op("put", (self, index, source, accumulate), NULL) if watching else 0
     cdef TensorBase result = with_elements_at(self, index, source, accumulate)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_put(TensorBase self, TensorBase index, TensorBase source, bint accumulate):
     check_inplace("put_", self)
@@ -123,7 +123,7 @@ def put(input, index, source, accumulate=False):
 cdef TensorBase op_index_fill_tensor(TensorBase self, object dim, TensorBase index, TensorBase value):
     cdef int depth = begin_op("index_fill", (self, dim, index, value), NULL) if watching else 0
     cdef TensorBase result = filled_along(self, dim, index, value)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_index_fill_tensor(TensorBase self, object dim, TensorBase index, TensorBase value):
     check_inplace("index_fill_", self)
@@ -133,7 +133,7 @@ cdef TensorBase inplace_index_fill_tensor(TensorBase self, object dim, TensorBas
 cdef TensorBase op_index_fill_scalar(TensorBase self, object dim, TensorBase index, object value):
     cdef int depth = begin_op("index_fill", (self, dim, index, value), NULL) if watching else 0
     cdef TensorBase result = filled_along(self, dim, index, value)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_index_fill_scalar(TensorBase self, object dim, TensorBase index, object value):
     check_inplace("index_fill_", self)
@@ -179,7 +179,7 @@ def index_fill(input, dim, index, value):
 cdef TensorBase op_index_copy(TensorBase self, object dim, TensorBase index, TensorBase source):
     cdef int depth = begin_op("index_copy", (self, dim, index, source), NULL) if watching else 0
     cdef TensorBase result = copied_along(self, dim, index, source)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_index_copy(TensorBase self, object dim, TensorBase index, TensorBase source):
     check_inplace("index_copy_", self)

@@ -6,10 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int_or_none, as_int_tuple, as_tensor_operand, as_tuple, as_tuple_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_no_gradient, check_real, connect_1, dtype_of,
-    end_op, ended, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of, ndim_of, no_loop, Node, of_cores,
-    replayed_result, replayed_tensor, replays, requires_grad_1, save_input, save_object, save_output, saved_object,
-    saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names,
-    TensorBase, unpack, unpack_object, value_of, watching, wrap, write_out_docstrings,
+    end_op, ended, ended_composite, ended_composites, gradient, gradient_or_zeros, has_tangent_1, INT_ITEMS, item_of,
+    ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, save_input,
+    save_object, save_output, saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_history_list,
+    set_value, shape_of, take_second_names, TensorBase, unpack, unpack_object, value_of, watching, wrap,
+    write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.networks.pools cimport adaptive_divisors, adaptive_spans, pool_divisors, pool_spans
@@ -39,9 +40,7 @@ cdef tuple op_max_pool1d_with_indices(
         from_volumes(item_of(window_maxima_part, 0), 1, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 1, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 MaxPool1dWithIndicesResult = return_type(
     "max_pool1d_with_indices", "MaxPool1dWithIndicesResult", ("values", "indices"), __name__
@@ -101,7 +100,7 @@ cdef TensorBase op_max_pool1d(
         1,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_max_pool1d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool1d")
@@ -148,9 +147,7 @@ cdef tuple op_max_pool2d_with_indices(
         from_volumes(item_of(window_maxima_part, 0), 2, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 2, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 MaxPool2dWithIndicesResult = return_type(
     "max_pool2d_with_indices", "MaxPool2dWithIndicesResult", ("values", "indices"), __name__
@@ -210,7 +207,7 @@ cdef TensorBase op_max_pool2d(
         2,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_max_pool2d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool2d")
@@ -257,9 +254,7 @@ cdef tuple op_max_pool3d_with_indices(
         from_volumes(item_of(window_maxima_part, 0), 3, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 3, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 MaxPool3dWithIndicesResult = return_type(
     "max_pool3d_with_indices", "MaxPool3dWithIndicesResult", ("values", "indices"), __name__
@@ -319,7 +314,7 @@ cdef TensorBase op_max_pool3d(
         3,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_max_pool3d(self, kernel_size, stride, padding, dilation, ceil_mode):
     self = as_input(self, "max_pool3d")
@@ -368,7 +363,7 @@ cdef TensorBase op_avg_pool1d(
         1,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_avg_pool1d(self, kernel_size, stride, padding, ceil_mode, count_include_pad):
     return op_avg_pool1d(
@@ -430,7 +425,7 @@ cdef TensorBase op_avg_pool2d(
         2,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_avg_pool2d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool2d(
@@ -496,7 +491,7 @@ cdef TensorBase op_avg_pool3d(
         3,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_avg_pool3d(self, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override):
     return op_avg_pool3d(
@@ -546,7 +541,7 @@ cdef TensorBase op_adaptive_avg_pool1d(TensorBase self, object output_size):
         1,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_adaptive_avg_pool1d(self, output_size):
     return op_adaptive_avg_pool1d(
@@ -579,9 +574,7 @@ cdef tuple op_adaptive_max_pool1d(TensorBase self, object output_size):
         from_volumes(item_of(window_maxima_part, 0), 1, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 1, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 AdaptiveMaxPool1dResult = return_type("adaptive_max_pool1d", "AdaptiveMaxPool1dResult", ("values", "indices"), __name__)
 
@@ -626,7 +619,7 @@ cdef TensorBase op_adaptive_avg_pool2d(TensorBase self, object output_size):
         2,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_adaptive_avg_pool2d(self, output_size):
     return op_adaptive_avg_pool2d(as_input(self, "adaptive_avg_pool2d"), output_size)
@@ -656,9 +649,7 @@ cdef tuple op_adaptive_max_pool2d_with_indices(TensorBase self, object output_si
         from_volumes(item_of(window_maxima_part, 0), 2, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 2, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 AdaptiveMaxPool2dWithIndicesResult = return_type(
     "adaptive_max_pool2d_with_indices", "AdaptiveMaxPool2dWithIndicesResult", ("values", "indices"), __name__
@@ -702,7 +693,7 @@ cdef TensorBase op_adaptive_avg_pool3d(TensorBase self, object output_size):
         3,
         shape_of(self),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_adaptive_avg_pool3d(self, output_size):
     return op_adaptive_avg_pool3d(as_input(self, "adaptive_avg_pool3d"), output_size)
@@ -732,9 +723,7 @@ cdef tuple op_adaptive_max_pool3d_with_indices(TensorBase self, object output_si
         from_volumes(item_of(window_maxima_part, 0), 3, shape_of(self)),
         from_volumes(item_of(window_maxima_part, 1), 3, shape_of(self)),
     )
-    if depth:
-        end_op(depth, values)
-    return values
+    return ended_composites(depth, values)
 
 AdaptiveMaxPool3dWithIndicesResult = return_type(
     "adaptive_max_pool3d_with_indices", "AdaptiveMaxPool3dWithIndicesResult", ("values", "indices"), __name__

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_float, as_input, as_int, as_int_tuple, as_str, as_tensor_operand, as_tensor_operand_or_none,
     BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, connect_1, connect_2,
-    connect_3, device_of, dtype_of, elementwise, ended, gradient, has_tangent_1, has_tangent_2, has_tangent_3, no_loop,
-    Node, of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1, requires_grad_2, requires_grad_3,
-    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
-    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    connect_3, device_of, dtype_of, elementwise, ended, ended_composite, gradient, has_tangent_1, has_tangent_2,
+    has_tangent_3, no_loop, Node, of_cores, plus, prepare_floating, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, requires_grad_3, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport (
@@ -24,7 +24,7 @@ from gradsmith.runtime.formulas.formulas cimport not_implemented, zeros_like, ze
 from gradsmith.generated.logarithms cimport op_xlogy_tensor
 from gradsmith.runtime.formulas.networks.losses cimport divergence_loss
 from gradsmith.generated.reduce cimport op_sum_dim
-from gradsmith.runtime.formulas.reduction cimport reduced_loss, target_of_size, weighted_loss
+from gradsmith.runtime.formulas.reduction cimport reduced_loss, target_of_kind, weight_of_kind
 from gradsmith.generated.unary cimport op_neg
 from gradsmith.runtime.arrays.functions.networks cimport alignments
 
@@ -37,10 +37,13 @@ from gradsmith.runtime.arrays.functions.networks import probabilities
 
 cdef TensorBase op_binary_cross_entropy(TensorBase self, TensorBase target, TensorBase weight, object reduction):
     cdef int depth = begin_op("binary_cross_entropy", (self, target, weight, reduction), NULL) if watching else 0
-    cdef TensorBase result = weighted_loss(
-        op_binary_entropies(self, target_of_size(target, shape_of(self))), weight, reduction
+    cdef TensorBase result = reduced_loss(
+        op_binary_entropies(self, target_of_kind(target, self)) if weight is None else op_mul_tensor(
+            op_binary_entropies(self, target_of_kind(target, self)), weight_of_kind(weight, self)
+        ),
+        reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_binary_cross_entropy(self, target, weight, reduction):
     self = as_tensor_operand(self, "binary_cross_entropy", "input", 1, target)
@@ -192,7 +195,7 @@ cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, 
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_kl_div(self, target, reduction, log_target):
     self = as_tensor_operand(self, "kl_div", "input", 1, target)
@@ -280,7 +283,7 @@ cdef TensorBase op_poisson_nll_loss(
         ),
         reduction,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_poisson_nll_loss(self, target, log_input, full, eps, reduction):
     self = as_tensor_operand(self, "poisson_nll_loss", "input", 1, target)

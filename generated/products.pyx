@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_of, as_int, as_int_or_none, as_number, as_tensor_list, as_tensor_operand, BatchRule,
     begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_inplace, collect_edge_list, connect_2,
-    copy_into, dtype_of, ended, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list, item_of, name_within,
-    ndim_of, no_loop, Node, of_cores, original_of, plus, replayed_tensor, replays, requires_grad_2, requires_grad_list,
-    save_input, save_list, saved_list, saved_tensor, saved_value, set_grad_input, set_grad_inputs, set_history,
-    set_value, shape_of, spread, take_second_names, TensorBase, unpack, unpack_list, value_of, wants, watching, wrap,
-    write_out_docstrings,
+    copy_into, dtype_of, ended, ended_composite, give_out, grad_enabled, gradient, has_tangent_2, has_tangent_list,
+    item_of, name_within, ndim_of, no_loop, Node, of_cores, original_of, plus, replayed_tensor, replays,
+    requires_grad_2, requires_grad_list, save_input, save_list, saved_list, saved_tensor, saved_value, set_grad_input,
+    set_grad_inputs, set_history, set_value, shape_of, spread, take_second_names, TensorBase, unpack, unpack_list,
+    value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_scalar, op_mul_tensor
@@ -39,7 +39,7 @@ from gradsmith.runtime.arrays.functions.algebra import matrices
 cdef TensorBase op_vdot(TensorBase self, TensorBase other):
     cdef int depth = begin_op("vdot", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_dot(op_conj(self), other)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_vdot(self, other):
     return op_vdot(
@@ -72,7 +72,7 @@ cdef TensorBase op_inner(TensorBase self, TensorBase other):
         ),
         shape_of(self)[:ndim_of(self) - 1] + shape_of(other)[:ndim_of(other) - 1],
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_inner(self, other):
     return op_inner(
@@ -195,7 +195,7 @@ cdef TensorBase op_tensordot(TensorBase self, TensorBase other, object dims):
             ],
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_tensordot(self, other, dims):
     return op_tensordot(
@@ -232,7 +232,7 @@ cdef TensorBase op_kron(TensorBase self, TensorBase other):
         ),
         kron_shape(shape_of(self), shape_of(other)),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_kron(self, other):
     return op_kron(
@@ -258,20 +258,22 @@ def kron(input, other, *, out=None):
 
 cdef TensorBase op_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, object beta, object alpha):
     cdef int depth = begin_op("addmm", (self, mat1, mat2, beta, alpha), NULL) if watching else 0
+    mm_of_mat1_mat2 = op_mm(mat1, mat2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
             ),
-            shape_of(op_mm(mat1, mat2)),
+            shape_of(mm_of_mat1_mat2),
         ),
-        op_mul_scalar(op_mm(mat1, mat2), alpha),
+        op_mul_scalar(mm_of_mat1_mat2, alpha),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2, object beta, object alpha):
     check_inplace("addmm_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    mm_of_mat1_mat2 = op_mm(mat1, mat2)
     return copy_into(
         "addmm_",
         self,
@@ -280,9 +282,9 @@ cdef TensorBase inplace_addmm(TensorBase self, TensorBase mat1, TensorBase mat2,
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
                 ) if beta == 0 else op_mul_scalar(original, beta),
-                shape_of(op_mm(mat1, mat2)),
+                shape_of(mm_of_mat1_mat2),
             ),
-            op_mul_scalar(op_mm(mat1, mat2), alpha),
+            op_mul_scalar(mm_of_mat1_mat2, alpha),
         ),
     )
 
@@ -326,20 +328,22 @@ def addmm(input, mat1, mat2, *, beta=1, alpha=1, out=None):
 
 cdef TensorBase op_addmv(TensorBase self, TensorBase mat, TensorBase vec, object beta, object alpha):
     cdef int depth = begin_op("addmv", (self, mat, vec, beta, alpha), NULL) if watching else 0
+    mv_of_mat_vec = op_mv(mat, vec)
     cdef TensorBase result = op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
             ),
-            shape_of(op_mv(mat, vec)),
+            shape_of(mv_of_mat_vec),
         ),
-        op_mul_scalar(op_mv(mat, vec), alpha),
+        op_mul_scalar(mv_of_mat_vec, alpha),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, object beta, object alpha):
     check_inplace("addmv_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    mv_of_mat_vec = op_mv(mat, vec)
     return copy_into(
         "addmv_",
         self,
@@ -348,9 +352,9 @@ cdef TensorBase inplace_addmv(TensorBase self, TensorBase mat, TensorBase vec, o
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
                 ) if beta == 0 else op_mul_scalar(original, beta),
-                shape_of(op_mv(mat, vec)),
+                shape_of(mv_of_mat_vec),
             ),
-            op_mul_scalar(op_mv(mat, vec), alpha),
+            op_mul_scalar(mv_of_mat_vec, alpha),
         ),
     )
 
@@ -394,20 +398,22 @@ def addmv(input, mat, vec, *, beta=1, alpha=1, out=None):
 
 cdef TensorBase op_addbmm(TensorBase self, TensorBase batch1, TensorBase batch2, object beta, object alpha):
     cdef int depth = begin_op("addbmm", (self, batch1, batch2, beta, alpha), NULL) if watching else 0
+    sum_part = op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))
     cdef TensorBase result = op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
             ),
-            shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))),
+            shape_of(sum_part),
         ),
-        op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1)), alpha),
+        op_mul_scalar(sum_part, alpha),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase batch2, object beta, object alpha):
     check_inplace("addbmm_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    sum_part = op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))
     return copy_into(
         "addbmm_",
         self,
@@ -416,9 +422,9 @@ cdef TensorBase inplace_addbmm(TensorBase self, TensorBase batch1, TensorBase ba
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
                 ) if beta == 0 else op_mul_scalar(original, beta),
-                shape_of(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1))),
+                shape_of(sum_part),
             ),
-            op_mul_scalar(op_sum_dim(op_bmm(batch1, batch2), (0,), False, dtype_of(batch1)), alpha),
+            op_mul_scalar(sum_part, alpha),
         ),
     )
 
@@ -462,20 +468,22 @@ def addbmm(input, batch1, batch2, *, beta=1, alpha=1, out=None):
 
 cdef TensorBase op_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2, object beta, object alpha):
     cdef int depth = begin_op("baddbmm", (self, batch1, batch2, beta, alpha), NULL) if watching else 0
+    bmm_of_batch1_batch2 = op_bmm(batch1, batch2)
     cdef TensorBase result = op_add_tensor(
         op_expand(
             op_masked_fill_scalar(self, op_eq_scalar(zeros_like(self), 0), 0) if beta == 0 else op_mul_scalar(
                 self, beta
             ),
-            shape_of(op_bmm(batch1, batch2)),
+            shape_of(bmm_of_batch1_batch2),
         ),
-        op_mul_scalar(op_bmm(batch1, batch2), alpha),
+        op_mul_scalar(bmm_of_batch1_batch2, alpha),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase batch2, object beta, object alpha):
     check_inplace("baddbmm_", self)
     cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
+    bmm_of_batch1_batch2 = op_bmm(batch1, batch2)
     return copy_into(
         "baddbmm_",
         self,
@@ -484,9 +492,9 @@ cdef TensorBase inplace_baddbmm(TensorBase self, TensorBase batch1, TensorBase b
                 op_masked_fill_scalar(
                     original, op_eq_scalar(zeros_like(original), 0), 0
                 ) if beta == 0 else op_mul_scalar(original, beta),
-                shape_of(op_bmm(batch1, batch2)),
+                shape_of(bmm_of_batch1_batch2),
             ),
-            op_mul_scalar(op_bmm(batch1, batch2), alpha),
+            op_mul_scalar(bmm_of_batch1_batch2, alpha),
         ),
     )
 
@@ -544,7 +552,7 @@ cdef TensorBase op_addr(TensorBase self, TensorBase vec1, TensorBase vec2, objec
         ),
         op_mul_scalar(op_outer(vec1, vec2), alpha),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_addr(TensorBase self, TensorBase vec1, TensorBase vec2, object beta, object alpha):
     check_inplace("addr_", self)
@@ -609,7 +617,7 @@ def addr(input, vec1, vec2, *, beta=1, alpha=1, out=None):
 cdef TensorBase op_linalg_vecdot(TensorBase self, TensorBase y, object dim):
     cdef int depth = begin_op("linalg.vecdot", (self, y, dim), NULL) if watching else 0
     cdef TensorBase result = op_sum_dim(op_mul_tensor(op_conj(self), y), (dim,), False, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_vecdot(self, y, dim):
     return op_linalg_vecdot(
@@ -676,7 +684,7 @@ cdef TensorBase op_linalg_cross(TensorBase self, TensorBase other, object dim):
     cdef TensorBase result = op_movedim(
         op_cross_product(op_movedim(self, (dim,), (-1,)), op_movedim(other, (dim,), (-1,))), (-1,), (dim,)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_cross(self, other, dim):
     return op_linalg_cross(
@@ -786,7 +794,7 @@ def cross_product(input, other):
 cdef TensorBase op_cross(TensorBase self, TensorBase other, object dim):
     cdef int depth = begin_op("cross", (self, other, dim), NULL) if watching else 0
     cdef TensorBase result = op_linalg_cross(self, other, first_of_three(shape_of(self)) if dim is None else dim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cross(self, other, dim):
     return op_cross(
@@ -899,7 +907,7 @@ cdef TensorBase op_chain_matmul(list matrices):
         )
     cdef int depth = begin_op("chain_matmul", (matrices,), NULL) if watching else 0
     cdef TensorBase result = op_chain(matrices)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_chain_matmul(matrices):
     return op_chain_matmul(as_tensor_list(matrices, "chain_matmul", "matrices", 1))
@@ -931,7 +939,7 @@ cdef TensorBase op_linalg_multi_dot(list tensors):
     ) if ndim_of(item_of(tensors, 0)) == 1 else op_basic_index(
         op_chain(as_matrices(tensors)), np.s_[Ellipsis, 0]
     ) if ndim_of(item_of(tensors, -1)) == 1 else op_chain(as_matrices(tensors))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_multi_dot(tensors):
     return op_linalg_multi_dot(as_tensor_list(tensors, "linalg.multi_dot", "tensors", 1))

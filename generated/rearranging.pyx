@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_dim, as_dim_or_none, as_dim_tuple, as_input, as_int, as_int_or_none, as_int_tuple,
     as_tensor_operand, as_tuple, as_view, BatchRule, begin_op, begin_replaceable_op, by_values, carry_tangents,
-    connect_1, copy_of, ended, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, no_loop, Node, numel_of,
-    Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, watching, wrap,
-    write_out_docstrings,
+    connect_1, copy_of, ended, ended_composite, give_out, gradient, has_tangent_1, INT_ITEMS, IS_VIEW, ndim_of, no_loop,
+    Node, numel_of, Overloads, replayed_arrays, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
@@ -32,7 +32,7 @@ cdef TensorBase op_roll(TensorBase self, object shifts, object dims):
     cdef TensorBase result = op_roll_along(self, shifts, dims) if len(dims) > 0 else op_reshape(
         op_roll_along(op_reshape(self, (-1,)), shifts, (0,)), shape_of(self)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_roll(self, shifts, dims):
     return op_roll(
@@ -122,7 +122,7 @@ def roll_along(input, shifts, dims):
 cdef TensorBase op_rot90(TensorBase self, object k, object dims):
     cdef int depth = begin_op("rot90", (self, k, dims), NULL) if watching else 0
     cdef TensorBase result = rotated(self, k, dims)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_rot90(self, k, dims):
     return op_rot90(
@@ -151,7 +151,7 @@ cdef TensorBase op_fliplr(TensorBase self):
         )
     cdef int depth = begin_op("fliplr", (self,), NULL) if watching else 0
     cdef TensorBase result = op_flip(self, (1,))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_fliplr(self):
     return op_fliplr(as_input(self, "fliplr"))
@@ -176,7 +176,7 @@ cdef TensorBase op_flipud(TensorBase self):
         )
     cdef int depth = begin_op("flipud", (self,), NULL) if watching else 0
     cdef TensorBase result = op_flip(self, (0,))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_flipud(self):
     return op_flipud(as_input(self, "flipud"))
@@ -197,7 +197,7 @@ def flipud(input):
 cdef TensorBase op_repeat(TensorBase self, object repeats):
     cdef int depth = begin_op("repeat", (self, repeats), NULL) if watching else 0
     cdef TensorBase result = repeated(self, repeats, "repeat")
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_repeat(self, repeats):
     return op_repeat(as_input(self, "repeat"), as_int_tuple(repeats, "repeat", "repeats", 2))
@@ -208,7 +208,7 @@ def call_repeat(self, repeats):
 cdef TensorBase op_tile(TensorBase self, object dims):
     cdef int depth = begin_op("tile", (self, dims), NULL) if watching else 0
     cdef TensorBase result = repeated(self, padded_repeats(self, dims), "tile")
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_tile(self, dims):
     return op_tile(as_input(self, "tile"), as_int_tuple(dims, "tile", "dims", 2))
@@ -230,7 +230,7 @@ def tile(input, dims):
 cdef TensorBase op_repeat_interleave(TensorBase self, object repeats, object dim, object output_size):
     cdef int depth = begin_op("repeat_interleave", (self, repeats, dim, output_size), NULL) if watching else 0
     cdef TensorBase result = interleaved(self, repeats, dim, output_size)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- repeat_interleave.tensor(Tensor self, Tensor repeats, dim? dim=None, *, int? output_size=None) -> Tensor

@@ -6,12 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_floating, as_input, as_number, as_promoted, as_tensor_operand, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, connect_2,
-    copy_into, dtype_of, elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
-    has_tangent_1, has_tangent_2, loop_of_kernel, ndim_of, Node, numel_of, original_of, plus, prepare_bound,
-    prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1, requires_grad_2,
-    save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, slice_by_slice,
-    take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace, write_out_docstrings,
-    written_batched,
+    copy_into, dtype_of, elementwise, ended, ended_composite, finish_inplace, fused_forward, fused_into, FusedKernel,
+    give_out, gradient, has_tangent_1, has_tangent_2, loop_of_kernel, ndim_of, Node, numel_of, original_of, plus,
+    prepare_bound, prepare_floating, prepare_history, prepare_numeric, replayed_tensor, replays, requires_grad_1,
+    requires_grad_2, save_input, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of,
+    slice_by_slice, take_second_names, TensorBase, unpack, value_of, wants, watching, write_inplace,
+    write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_scalar, op_mul_scalar, op_mul_tensor
@@ -1089,7 +1089,7 @@ cdef TensorBase op_prelu(TensorBase self, TensorBase weight):
             ),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_prelu(self, weight):
     self = as_tensor_operand(self, "prelu", "input", 1, weight)

@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_bool, as_input, as_int_tuple, as_tensor_operand, as_tensor_operand_or_none, BatchRule,
     begin_op, begin_replaceable_op, carry_tangents, carry_transposed, check_real, collect_edge, connect_1, connect_2,
-    connect_3, device_of, dtype_of, end_op, ended, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2,
-    has_tangent_3, item_of, no_loop, Node, of_cores, or_zeros, replayed_result, replayed_tensor, replays,
+    connect_3, device_of, dtype_of, end_op, ended, ended_composite, gradient, gradient_or_zeros, has_tangent_1,
+    has_tangent_2, has_tangent_3, item_of, no_loop, Node, of_cores, or_zeros, replayed_result, replayed_tensor, replays,
     requires_grad_1, requires_grad_2, requires_grad_3, save_input, save_output, saved_tensor, saved_value,
     set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
     wants, watching, wrap, write_out_docstrings,
@@ -1905,7 +1905,7 @@ cdef TensorBase op_lstm_gates_bent(
             -1,
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_lstm_gates_bent(
     self, cells, before, products, source, more, inward, unprojected, gate_tangents, cell_tangents, tangents_before
@@ -2011,7 +2011,7 @@ cdef TensorBase op_lstm_cells_bent(
             ),
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_lstm_cells_bent(self, cells, unprojected, gate_tangents, cell_tangents):
     self = as_tensor_operand(self, "lstm_cells_bent", "input", 1, cells)
@@ -2085,7 +2085,7 @@ cdef TensorBase op_lstm_output_tangents(
             cell_tangents,
         ),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_lstm_output_tangents(self, cells, gate_tangents, cell_tangents):
     self = as_tensor_operand(self, "lstm_output_tangents", "input", 1, cells)
@@ -3868,6 +3868,9 @@ cdef TensorBase op_gru_gates_bent(
     cdef int depth = begin_op(
         "gru_gates_bent", (self, before, products, source, more, inward, outward, gate_tangents, tangents_before), NULL
     ) if watching else 0
+    basic_index_of_inward = op_basic_index(
+        inward, np.s_[Ellipsis, 2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (item_of(shape_of(inward), -1) // 4)]
+    )
     cdef TensorBase result = op_cat(
         [
             op_add_tensor(
@@ -4022,15 +4025,7 @@ cdef TensorBase op_gru_gates_bent(
                     op_cat(
                         [
                             op_mul_tensor(
-                                op_basic_index(
-                                    inward,
-                                    np.s_[
-                                        Ellipsis,
-                                        2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                            item_of(shape_of(inward), -1) // 4
-                                        ),
-                                    ],
-                                ),
+                                basic_index_of_inward,
                                 op_basic_index(
                                     self,
                                     np.s_[
@@ -4077,15 +4072,7 @@ cdef TensorBase op_gru_gates_bent(
                         op_cat(
                             [
                                 op_mul_tensor(
-                                    op_basic_index(
-                                        inward,
-                                        np.s_[
-                                            Ellipsis,
-                                            2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                                item_of(shape_of(inward), -1) // 4
-                                            ),
-                                        ],
-                                    ),
+                                    basic_index_of_inward,
                                     op_basic_index(
                                         self,
                                         np.s_[
@@ -4135,15 +4122,7 @@ cdef TensorBase op_gru_gates_bent(
                 op_cat(
                     [
                         op_mul_tensor(
-                            op_basic_index(
-                                inward,
-                                np.s_[
-                                    Ellipsis,
-                                    2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (
-                                        item_of(shape_of(inward), -1) // 4
-                                    ),
-                                ],
-                            ),
+                            basic_index_of_inward,
                             op_basic_index(
                                 gate_tangents,
                                 np.s_[
@@ -4186,13 +4165,7 @@ cdef TensorBase op_gru_gates_bent(
                 ),
             ),
             op_mul_tensor(
-                op_basic_index(
-                    inward,
-                    np.s_[
-                        Ellipsis,
-                        2 * (item_of(shape_of(inward), -1) // 4):(2 + 1) * (item_of(shape_of(inward), -1) // 4),
-                    ],
-                ),
+                basic_index_of_inward,
                 op_basic_index(
                     gate_tangents,
                     np.s_[
@@ -4206,7 +4179,7 @@ cdef TensorBase op_gru_gates_bent(
         ],
         -1,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_gru_gates_bent(self, before, products, source, more, inward, outward, gate_tangents, tangents_before):
     self = as_tensor_operand(self, "gru_gates_bent", "input", 1, before)

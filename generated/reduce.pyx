@@ -7,11 +7,11 @@ from gradsmith.generated.runtime cimport (
     along_slices, apply_fused, array_of, as_bool, as_dim, as_dim_tuple_or_none, as_dtype_or_none, as_input, as_int,
     as_int_tuple, as_int_tuple_or_none, as_number, as_number_or_none, as_promoted, as_tensor_operand, as_view,
     BatchRule, begin_op, begin_replaceable_op, by_ops, by_parts, carry_tangents, carry_transposed, check_inplace,
-    connect_1, connect_3, copy_into, dtype_of_out, elementwise, ended, finish_inplace, fused_forward, FusedKernel,
-    give_out, gradient, has_tangent_1, has_tangent_3, IS_VIEW, loop_of_kernel, ndim_of, no_loop, Node, numel_of,
-    Overloads, plus, prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays, requires_grad_1,
-    requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value,
-    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace,
+    connect_1, connect_3, copy_into, dtype_of_out, elementwise, ended, ended_composite, finish_inplace, fused_forward,
+    FusedKernel, give_out, gradient, has_tangent_1, has_tangent_3, IS_VIEW, loop_of_kernel, ndim_of, no_loop, Node,
+    numel_of, Overloads, plus, prepare_history, prepare_own_dtype, replayed_arrays, replayed_tensor, replays,
+    requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history,
+    set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_inplace,
     write_out_docstrings, written_batched,
 )
 
@@ -631,7 +631,7 @@ def scaled_distance(input, x, center, factor):
 cdef TensorBase op_var_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("var", (self, unbiased), NULL) if watching else 0
     cdef TensorBase result = op_var(self, None, int(unbiased), False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- var.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor
@@ -639,7 +639,7 @@ cdef TensorBase op_var_all(TensorBase self, bint unbiased):
 cdef TensorBase op_var_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("var", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_var(self, dim, int(unbiased), keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_var(self, dim, correction, keepdim):
     return op_var(
@@ -775,7 +775,7 @@ batched_std = BatchRule(b"std", along_slices, b"bD..", packed_std, NULL, no_loop
 cdef TensorBase op_std_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("std", (self, unbiased), NULL) if watching else 0
     cdef TensorBase result = op_std(self, None, int(unbiased), False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- std.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> Tensor
@@ -783,7 +783,7 @@ cdef TensorBase op_std_all(TensorBase self, bint unbiased):
 cdef TensorBase op_std_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("std", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_std(self, dim, int(unbiased), keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_std(self, dim, correction, keepdim):
     return op_std(
@@ -1078,7 +1078,7 @@ def sum_to(input, size):
 cdef TensorBase op_sum_to_size(TensorBase self, object size):
     cdef int depth = begin_op("sum_to_size", (self, size), NULL) if watching else 0
     cdef TensorBase result = summed_to_size(self, size)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_sum_to_size(self, size):
     return op_sum_to_size(as_input(self, "sum_to_size"), as_int_tuple(size, "sum_to_size", "size", 2))

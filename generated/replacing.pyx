@@ -4,7 +4,7 @@
 
 from gradsmith.generated.runtime cimport (
     as_dim, as_input, as_int, as_int_or_none, as_int_tuple, as_number, as_tensor_operand, begin_op, check_inplace,
-    copy_into, ended, give_out, grad_enabled, original_of, take_second_names, TensorBase, watching,
+    copy_into, ended_composite, give_out, grad_enabled, original_of, take_second_names, TensorBase, watching,
     write_out_docstrings,
 )
 
@@ -18,7 +18,7 @@ import numpy as np
 cdef TensorBase op_select_scatter(TensorBase self, TensorBase src, object dim, object index):
     cdef int depth = begin_op("select_scatter", (self, src, dim, index), NULL) if watching else 0
     cdef TensorBase result = with_selected(self, src, dim, index)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_select_scatter(self, src, dim, index):
     return op_select_scatter(
@@ -50,7 +50,7 @@ def select_scatter(input, src, dim, index):
 cdef TensorBase op_slice_scatter(TensorBase self, TensorBase src, object dim, object start, object end, object step):
     cdef int depth = begin_op("slice_scatter", (self, src, dim, start, end, step), NULL) if watching else 0
     cdef TensorBase result = with_slice(self, src, dim, start, end, step)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_slice_scatter(self, src, dim, start, end, step):
     return op_slice_scatter(
@@ -89,7 +89,7 @@ cdef TensorBase op_as_strided_scatter(
 ):
     cdef int depth = begin_op("as_strided_scatter", (self, src, size, stride, storage_offset), NULL) if watching else 0
     cdef TensorBase result = with_strided(self, src, size, stride, storage_offset)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_as_strided_scatter(self, src, size, stride, storage_offset):
     return op_as_strided_scatter(
@@ -124,7 +124,7 @@ def as_strided_scatter(input, src, size, stride, storage_offset=None, *, out=Non
 cdef TensorBase op_masked_scatter(TensorBase self, TensorBase mask, TensorBase source):
     cdef int depth = begin_op("masked_scatter", (self, mask, source), NULL) if watching else 0
     cdef TensorBase result = with_masked(self, mask, source)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_masked_scatter(TensorBase self, TensorBase mask, TensorBase source):
     check_inplace("masked_scatter_", self)
@@ -165,7 +165,7 @@ def masked_scatter(input, mask, source):
 cdef TensorBase op_constant_pad_nd(TensorBase self, object pad, object value):
     cdef int depth = begin_op("constant_pad_nd", (self, pad, value), NULL) if watching else 0
     cdef TensorBase result = padded(self, pad, value)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_constant_pad_nd(self, pad, value):
     return op_constant_pad_nd(

@@ -407,7 +407,7 @@ cdef BatchRule batched_inplace_round
 batched_inplace_round = BatchRule(b"round_", elementwise, b"w", packed_inplace_round, NULL, loop_of_ufunc(RINT))
 
 
-# ---- round.decimals(Tensor self, *, int decimals) -> Tensor
+# ---- round.decimals(Tensor self, int decimals) -> Tensor
 
 cdef class RoundBackward1(Node):
     """Backward of ``round.decimals``."""
@@ -482,12 +482,12 @@ def call_round_decimals_(TensorBase self not None, decimals):
     check_real(self, "round_")
     return inplace_round_decimals(self, decimals)
 
-def round(input, *, decimals=None, out=None):
+def round(input, decimals=None, *, out=None):
     """The nearest integer of each element; of two that are equally near, the even one.
 
     ``round(Tensor self) -> Tensor``
         The nearest integer of each element; of two that are equally near, the even one.
-    ``round.decimals(Tensor self, *, int decimals) -> Tensor``
+    ``round.decimals(Tensor self, int decimals) -> Tensor``
         Each element rounded to `decimals` digits after the point, or, where that is negative, before it.
 
     Parameters:

@@ -197,4 +197,4 @@ from gradsmith.runtime.tensors.become_view cimport become_view
 from gradsmith.runtime.calls.out cimport dtype_of_out, give_out
 from gradsmith.runtime.arrays.separate_arrays cimport lent, own_memory, owned, readonly
 from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase, array_of, wrap, wrap_owned
-from gradsmith.runtime.history.view cimport as_view, as_view_list, share_version
+from gradsmith.runtime.history.view cimport ended_composites, as_view, as_view_list, ended_composite, share_version

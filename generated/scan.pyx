@@ -6,22 +6,22 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_dim, as_dtype_or_none, as_input, as_int, as_number, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
-    check_inplace, check_real, connect_1, connect_2, copy_into, dtype_of, dtype_of_out, end_op, ended, finish_inplace,
-    give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, no_loop, Node, or_zeros,
-    original_of, Overloads, prepare_history, prepare_own_dtype, replayed_result, replayed_tensor, replays,
-    requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants,
-    watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    check_inplace, check_real, connect_1, connect_2, copy_into, dtype_of, dtype_of_out, end_op, ended, ended_composite,
+    finish_inplace, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, IS_VIEW, ndim_of, no_loop,
+    Node, or_zeros, original_of, Overloads, prepare_history, prepare_own_dtype, replayed_result, replayed_tensor,
+    replays, requires_grad_1, requires_grad_2, save_input, save_mode, save_output, saved_tensor, saved_value,
+    set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_mul_tensor, op_sub_tensor_tensor
 from gradsmith.generated.exponential cimport op_exp
 from gradsmith.runtime.formulas.formulas cimport gather_backward
-from gradsmith.runtime.formulas.ranks cimport backwards, differences, factors, moved_up, trapezoids
+from gradsmith.runtime.formulas.ranks cimport backwards, differences, factors, moved_up, trapezoid_sum, trapezoids
 from gradsmith.generated.reduce cimport op_cumsum, op_sum_dim
 from gradsmith.generated.scatter cimport op_gather
 from gradsmith.generated.unary cimport op_conj
-from gradsmith.runtime.arrays.functions.running cimport scans
+from gradsmith.runtime.arrays.functions.running cimport extremes, scans
 
 import numpy as np
 
@@ -351,7 +351,7 @@ cdef tuple op_cummax(TensorBase self, object dim):
     if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = scans.cummax_of(array_of(self), dim)
+        values_array, indices_array = extremes.cummax_of(array_of(self), dim)
         values = wrap(values_array)
         indices = wrap(indices_array)
     cdef Node node
@@ -433,7 +433,7 @@ cdef tuple op_cummin(TensorBase self, object dim):
     if replays(depth):
         values, indices = replayed_result()
     else:
-        values_array, indices_array = scans.cummin_of(array_of(self), dim)
+        values_array, indices_array = extremes.cummin_of(array_of(self), dim)
         values = wrap(values_array)
         indices = wrap(indices_array)
     cdef Node node
@@ -570,7 +570,7 @@ def logcumsumexp(input, dim, *, out=None):
 cdef TensorBase op_diff(TensorBase self, object n, object dim, TensorBase prepend, TensorBase append):
     cdef int depth = begin_op("diff", (self, n, dim, prepend, append), NULL) if watching else 0
     cdef TensorBase result = differences(self, n, dim, prepend, append)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_diff(self, n, dim, prepend, append):
     return op_diff(
@@ -611,15 +611,15 @@ cdef TensorBase op_trapezoid(TensorBase y, TensorBase x, object dim):
         )
     cdef int depth = begin_op("trapezoid", (y, x, dim), NULL) if watching else 0
     cdef TensorBase result = op_sum_dim(trapezoids(y, x, 1, dim), (dim,), False, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- trapezoid.dx(Tensor y, *, Scalar dx=1, dim dim=-1) -> Tensor
 
 cdef TensorBase op_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef int depth = begin_op("trapezoid", (y, dx, dim), NULL) if watching else 0
-    cdef TensorBase result = op_sum_dim(trapezoids(y, None, dx, dim), (dim,), False, None)
-    return ended(depth, result)
+    cdef TensorBase result = trapezoid_sum(y, dx, dim)
+    return ended_composite(depth, result)
 
 def call_trapezoid(y, x, dim):
     return op_trapezoid(
@@ -667,7 +667,7 @@ trapz = trapezoid
 cdef TensorBase op_cumulative_trapezoid(TensorBase y, TensorBase x, object dim):
     cdef int depth = begin_op("cumulative_trapezoid", (y, x, dim), NULL) if watching else 0
     cdef TensorBase result = op_cumsum(trapezoids(y, x, 1, dim), dim, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 
 # ---- cumulative_trapezoid.dx(Tensor y, *, Scalar dx=1, dim dim=-1) -> Tensor
@@ -675,7 +675,7 @@ cdef TensorBase op_cumulative_trapezoid(TensorBase y, TensorBase x, object dim):
 cdef TensorBase op_cumulative_trapezoid_dx(TensorBase y, object dx, object dim):
     cdef int depth = begin_op("cumulative_trapezoid", (y, dx, dim), NULL) if watching else 0
     cdef TensorBase result = op_cumsum(trapezoids(y, None, dx, dim), dim, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cumulative_trapezoid(y, x, dim):
     return op_cumulative_trapezoid(

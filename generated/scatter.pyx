@@ -6,11 +6,12 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, arrays_in, as_bool, as_dim, as_input, as_number, as_operand, as_str, as_tensor_operand,
     BatchRule, begin_op, begin_replaceable_op, by_copy, by_indexing, by_parts, by_values, carry_tangents,
-    carry_transposed, check_inplace, connect_1, connect_2, copy_into, ended, finish_inplace, give_out, grad_enabled,
-    gradient, has_tangent_1, has_tangent_2, is_tensor, no_loop, Node, or_zeros, original_of, Overloads, prepare_apart,
-    prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object, saved_object,
-    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
-    unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    carry_transposed, check_inplace, connect_1, connect_2, copy_into, ended, ended_composite, finish_inplace, give_out,
+    grad_enabled, gradient, has_tangent_1, has_tangent_2, is_tensor, no_loop, Node, or_zeros, original_of, Overloads,
+    prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
+    saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
+    written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -264,7 +265,7 @@ batched_inplace_scatter_scalar = BatchRule(
 cdef TensorBase op_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     cdef int depth = begin_op("scatter", (self, dim, index, value), NULL) if watching else 0
     cdef TensorBase result = op_scatter_scalar(self, dim, index, value)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_scatter_value(TensorBase self, object dim, TensorBase index, object value):
     check_inplace("scatter_", self)
@@ -461,7 +462,7 @@ batched_inplace_scatter_src_reduce_scalar = BatchRule(
 cdef TensorBase op_scatter_value_reduce(TensorBase self, object dim, TensorBase index, object value, object reduce):
     cdef int depth = begin_op("scatter", (self, dim, index, value, reduce), NULL) if watching else 0
     cdef TensorBase result = op_scatter_src_reduce_scalar(self, dim, index, value, reduce)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_scatter_value_reduce(
     TensorBase self, object dim, TensorBase index, object value, object reduce

@@ -6,10 +6,10 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_bool_or_none, as_input, as_int, as_int_or_none, as_int_tuple, as_int_tuple_or_none, as_str,
     as_tensor_operand, as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_tangents, connect_1,
-    connect_2, elementwise, ended, gradient, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node,
-    numel_of, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, saved_tensor, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching,
-    wrap, write_out_docstrings,
+    connect_2, elementwise, ended, ended_composite, gradient, has_tangent_1, has_tangent_2, item_of, name_within,
+    ndim_of, no_loop, Node, numel_of, plus, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack,
+    value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_tensor
@@ -196,7 +196,7 @@ cdef TensorBase op_signal_convolve(TensorBase in1, TensorBase in2, object mode, 
         convolved_dims("signal.convolve", shape_of(in1), shape_of(in2), None),
         is_quicker_by_fft("signal.convolve", in1, in2, method),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_signal_convolve(in1, in2, mode, method):
     return op_signal_convolve(
@@ -246,7 +246,7 @@ cdef TensorBase op_signal_correlate(TensorBase in1, TensorBase in2, object mode,
         convolved_dims("signal.correlate", shape_of(in1), shape_of(in2), None),
         is_quicker_by_fft("signal.correlate", in1, in2, method),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_signal_correlate(in1, in2, mode, method):
     return op_signal_correlate(
@@ -296,7 +296,7 @@ cdef TensorBase op_signal_fftconvolve(TensorBase in1, TensorBase in2, object mod
         convolved_dims("signal.fftconvolve", shape_of(in1), shape_of(in2), axes),
         True,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_signal_fftconvolve(in1, in2, mode, axes):
     return op_signal_fftconvolve(
@@ -331,7 +331,7 @@ cdef TensorBase op_convolve(TensorBase a, TensorBase v, object mode):
     ) if numel_of(a) >= numel_of(v) else op_signal_convolve(
         v, a, mode_of_vectors("convolve", shape_of(a), shape_of(v), mode), "direct"
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_convolve(a, v, mode):
     return op_convolve(
@@ -364,7 +364,7 @@ cdef TensorBase op_correlate(TensorBase a, TensorBase v, object mode):
     ) if numel_of(a) >= numel_of(v) else op_conj(
         op_flip(op_signal_correlate(v, a, mode_of_vectors("correlate", shape_of(a), shape_of(v), mode), "direct"), (0,))
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_correlate(a, v, mode):
     return op_correlate(
@@ -440,7 +440,7 @@ cdef TensorBase op_stft(
         ),
         return_complex,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_stft(
     self, n_fft, hop_length, win_length, window, center, pad_mode, normalized, onesided, return_complex, align_to_window
@@ -514,7 +514,7 @@ def stft(
 cdef TensorBase op_or_pairs(TensorBase self, object return_complex):
     cdef int depth = begin_op("or_pairs", (self, return_complex), NULL) if watching else 0
     cdef TensorBase result = self if return_complex is None or return_complex else op_view_as_real(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_or_pairs(self, return_complex):
     return op_or_pairs(as_input(self, "or_pairs"), as_bool_or_none(return_complex, "or_pairs", "return_complex", 2))
@@ -551,6 +551,7 @@ cdef TensorBase op_istft(
         (self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex),
         NULL,
     ) if watching else 0
+    window_of_frames_of_self_window = window_of_frames(self, n_fft, win_length, window)
     cdef TensorBase result = op_constant_pad_nd(
         op_div_tensor_tensor(
             op_basic_index(
@@ -570,7 +571,7 @@ cdef TensorBase op_istft(
                             -1,
                             "ortho" if normalized else "backward",
                         ),
-                        window_of_frames(self, n_fft, win_length, window),
+                        window_of_frames_of_self_window,
                     ),
                     shape_of(self)[:ndim_of(self) - 2] + (
                         item_of(places_of_frames(self, n_fft, hop_length, center, length), 0),
@@ -590,10 +591,7 @@ cdef TensorBase op_istft(
                 op_basic_index(
                     op_unfold_backward(
                         op_expand(
-                            op_mul_tensor(
-                                window_of_frames(self, n_fft, win_length, window),
-                                window_of_frames(self, n_fft, win_length, window),
-                            ),
+                            op_mul_tensor(window_of_frames_of_self_window, window_of_frames_of_self_window),
                             (item_of(shape_of(self), ndim_of(self) - 1), n_fft),
                         ),
                         () + (item_of(places_of_frames(self, n_fft, hop_length, center, length), 0),),
@@ -613,7 +611,7 @@ cdef TensorBase op_istft(
         (0, item_of(places_of_frames(self, n_fft, hop_length, center, length), 5)),
         0,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_istft(self, n_fft, hop_length, win_length, window, center, normalized, onesided, length, return_complex):
     return op_istft(

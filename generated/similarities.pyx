@@ -6,8 +6,8 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     array_of, array_or_none, as_bool, as_dim_tuple, as_float, as_input, as_int, as_tensor_operand,
     as_tensor_operand_or_none, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real, collect_edge,
-    end_op, ended, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, no_loop, Node,
-    of_cores, replayed_result, replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor,
+    end_op, ended_composite, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_3, item_of, no_loop,
+    Node, of_cores, replayed_result, replays, requires_grad_1, requires_grad_3, save_input, save_output, saved_tensor,
     saved_value, set_grad_input, set_history_list, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
     wants, watching, wrap, write_out_docstrings,
 )
@@ -51,7 +51,7 @@ cdef TensorBase op_cosine_similarity(TensorBase x1, TensorBase x2, object dim, o
         False,
         None,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cosine_similarity(x1, x2, dim, eps):
     x1 = as_tensor_operand(x1, "cosine_similarity", "x1", 1, x2)
@@ -84,7 +84,7 @@ def cosine_similarity(x1, x2, dim=1, eps=1e-08):
 cdef TensorBase op_pairwise_distance(TensorBase x1, TensorBase x2, object p, object eps, bint keepdim):
     cdef int depth = begin_op("pairwise_distance", (x1, x2, p, eps, keepdim), NULL) if watching else 0
     cdef TensorBase result = op_norm(op_add_scalar(op_sub_tensor_tensor(x1, x2), eps), p, (-1,), keepdim, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_pairwise_distance(x1, x2, p, eps, keepdim):
     return op_pairwise_distance(
@@ -118,7 +118,7 @@ def pairwise_distance(x1, x2, p=2.0, eps=1e-06, keepdim=False):
 cdef TensorBase op_normalize(TensorBase self, object p, object dim, object eps):
     cdef int depth = begin_op("normalize", (self, p, dim, eps), NULL) if watching else 0
     cdef TensorBase result = op_div_tensor_tensor(self, op_clamp_min_scalar(op_norm(self, p, dim, True, None), eps))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_normalize(self, p, dim, eps):
     return op_normalize(
@@ -178,7 +178,7 @@ cdef TensorBase op_bilinear(TensorBase input1, TensorBase input2, TensorBase wei
         ),
         bias,
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_bilinear(input1, input2, weight, bias):
     return op_bilinear(

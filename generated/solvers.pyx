@@ -5,11 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, arrays_in, as_bool, as_input, as_int, as_int_tuple_or_none, as_str, as_tensor_operand, BatchRule,
-    begin_op, begin_replaceable_op, carry_transposed, connect_1, connect_2, end_op, ended, give_out, gradient,
-    gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within, ndim_of, no_loop, Node, of_cores,
-    replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_history_list, set_value, shape_of, take_second_names, TensorBase,
-    unpack, value_of, wants, watching, wrap, write_out_docstrings,
+    begin_op, begin_replaceable_op, carry_transposed, connect_1, connect_2, end_op, ended, ended_composite,
+    ended_composites, give_out, gradient, gradient_or_zeros, has_tangent_1, has_tangent_2, item_of, name_within,
+    ndim_of, no_loop, Node, of_cores, replayed_result, replayed_tensor, replays, requires_grad_1, requires_grad_2,
+    save_input, save_output, saved_tensor, saved_value, set_grad_input, set_history, set_history_list, set_value,
+    shape_of, take_second_names, TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor, op_sub_tensor_tensor
@@ -37,7 +37,7 @@ cdef TensorBase op_matrix_solve(TensorBase self, TensorBase other):
     cdef TensorBase result = op_factored_solution(
         self, other, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1), False, "linalg.solve"
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_matrix_solve(self, other):
     return op_matrix_solve(
@@ -193,7 +193,7 @@ cdef TensorBase op_linalg_solve(TensorBase self, TensorBase B, bint left):
     ) if ndim_of(B) == 1 or ndim_of(self) - 1 == ndim_of(B) and shape_of(B) == shape_of(self)[
         :ndim_of(self) - 1
     ] else op_matrix_solve(self, B)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve(self, B, left):
     return op_linalg_solve(
@@ -264,9 +264,7 @@ cdef tuple op_linalg_inv_ex(TensorBase self, bint check_errors):
         op_factored_inverse(self, item_of(matrix_factors_of_self, 0), item_of(matrix_factors_of_self, 1)),
         op_first_zero_pivot(item_of(matrix_factors_of_self, 0), check_errors, "linalg.inv_ex"),
     )
-    if depth:
-        end_op(depth, inverse)
-    return inverse
+    return ended_composites(depth, inverse)
 
 LinalgInvExResult = return_type("linalg_inv_ex", "LinalgInvExResult", ("inverse", "info"), __name__)
 
@@ -309,9 +307,7 @@ cdef tuple op_elimination_solve(TensorBase self, TensorBase other, bint check):
         ),
         op_first_zero_pivot(item_of(matrix_factors_of_self, 0), check, "linalg.solve_ex"),
     )
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 EliminationSolveResult = return_type("elimination_solve", "EliminationSolveResult", ("result", "info"), __name__)
 
@@ -350,9 +346,7 @@ cdef tuple op_elimination_solve_right(TensorBase self, TensorBase other, bint ch
     cdef int depth = begin_op("elimination_solve_right", (self, other, check), NULL) if watching else 0
     elimination_solve_part = op_elimination_solve(op_mT(self), op_mT(other), check)
     cdef tuple result = (op_mT(item_of(elimination_solve_part, 0)), item_of(elimination_solve_part, 1))
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 EliminationSolveRightResult = return_type(
     "elimination_solve_right", "EliminationSolveRightResult", ("result", "info"), __name__
@@ -394,9 +388,7 @@ cdef tuple op_elimination_solve_vectors(TensorBase self, TensorBase other, bint 
     cdef tuple result = (
         op_basic_index(item_of(elimination_solve_part, 0), np.s_[Ellipsis, 0]), item_of(elimination_solve_part, 1)
     )
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 EliminationSolveVectorsResult = return_type(
     "elimination_solve_vectors", "EliminationSolveVectorsResult", ("result", "info"), __name__
@@ -440,9 +432,7 @@ cdef tuple op_linalg_solve_ex(TensorBase self, TensorBase B, bint left, bint che
     ) if ndim_of(B) == 1 or ndim_of(self) - 1 == ndim_of(B) and shape_of(B) == shape_of(self)[
         :ndim_of(self) - 1
     ] else op_elimination_solve(self, B, check_errors)
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 LinalgSolveExResult = return_type("linalg_solve_ex", "LinalgSolveExResult", ("result", "info"), __name__)
 
@@ -537,8 +527,8 @@ def call_cholesky_with_order(self, check):
     )
 
 def cholesky_with_order(input, check):
-    """Triangular factor of a positive definite matrix, or NaN of another one, and the order of the first minor that is
-    not positive, or 0.
+    """Triangular factor of a positive definite matrix, or the beginning of one, and the order of the first minor that
+    is not positive, or 0.
 
     ``cholesky_with_order(Tensor self, bool check) -> (Tensor L, Tensor info)``
 
@@ -569,9 +559,7 @@ cdef tuple op_linalg_cholesky_ex(TensorBase self, bint upper, bint check_errors)
         ),
         item_of(op_cholesky_with_order(op_hermitian_part(self, "U", "linalg.cholesky_ex"), check_errors), 1),
     ) if upper else op_cholesky_with_order(self, check_errors)
-    if depth:
-        end_op(depth, L)
-    return L
+    return ended_composites(depth, L)
 
 LinalgCholeskyExResult = return_type("linalg_cholesky_ex", "LinalgCholeskyExResult", ("L", "info"), __name__)
 
@@ -622,7 +610,7 @@ cdef TensorBase op_linalg_tensorsolve(TensorBase self, TensorBase B, object dims
         ),
         shape_of(self if dims is None else op_permute(self, with_last(ndim_of(self), dims)))[ndim_of(B):],
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_tensorsolve(self, B, dims):
     return op_linalg_tensorsolve(
@@ -659,7 +647,7 @@ cdef TensorBase op_linalg_tensorinv(TensorBase self, object ind):
         op_inverse(op_reshape(self, square_sizes("linalg.tensorinv", shape_of(self), ind))),
         shape_of(self)[ind:] + shape_of(self)[:ind],
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_tensorinv(self, ind):
     return op_linalg_tensorinv(as_input(self, "linalg.tensorinv"), as_int(ind, "linalg.tensorinv", "ind", 2))
@@ -701,18 +689,13 @@ cdef class PseudoInverseBackward0(Node):
             op_sub_tensor_tensor(
                 op_add_tensor(
                     op_sub_tensor_tensor(rows, op_matmul(op_matmul(self_, result), rows)),
-                    op_matmul(
-                        op_matmul(adjoint, result), op_sub_tensor_tensor(op_mT(op_conj(grad)), op_matmul(inward, self_))
-                    ),
+                    op_matmul(op_matmul(adjoint, result), op_sub_tensor_tensor(mT_part, op_matmul(inward, self_))),
                 ),
                 op_mT(op_conj(op_matmul(result, inward))),
             ) if item_of(self_shape, -2) <= item_of(self_shape, -1) else op_sub_tensor_tensor(
                 op_add_tensor(
                     op_sub_tensor_tensor(columns, op_matmul(op_matmul(columns, result), self_)),
-                    op_matmul(
-                        op_matmul(op_sub_tensor_tensor(op_mT(op_conj(grad)), op_matmul(self_, outward)), result),
-                        adjoint,
-                    ),
+                    op_matmul(op_matmul(op_sub_tensor_tensor(mT_part, op_matmul(self_, outward)), result), adjoint),
                 ),
                 op_mT(op_conj(op_matmul(outward, result))),
             ),
@@ -825,7 +808,7 @@ def pseudo_inverse(input, atol, rtol, op):
 cdef TensorBase op_pinverse(TensorBase self, object rcond):
     cdef int depth = begin_op("pinverse", (self, rcond), NULL) if watching else 0
     cdef TensorBase result = op_pseudo_inverse(self, 0.0, rcond, "pinverse")
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_pinverse(self, rcond):
     return op_pinverse(as_input(self, "pinverse"), rcond)

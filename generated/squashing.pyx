@@ -6,11 +6,11 @@ from cpython.ref cimport PyObject
 from gradsmith.generated.runtime cimport (
     apply_fused, array_of, as_dim, as_dtype_or_none, as_floating, as_input, as_number, BatchRule, begin_op,
     begin_replaceable_op, by_ops, carry_tangents, check_inplace, check_input, check_real, connect_1, copy_into,
-    elementwise, ended, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient, has_tangent_1,
-    is_complex, item_of, loop_of_kernel, ndim_of, Node, original_of, prepare_floating, prepare_history, prepare_numeric,
-    replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input, set_history,
-    set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching, write_inplace,
-    write_out_docstrings, written_batched,
+    elementwise, ended, ended_composite, finish_inplace, fused_forward, fused_into, FusedKernel, give_out, gradient,
+    has_tangent_1, is_complex, item_of, loop_of_kernel, ndim_of, Node, original_of, prepare_floating, prepare_history,
+    prepare_numeric, replayed_tensor, replays, requires_grad_1, save_input, saved_tensor, saved_value, set_grad_input,
+    set_history, set_value, shape_of, slice_by_slice, take_second_names, TensorBase, unpack, value_of, watching,
+    write_inplace, write_out_docstrings, written_batched,
 )
 
 from gradsmith.generated.activation cimport op_sigmoid, op_softplus
@@ -273,7 +273,7 @@ def mish(input, inplace=False, *, out=None):
 cdef TensorBase op_softsign(TensorBase self):
     cdef int depth = begin_op("softsign", (self,), NULL) if watching else 0
     cdef TensorBase result = op_div_tensor_tensor(self, op_add_scalar(op_abs(self), 1))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_softsign(self):
     self = as_input(self, "softsign")
@@ -296,7 +296,7 @@ def softsign(input):
 cdef TensorBase op_tanhshrink(TensorBase self):
     cdef int depth = begin_op("tanhshrink", (self,), NULL) if watching else 0
     cdef TensorBase result = op_sub_tensor_tensor(self, op_tanh(self)) if is_complex(self) else op_tanhshrink_real(self)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_tanhshrink(self):
     self = as_input(self, "tanhshrink")
@@ -650,7 +650,7 @@ cdef TensorBase op_glu(TensorBase self, object dim):
         op_narrow(self, dim, 0, item_of(shape_of(self), dim) // 2),
         op_sigmoid(op_narrow(self, dim, item_of(shape_of(self), dim) // 2, item_of(shape_of(self), dim) // 2)),
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_glu(self, dim):
     self = as_input(self, "glu")
@@ -678,7 +678,7 @@ def glu(input, dim=-1, *, out=None):
 cdef TensorBase op_softmin(TensorBase self, object dim, object dtype):
     cdef int depth = begin_op("softmin", (self, dim, dtype), NULL) if watching else 0
     cdef TensorBase result = op_softmax(op_neg(self), dim, dtype)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_softmin(self, dim, dtype):
     self = as_input(self, "softmin")

@@ -4,8 +4,8 @@
 
 from gradsmith.generated.runtime cimport (
     as_bool, as_dim, as_input, as_int, as_int_tuple, as_str_or_none, as_tensor_list, as_tensor_operand, begin_op,
-    copies_of, end_op, ended, give_out, item_of, ndim_of, Overloads, shape_of, spread, take_second_names, TensorBase,
-    watching, write_out_docstrings,
+    copies_of, end_op, ended, ended_composite, ended_composites, give_out, item_of, ndim_of, Overloads, shape_of,
+    spread, take_second_names, TensorBase, watching, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport (
@@ -52,9 +52,7 @@ cdef TensorBase op_atleast_3d(TensorBase self):
 cdef list op_atleast_1d_several(list tensors):
     cdef int depth = begin_op("atleast_1d", (tensors,), NULL) if watching else 0
     cdef list result = [op_atleast_1d(x) for x in tensors]
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_atleast_1d(self):
     return op_atleast_1d(as_input(self, "atleast_1d"))
@@ -96,9 +94,7 @@ def atleast_1d(*args, **kwargs):
 cdef list op_atleast_2d_several(list tensors):
     cdef int depth = begin_op("atleast_2d", (tensors,), NULL) if watching else 0
     cdef list result = [op_atleast_2d(x) for x in tensors]
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_atleast_2d(self):
     return op_atleast_2d(as_input(self, "atleast_2d"))
@@ -140,9 +136,7 @@ def atleast_2d(*args, **kwargs):
 cdef list op_atleast_3d_several(list tensors):
     cdef int depth = begin_op("atleast_3d", (tensors,), NULL) if watching else 0
     cdef list result = [op_atleast_3d(x) for x in tensors]
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_atleast_3d(self):
     return op_atleast_3d(as_input(self, "atleast_3d"))
@@ -184,7 +178,7 @@ def atleast_3d(*args, **kwargs):
 cdef TensorBase op_hstack(list tensors):
     cdef int depth = begin_op("hstack", (tensors,), NULL) if watching else 0
     cdef TensorBase result = op_cat(with_dims(tensors, 1, "hstack"), side_dim(tensors))
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_hstack(tensors):
     return op_hstack(as_tensor_list(tensors, "hstack", "tensors", 1))
@@ -206,7 +200,7 @@ def hstack(tensors, *, out=None):
 cdef TensorBase op_vstack(list tensors):
     cdef int depth = begin_op("vstack", (tensors,), NULL) if watching else 0
     cdef TensorBase result = op_cat(with_dims(tensors, 2, "vstack"), 0)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_vstack(tensors):
     return op_vstack(as_tensor_list(tensors, "vstack", "tensors", 1))
@@ -230,7 +224,7 @@ row_stack = vstack
 cdef TensorBase op_dstack(list tensors):
     cdef int depth = begin_op("dstack", (tensors,), NULL) if watching else 0
     cdef TensorBase result = op_cat(with_dims(tensors, 3, "dstack"), 2)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_dstack(tensors):
     return op_dstack(as_tensor_list(tensors, "dstack", "tensors", 1))
@@ -252,7 +246,7 @@ def dstack(tensors, *, out=None):
 cdef TensorBase op_column_stack(list tensors):
     cdef int depth = begin_op("column_stack", (tensors,), NULL) if watching else 0
     cdef TensorBase result = op_cat(as_columns(tensors), 1)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_column_stack(tensors):
     return op_column_stack(as_tensor_list(tensors, "column_stack", "tensors", 1))
@@ -274,7 +268,7 @@ def column_stack(tensors, *, out=None):
 cdef TensorBase op_block_diag(list tensors):
     cdef int depth = begin_op("block_diag", (tensors,), NULL) if watching else 0
     cdef TensorBase result = block_diagonal(tensors)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_block_diag(tensors):
     return op_block_diag(as_tensor_list(tensors, "block_diag", "tensors", 1))
@@ -295,9 +289,7 @@ def block_diag(*tensors):
 cdef list op_broadcast_tensors(list tensors):
     cdef int depth = begin_op("broadcast_tensors", (tensors,), NULL) if watching else 0
     cdef list result = broadcast_together(tensors)
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_broadcast_tensors(tensors):
     return tuple(op_broadcast_tensors(as_tensor_list(tensors, "broadcast_tensors", "tensors", 1)))
@@ -321,9 +313,7 @@ def broadcast_tensors(*tensors):
 cdef list op_meshgrid(list tensors, object indexing):
     cdef int depth = begin_op("meshgrid", (tensors, indexing), NULL) if watching else 0
     cdef list result = mesh(tensors, indexing)
-    if depth:
-        end_op(depth, result)
-    return result
+    return ended_composites(depth, result)
 
 def call_meshgrid(tensors, indexing):
     return tuple(
@@ -352,7 +342,7 @@ def meshgrid(*tensors, indexing=None):
 cdef TensorBase op_cartesian_prod(list tensors):
     cdef int depth = begin_op("cartesian_prod", (tensors,), NULL) if watching else 0
     cdef TensorBase result = cartesian_rows(tensors)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cartesian_prod(tensors):
     return op_cartesian_prod(as_tensor_list(tensors, "cartesian_prod", "tensors", 1))
@@ -373,7 +363,7 @@ def cartesian_prod(*tensors):
 cdef TensorBase op_combinations(TensorBase self, object r, bint with_replacement):
     cdef int depth = begin_op("combinations", (self, r, with_replacement), NULL) if watching else 0
     cdef TensorBase result = combination_rows(self, r, with_replacement)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_combinations(self, r, with_replacement):
     return op_combinations(

@@ -4,6 +4,7 @@
 from gradsmith.runtime.graph.tensor cimport TensorBase
 
 cdef TensorBase op_nansum(TensorBase self, object dim, bint keepdim, object dtype)
+cdef TensorBase op_number_sum(TensorBase self, object dim, bint keepdim, object dtype)
 cdef TensorBase op_nanmean(TensorBase self, object dim, bint keepdim, object dtype)
 cdef TensorBase op_count_nonzero(TensorBase self, object dim)
 cdef tuple op_aminmax(TensorBase self, object dim, bint keepdim)

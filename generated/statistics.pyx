@@ -5,10 +5,11 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     along_slices, array_of, as_bool, as_dim_or_none, as_dim_tuple_or_none, as_dtype_or_none, as_float, as_input,
-    as_number_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed, check_real,
-    connect_1, dtype_of_out, end_op, ended, give_out, gradient, has_tangent_1, no_loop, Node, Overloads,
-    replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor, saved_value, set_grad_input,
-    set_history, set_value, take_second_names, TensorBase, unpack, value_of, watching, wrap, write_out_docstrings,
+    as_number_or_none, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_tangents, carry_transposed,
+    check_real, connect_1, dtype_of_out, ended, ended_composite, ended_composites, give_out, gradient, has_tangent_1,
+    ndim_of, no_loop, Node, Overloads, replayed_tensor, replays, requires_grad_1, save_input, save_output, saved_tensor,
+    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
+    watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_sub_tensor_tensor
@@ -19,8 +20,10 @@ from gradsmith.generated.norms cimport op_linalg_matrix_norm
 from gradsmith.runtime.formulas.ranks cimport (
     counted_numbers, is_nuclear, matrix_dims, norm_input, norm_order, p_norm_backward,
 )
-from gradsmith.generated.reduce cimport op_mean, op_mean_dim, op_std, op_sum_dim, op_var
+from gradsmith.generated.reduce cimport op_mean, op_mean_dim, op_restore_dims, op_std, op_sum_dim, op_var
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
+from gradsmith.generated.shape cimport op_expand
+from gradsmith.runtime.arrays.functions cimport reductions
 from gradsmith.runtime.arrays.functions.running cimport scans
 
 import numpy as np
@@ -33,8 +36,8 @@ from gradsmith.runtime.switches.return_types import return_type
 
 cdef TensorBase op_nansum(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int depth = begin_op("nansum", (self, dim, keepdim, dtype), NULL) if watching else 0
-    cdef TensorBase result = op_sum_dim(op_masked_fill_scalar(self, op_isnan(self), 0), dim, keepdim, dtype)
-    return ended(depth, result)
+    cdef TensorBase result = op_number_sum(self, dim, keepdim, dtype)
+    return ended_composite(depth, result)
 
 def call_nansum(self, dim, keepdim, dtype):
     self = as_input(self, "nansum")
@@ -64,15 +67,102 @@ def nansum(input, dim=None, keepdim=False, *, dtype=None, out=None):
     return give_out("nansum", out, call_nansum(input, dim, keepdim, dtype))
 
 
+# ---- number_sum(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor
+
+cdef class NumberSumBackward0(Node):
+    """Backward of ``number_sum``."""
+
+    # Saves self: the gradient needs it.
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef object self_ndim = value_of(self, 0)
+        cdef object self_shape = value_of(self, 1)
+        cdef object dim = value_of(self, 2)
+        cdef object keepdim = value_of(self, 3)
+        set_grad_input(
+            grad_inputs,
+            0,
+            op_masked_fill_scalar(
+                op_expand(op_restore_dims(grad, self_ndim, dim, keepdim), self_shape), op_isnan(self_), 0
+            ),
+        )
+
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_self_ndim = saved_value(0)
+    _saved_self_shape = saved_value(1)
+    _saved_dim = saved_value(2)
+    _saved_keepdim = saved_value(3)
+
+# sum(masked_fill(self_t, isnan(self), 0), dim, keepdim, dtype=dtype)
+cdef object tangents_number_sum(tuple tangents, tuple given):
+    self_t, = tangents
+    self, dim, keepdim, dtype = given
+    return op_sum_dim(op_masked_fill_scalar(self_t, op_isnan(self), 0), dim, keepdim, dtype)
+
+cdef TensorBase op_number_sum(TensorBase self, object dim, bint keepdim, object dtype):
+    cdef int depth = begin_replaceable_op(
+        "number_sum", (self, dim, keepdim, dtype), &batched_number_sum
+    ) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        reductions.number_sum_of(array_of(self), dim, keepdim, dtype)
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>NumberSumBackward0.__new__(NumberSumBackward0)
+        connect_1(node, 1, 4, self)
+        save_input(node, 0, self)
+        set_value(node, 0, ndim_of(self))
+        set_value(node, 1, shape_of(self))
+        set_value(node, 2, dim)
+        set_value(node, 3, keepdim)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_number_sum, (self, dim, keepdim, dtype))
+    return ended(depth, result)
+
+cdef object packed_number_sum(tuple operands):
+    return op_number_sum(<TensorBase>operands[0], operands[1], operands[2], operands[3])
+
+cdef BatchRule batched_number_sum
+batched_number_sum = BatchRule(b"number_sum", along_slices, b"bD..", packed_number_sum, NULL, no_loop())
+
+def call_number_sum(self, dim, keepdim, dtype):
+    return op_number_sum(
+        as_input(self, "number_sum"),
+        as_dim_tuple_or_none(dim, "number_sum", "dim", 2, self),
+        as_bool(keepdim, "number_sum", "keepdim", 3),
+        as_dtype_or_none(dtype, "number_sum", "dtype", 4),
+    )
+
+def number_sum(input, dim, keepdim=False, *, dtype=None):
+    """Sum along dimensions of the elements that are no NaN, in one pass.
+
+    ``number_sum(Tensor self, dim[]? dim, bool keepdim=False, *, dtype? dtype=None) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    dim : int or sequence of int, optional
+    keepdim : bool, default False
+    dtype : dtype, optional
+    axis : int or sequence of int, optional
+    keepdims : bool, optional
+
+    Gradients:
+        input: masked_fill(restore_dims(grad, self.ndim, dim, keepdim).expand(self.shape), isnan(self), 0)
+        result: sum(masked_fill(self_t, isnan(self), 0), dim, keepdim, dtype=dtype)
+    """
+    return call_number_sum(input, dim, keepdim, dtype)
+
+
 # ---- nanmean(Tensor self, dim[]? dim=None, bool keepdim=False, *, dtype? dtype=None) -> Tensor
 
 cdef TensorBase op_nanmean(TensorBase self, object dim, bint keepdim, object dtype):
     cdef int depth = begin_op("nanmean", (self, dim, keepdim, dtype), NULL) if watching else 0
     cdef TensorBase result = op_div_tensor_tensor(
-        op_sum_dim(op_masked_fill_scalar(self, op_isnan(self), 0), dim, keepdim, dtype),
-        counted_numbers(self, dim, keepdim),
+        op_number_sum(self, dim, keepdim, dtype), counted_numbers(self, dim, keepdim)
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanmean(self, dim, keepdim, dtype):
     return op_nanmean(
@@ -106,7 +196,7 @@ def nanmean(input, dim=None, keepdim=False, *, dtype=None, out=None):
 cdef TensorBase op_count_nonzero(TensorBase self, object dim):
     cdef int depth = begin_op("count_nonzero", (self, dim), NULL) if watching else 0
     cdef TensorBase result = op_sum_dim(op_ne_scalar(self, 0), dim, False, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_count_nonzero(self, dim):
     return op_count_nonzero(as_input(self, "count_nonzero"), as_dim_tuple_or_none(dim, "count_nonzero", "dim", 2, self))
@@ -131,9 +221,7 @@ cdef tuple op_aminmax(TensorBase self, object dim, bint keepdim):
     cdef tuple min = (
         op_amin(self, () if dim is None else (dim,), keepdim), op_amax(self, () if dim is None else (dim,), keepdim)
     )
-    if depth:
-        end_op(depth, min)
-    return min
+    return ended_composites(depth, min)
 
 AminmaxResult = return_type("aminmax", "AminmaxResult", ("min", "max"), __name__)
 
@@ -170,9 +258,7 @@ def aminmax(input, *, dim=None, keepdim=False, out=None):
 cdef tuple op_var_mean(TensorBase self, object dim, object correction, bint keepdim):
     cdef int depth = begin_op("var_mean", (self, dim, correction, keepdim), NULL) if watching else 0
     cdef tuple var = (op_var(self, dim, correction, keepdim), op_mean_dim(self, dim, keepdim, None))
-    if depth:
-        end_op(depth, var)
-    return var
+    return ended_composites(depth, var)
 
 
 # ---- var_mean.all(Tensor self, bool unbiased) -> (Tensor var, Tensor mean)
@@ -180,9 +266,7 @@ cdef tuple op_var_mean(TensorBase self, object dim, object correction, bint keep
 cdef tuple op_var_mean_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("var_mean", (self, unbiased), NULL) if watching else 0
     cdef tuple var = (op_var(self, None, int(unbiased), False), op_mean(self, None))
-    if depth:
-        end_op(depth, var)
-    return var
+    return ended_composites(depth, var)
 
 
 # ---- var_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor var, Tensor mean)
@@ -190,9 +274,7 @@ cdef tuple op_var_mean_all(TensorBase self, bint unbiased):
 cdef tuple op_var_mean_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("var_mean", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef tuple var = (op_var(self, dim, int(unbiased), keepdim), op_mean_dim(self, dim, keepdim, None))
-    if depth:
-        end_op(depth, var)
-    return var
+    return ended_composites(depth, var)
 
 VarMeanResult = return_type("var_mean", "VarMeanResult", ("var", "mean"), __name__)
 
@@ -270,9 +352,7 @@ def var_mean(*args, **kwargs):
 cdef tuple op_std_mean(TensorBase self, object dim, object correction, bint keepdim):
     cdef int depth = begin_op("std_mean", (self, dim, correction, keepdim), NULL) if watching else 0
     cdef tuple std = (op_std(self, dim, correction, keepdim), op_mean_dim(self, dim, keepdim, None))
-    if depth:
-        end_op(depth, std)
-    return std
+    return ended_composites(depth, std)
 
 
 # ---- std_mean.all(Tensor self, bool unbiased) -> (Tensor std, Tensor mean)
@@ -280,9 +360,7 @@ cdef tuple op_std_mean(TensorBase self, object dim, object correction, bint keep
 cdef tuple op_std_mean_all(TensorBase self, bint unbiased):
     cdef int depth = begin_op("std_mean", (self, unbiased), NULL) if watching else 0
     cdef tuple std = (op_std(self, None, int(unbiased), False), op_mean(self, None))
-    if depth:
-        end_op(depth, std)
-    return std
+    return ended_composites(depth, std)
 
 
 # ---- std_mean.dim(Tensor self, dim[]? dim, bool unbiased, bool keepdim=False) -> (Tensor std, Tensor mean)
@@ -290,9 +368,7 @@ cdef tuple op_std_mean_all(TensorBase self, bint unbiased):
 cdef tuple op_std_mean_dim(TensorBase self, object dim, bint unbiased, bint keepdim):
     cdef int depth = begin_op("std_mean", (self, dim, unbiased, keepdim), NULL) if watching else 0
     cdef tuple std = (op_std(self, dim, int(unbiased), keepdim), op_mean_dim(self, dim, keepdim, None))
-    if depth:
-        end_op(depth, std)
-    return std
+    return ended_composites(depth, std)
 
 StdMeanResult = return_type("std_mean", "StdMeanResult", ("std", "mean"), __name__)
 
@@ -372,7 +448,7 @@ cdef TensorBase op_norm(TensorBase self, object p, object dim, bint keepdim, obj
     cdef TensorBase result = op_linalg_matrix_norm(
         self, "nuc", matrix_dims("norm", self, dim), keepdim, dtype
     ) if is_nuclear(p) else op_p_norm(norm_input(self, dtype), norm_order(p), dim, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_norm(self, p, dim, keepdim, dtype):
     return op_norm(
@@ -487,7 +563,7 @@ def p_norm(input, p, dim, keepdim):
 cdef TensorBase op_dist(TensorBase self, TensorBase other, object p):
     cdef int depth = begin_op("dist", (self, other, p), NULL) if watching else 0
     cdef TensorBase result = op_p_norm(norm_input(op_sub_tensor_tensor(self, other), None), p, None, False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_dist(self, other, p):
     return op_dist(

@@ -5,10 +5,10 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_input, as_str, as_tensor_operand, BatchRule, begin_op, begin_replaceable_op, carry_transposed,
-    connect_1, connect_2, end_op, ended, give_out, gradient, has_tangent_1, has_tangent_2, name_within, no_loop, Node,
-    of_cores, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_output, saved_tensor,
-    saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack, value_of,
-    wants, watching, wrap, write_out_docstrings,
+    connect_1, connect_2, ended, ended_composite, ended_composites, give_out, gradient, has_tangent_1, has_tangent_2,
+    name_within, no_loop, Node, of_cores, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input,
+    save_output, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
+    TensorBase, unpack, value_of, wants, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.generated.arithmetic cimport op_add_tensor
@@ -163,7 +163,7 @@ cdef TensorBase op_linalg_solve_triangular(TensorBase self, TensorBase B, bint u
     ) if left else op_mT(
         op_triangular_solution(op_mT(self), op_mT(B), not upper, unitriangular, "linalg.solve_triangular")
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_linalg_solve_triangular(self, B, upper, left, unitriangular):
     return op_linalg_solve_triangular(
@@ -204,9 +204,7 @@ cdef tuple op_triangular_solve(TensorBase self, TensorBase A, bint upper, bint t
         ) if transpose else op_triangular_solution(A, self, upper, unitriangular, "triangular_solve"),
         op_clone(op_expand(A, common_shape(shape_of(self)[:-2], shape_of(A)[:-2]) + shape_of(A)[-2:])),
     )
-    if depth:
-        end_op(depth, solution)
-    return solution
+    return ended_composites(depth, solution)
 
 TriangularSolveResult = return_type(
     "triangular_solve", "TriangularSolveResult", ("solution", "cloned_coefficient"), __name__
@@ -264,7 +262,7 @@ cdef TensorBase op_cholesky_solve(TensorBase self, TensorBase input2, bint upper
         False,
         "cholesky_solve",
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_cholesky_solve(self, input2, upper):
     return op_cholesky_solve(

@@ -5,8 +5,8 @@ from cpython.ref cimport PyObject
 
 from gradsmith.generated.runtime cimport (
     apply_fused, as_input, BatchRule, begin_op, begin_replaceable_op, carry_tangents, check_inplace, check_real,
-    connect_1, copy_into, elementwise, ended, finish_inplace, FusedKernel, give_out, grad_enabled, gradient,
-    has_tangent_1, is_complex, IS_VIEW, loop_of_ufunc, Node, original_of, prepare_history, prepare_magnitude,
+    connect_1, copy_into, elementwise, ended, ended_composite, finish_inplace, FusedKernel, give_out, grad_enabled,
+    gradient, has_tangent_1, is_complex, IS_VIEW, loop_of_ufunc, Node, original_of, prepare_history, prepare_magnitude,
     prepare_numeric, replayed_tensor, replays, requires_grad_1, save_input, save_mode, save_output, saved_tensor,
     set_grad_input, set_history, take_second_names, TensorBase, unary, unary_into, unpack, watching, wrap_owned,
     write_out_docstrings, written_batched,
@@ -119,7 +119,7 @@ negative = neg
 cdef TensorBase op_positive(TensorBase self):
     cdef int depth = begin_op("positive", (self,), NULL) if watching else 0
     cdef TensorBase result = self
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_positive(self):
     self = as_input(self, "positive")
@@ -543,7 +543,7 @@ def reciprocal(input, *, out=None):
 cdef TensorBase op_conj(TensorBase self):
     cdef int depth = begin_op("conj", (self,), NULL) if watching else 0
     cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef object call_conj(self):
     return op_conj(as_input(self, "conj"))
@@ -566,7 +566,7 @@ conjugate = conj
 cdef TensorBase op_conj_physical(TensorBase self):
     cdef int depth = begin_op("conj_physical", (self,), NULL) if watching else 0
     cdef TensorBase result = op_conj_complex(self) if is_complex(self) else self
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 cdef TensorBase inplace_conj_physical(TensorBase self):
     check_inplace("conj_physical_", self)

@@ -4,7 +4,7 @@
 
 from gradsmith.generated.runtime cimport (
     as_bool, as_dim_or_none, as_dim_tuple_or_none, as_float, as_input, as_str, as_tensor_operand,
-    as_tensor_operand_or_none, begin_op, check_real, ended, take_second_names, TensorBase, watching,
+    as_tensor_operand_or_none, begin_op, check_real, ended_composite, take_second_names, TensorBase, watching,
     write_out_docstrings,
 )
 
@@ -25,7 +25,7 @@ import numpy as np
 cdef TensorBase op_nanmax(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_op("nanmax", (self, dim, keepdim), NULL) if watching else 0
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, True)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanmax(self, dim, keepdim):
     self = as_input(self, "nanmax")
@@ -54,7 +54,7 @@ def nanmax(input, dim=None, keepdim=False):
 cdef TensorBase op_nanmin(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_op("nanmin", (self, dim, keepdim), NULL) if watching else 0
     cdef TensorBase result = extreme_without_nan(self, dim, keepdim, False)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanmin(self, dim, keepdim):
     self = as_input(self, "nanmin")
@@ -83,7 +83,7 @@ def nanmin(input, dim=None, keepdim=False):
 cdef TensorBase op_nanprod(TensorBase self, object dim, bint keepdim):
     cdef int depth = begin_op("nanprod", (self, dim, keepdim), NULL) if watching else 0
     cdef TensorBase result = product_without_nan(self, dim, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanprod(self, dim, keepdim):
     return op_nanprod(
@@ -112,7 +112,7 @@ def nanprod(input, dim=None, keepdim=False):
 cdef TensorBase op_nanvar(TensorBase self, object dim, object ddof, bint keepdim):
     cdef int depth = begin_op("nanvar", (self, dim, ddof, keepdim), NULL) if watching else 0
     cdef TensorBase result = variance_without_nan(self, dim, ddof, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanvar(self, dim, ddof, keepdim):
     return op_nanvar(
@@ -143,7 +143,7 @@ def nanvar(input, dim=None, *, ddof=0.0, keepdim=False):
 cdef TensorBase op_nanstd(TensorBase self, object dim, object ddof, bint keepdim):
     cdef int depth = begin_op("nanstd", (self, dim, ddof, keepdim), NULL) if watching else 0
     cdef TensorBase result = deviation_without_nan(self, dim, ddof, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanstd(self, dim, ddof, keepdim):
     return op_nanstd(
@@ -176,7 +176,7 @@ cdef TensorBase op_nancumsum(TensorBase self, object dim):
     cdef TensorBase result = op_cumsum(op_reshape(without_nan(self, 0), (-1,)), 0, None) if dim is None else op_cumsum(
         without_nan(self, 0), dim, None
     )
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nancumsum(self, dim):
     return op_nancumsum(as_input(self, "nancumsum"), as_dim_or_none(dim, "nancumsum", "dim", 2, self))
@@ -201,7 +201,7 @@ cdef TensorBase op_nancumprod(TensorBase self, object dim):
     cdef TensorBase result = op_cumprod(
         op_reshape(without_nan(self, 1), (-1,)), 0, None
     ) if dim is None else op_cumprod(without_nan(self, 1), dim, None)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nancumprod(self, dim):
     return op_nancumprod(as_input(self, "nancumprod"), as_dim_or_none(dim, "nancumprod", "dim", 2, self))
@@ -224,7 +224,7 @@ def nancumprod(input, dim=None):
 cdef TensorBase op_percentile(TensorBase self, object q, object dim, bint keepdim, object method):
     cdef int depth = begin_op("percentile", (self, q, dim, keepdim, method), NULL) if watching else 0
     cdef TensorBase result = op_quantile(self, percentages(q), dim, keepdim, method)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_percentile(self, q, dim, keepdim, method):
     self = as_input(self, "percentile")
@@ -256,7 +256,7 @@ def percentile(input, q, dim=None, keepdim=False, *, method="linear"):
 cdef TensorBase op_nanpercentile(TensorBase self, object q, object dim, bint keepdim, object method):
     cdef int depth = begin_op("nanpercentile", (self, q, dim, keepdim, method), NULL) if watching else 0
     cdef TensorBase result = op_nanquantile(self, percentages(q), dim, keepdim, method)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_nanpercentile(self, q, dim, keepdim, method):
     self = as_input(self, "nanpercentile")
@@ -288,7 +288,7 @@ def nanpercentile(input, q, dim=None, keepdim=False, *, method="linear"):
 cdef TensorBase op_average(TensorBase self, object dim, TensorBase weights, bint keepdim):
     cdef int depth = begin_op("average", (self, dim, weights, keepdim), NULL) if watching else 0
     cdef TensorBase result = averages(self, dim, weights, keepdim)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 def call_average(self, dim, weights, keepdim):
     return op_average(

@@ -8,6 +8,7 @@ tensor([2., 4., 6.])
 """
 
 import importlib
+import sys
 from math import e, inf, nan, pi
 from typing import TYPE_CHECKING, Any
 
@@ -49,12 +50,10 @@ from gradsmith.runtime.arrays.dtypes import (
     can_cast,
     complex64,
     complex128,
-    finfo,
     float16,
     float32,
     float64,
     get_default_dtype,
-    iinfo,
     int8,
     int16,
     int32,
@@ -119,6 +118,7 @@ if TYPE_CHECKING:
     from gradsmith import optimize as optimize
     from gradsmith import parallel as parallel
     from gradsmith import profiler as profiler
+    from gradsmith import quasirandom as quasirandom
     from gradsmith import random as random
     from gradsmith import scipy as scipy
     from gradsmith import serialization as serialization
@@ -147,6 +147,9 @@ if TYPE_CHECKING:
     from gradsmith.backends.settings import set_num_interop_threads as set_num_interop_threads
     from gradsmith.backends.settings import set_warn_always as set_warn_always
     from gradsmith.backends.settings import use_deterministic_algorithms as use_deterministic_algorithms
+    from gradsmith.compat.torch.symbols import SymBool as SymBool
+    from gradsmith.compat.torch.symbols import SymFloat as SymFloat
+    from gradsmith.compat.torch.symbols import SymInt as SymInt
     from gradsmith.compiler import compile as compile
     from gradsmith.control_flow import cond as cond
     from gradsmith.control_flow import fori_loop as fori_loop
@@ -167,9 +170,12 @@ if TYPE_CHECKING:
     from gradsmith.func import grad as grad
     from gradsmith.func import value_and_grad as value_and_grad
     from gradsmith.func import vmap as vmap
+    from gradsmith.futures import Future as Future
     from gradsmith.generated.complex_numbers import complex_of_parts as complex
     from gradsmith.generated.distances import grid_gradient as gradient
-    from gradsmith.jit import ScriptModule as ScriptModule
+    from gradsmith.in_place import *  # noqa: F403
+    from gradsmith.jit.scripts import ScriptFunction as ScriptFunction
+    from gradsmith.jit.scripts import ScriptModule as ScriptModule
     from gradsmith.low_rank import pca_lowrank as pca_lowrank
     from gradsmith.low_rank import svd_lowrank as svd_lowrank
     from gradsmith.nn.chances import rrelu as rrelu
@@ -217,6 +223,8 @@ if TYPE_CHECKING:
     from gradsmith.numpy_functions import tri as tri
     from gradsmith.numpy_functions import tril_indices_from as tril_indices_from
     from gradsmith.numpy_functions import triu_indices_from as triu_indices_from
+    from gradsmith.random.top_level import _sample_dirichlet as _sample_dirichlet
+    from gradsmith.random.top_level import _standard_gamma as _standard_gamma
     from gradsmith.random.top_level import binomial as binomial
     from gradsmith.random.top_level import poisson as poisson
     from gradsmith.runtime.arrays.dtypes import bfloat16 as bfloat16
@@ -224,6 +232,8 @@ if TYPE_CHECKING:
     from gradsmith.runtime.arrays.dtypes import complex32 as complex32
     from gradsmith.runtime.arrays.dtypes import float8_e4m3fn as float8_e4m3fn
     from gradsmith.runtime.arrays.dtypes import float8_e5m2 as float8_e5m2
+    from gradsmith.runtime.arrays.limits import finfo as finfo
+    from gradsmith.runtime.arrays.limits import iinfo as iinfo
     from gradsmith.runtime.graph.printing import get_printoptions as get_printoptions
     from gradsmith.runtime.graph.printing import printoptions as printoptions
     from gradsmith.runtime.graph.printing import set_printoptions as set_printoptions
@@ -292,6 +302,7 @@ _ELSEWHERE = {
         "set_default_tensor_type", "set_deterministic_debug_mode", "set_float32_matmul_precision",
         "set_flush_denormal", "set_num_interop_threads", "set_warn_always", "use_deterministic_algorithms",
     ),
+    "gradsmith.compat.torch.symbols": ("SymBool", "SymFloat", "SymInt"),
     "gradsmith.compiler": ("compile",),
     "gradsmith.control_flow": ("cond", "fori_loop", "scan", "while_loop"),
     "gradsmith.cuda": ("OutOfMemoryError",),
@@ -301,7 +312,17 @@ _ELSEWHERE = {
     ),
     "gradsmith.extension.loading": ("load_ops",),
     "gradsmith.func": ("grad", "value_and_grad", "vmap"),
-    "gradsmith.jit": ("ScriptModule",),
+    "gradsmith.futures": ("Future",),
+    "gradsmith.jit.scripts": ("ScriptFunction", "ScriptModule"),
+    "gradsmith.in_place": (
+        "abs_", "acos_", "acosh_", "addmv_", "arccos_", "arccosh_", "arcsin_", "arcsinh_", "arctan_",
+        "arctanh_", "as_strided_", "asin_", "asinh_", "atan_", "atanh_", "ceil_", "clamp_", "clamp_max_",
+        "clamp_min_", "clip_", "conj_physical_", "cos_", "cosh_", "deg2rad_", "detach_", "erf_", "erfc_",
+        "exp2_", "exp_", "expm1_", "fill_", "fix_", "floor_", "frac_", "gcd_", "i0_", "index_put_", "lcm_",
+        "ldexp_", "log10_", "log1p_", "log2_", "log_", "logit_", "nan_to_num_", "neg_", "negative_", "rad2deg_",
+        "reciprocal_", "round_", "rsqrt_", "sigmoid_", "sin_", "sinc_", "sinh_", "sqrt_", "square_", "tan_",
+        "tanh_", "trunc_", "xlogy_",
+    ),
     "gradsmith.low_rank": ("pca_lowrank", "svd_lowrank"),
     "gradsmith.nn.chances": ("rrelu", "rrelu_"),
     "gradsmith.nn.grids": ("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
@@ -318,11 +339,12 @@ _ELSEWHERE = {
         "place", "put_along_axis", "putmask", "ravel_multi_index", "shape", "size", "tri", "tril_indices_from",
         "triu_indices_from",
     ),
-    "gradsmith.random.top_level": ("binomial", "poisson"),
+    "gradsmith.random.top_level": ("_sample_dirichlet", "_standard_gamma", "binomial", "poisson"),
     "gradsmith.runtime.arrays.dtypes": ("bfloat16", "chalf", "complex32", "float8_e4m3fn", "float8_e5m2"),
+    "gradsmith.runtime.arrays.limits": ("finfo", "iinfo"),
     "gradsmith.runtime.arrays.memory_format": (
         "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format",
-        "sparse_coo", "strided",
+        "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided",
     ),
     "gradsmith.runtime.graph.printing": ("get_printoptions", "printoptions", "set_printoptions"),
     "gradsmith.runtime.graph.size": ("Size",),
@@ -355,8 +377,14 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
     "fft", "func", "futures", "graph", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "numpy", "optim",
-    "optimize", "parallel", "profiler", "random", "scipy", "serialization", "signal", "sparse", "special", "stats",
-    "testing", "utils", "xpu",
+    "optimize", "parallel", "profiler", "quasirandom", "random", "scipy", "serialization", "signal", "sparse",
+    "special", "stats", "testing", "utils", "xpu",
+)  # fmt: skip
+
+# Modules that are found under PyTorch's names too, and stand among those for its libraries.
+_FOR_LIBRARIES = (
+    "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "functional", "fx", "hub",
+    "onnx", "ops", "overrides", "torch_version", "types",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.
@@ -391,14 +419,14 @@ bool = bool_
 __all__ = [
     "__version__", "arange", "as_tensor", "asarray", "autograd", "bool", "bool_", "can_cast", "cdouble", "cfloat",
     "complex", "complex128", "complex64", "device", "double", "dtype", "e", "empty", "empty_cache", "empty_like",
-    "enable_grad", "eye", "finfo", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
-    "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half", "iinfo",
+    "enable_grad", "eye", "float", "float16", "float32", "float64", "from_numpy", "full", "full_like",
+    "get_cache_limit", "get_default_device", "get_default_dtype", "get_num_threads", "gradient", "half",
     "inf", "inference_mode", "int", "int16", "int32", "int64", "int8", "is_complex", "is_floating_point",
     "is_grad_enabled", "is_inference_mode_enabled", "linspace", "logspace", "long", "nan", "newaxis", "no_grad",
     "ones", "ones_like", "pi", "promote_types", "result_type", "scalar_tensor", "set_cache_limit",
     "set_default_device", "set_default_dtype", "set_grad_enabled", "set_num_threads", "short", "tensor", "uint16",
     "uint32", "uint64", "uint8", "zeros", "zeros_like",
-    *_MODULES, *_ops, *_lazy_ops, *_MODULE_OF,
+    *_MODULES, *_ops, *_lazy_ops, *(_name for _name in _MODULE_OF if not _name.startswith("_")),
 ]  # fmt: skip
 
 
@@ -415,9 +443,24 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         value = globals()[name] = getattr(importlib.import_module(_MODULE_OF[name]), name)
         return value
+    if name == "torch":  # PyTorch imports itself
+        return sys.modules[__name__]
+    if name in _FOR_LIBRARIES:
+        return importlib.import_module(f"gradsmith.compat.torch.{name}")
+    if (name.startswith("_") or name == "range") and (function := _function_for_libraries(name)):
+        globals()[name] = function
+        return function
     from gradsmith.names.missing import missing_attribute
 
     raise missing_attribute(__name__, name)
+
+
+def _function_for_libraries(name: str) -> Any:
+    if name.startswith("_foreach_"):
+        return importlib.import_module("gradsmith.compat.torch.foreach").function_named(name)
+    if name in ("_assert", "_assert_async", "_segment_reduce", "range"):
+        return getattr(importlib.import_module("gradsmith.compat.torch.functions"), name)
+    return None
 
 
 def __dir__() -> list[str]:

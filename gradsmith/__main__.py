@@ -38,12 +38,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from gradsmith.version import __version__
+    from gradsmith.version import OWN_VERSION
 
     parser = argparse.ArgumentParser(
         prog="python -m gradsmith", description="What this gradsmith is, and tools around it."
     )
-    parser.add_argument("--version", action="version", version=f"gradsmith {__version__}")
+    parser.add_argument("--version", action="version", version=f"gradsmith {OWN_VERSION}")
     commands = parser.add_subparsers(title="commands", metavar="command")
     about = commands.add_parser("info", help="version, build, processor and optional extras; the default")
     about.add_argument("--json", action="store_true", help="print an object of JSON")

@@ -21,6 +21,7 @@ from gradsmith.generated.counting import (
 )
 from gradsmith.generated.places import nonzero_rows
 from gradsmith.runtime.arrays.memory_format import expect_strided
+from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.switches.return_types import return_type
 from gradsmith.runtime.tensors.factories.creation import tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
@@ -207,11 +208,11 @@ def _are_edges(bins: Any) -> bool:
 # ---- shapes and indices
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The shape to which tensors of these shapes broadcast."""
     sizes = [(shape,) if isinstance(shape, int) else tuple(shape) for shape in shapes]
     try:
-        return np.broadcast_shapes(*sizes)
+        return Size(np.broadcast_shapes(*sizes))
     except ValueError:
         raise RuntimeError(
             f"broadcast_shapes(): shapes {', '.join(map(str, sizes))} do not broadcast: in each dimension, counted "

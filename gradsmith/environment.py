@@ -20,7 +20,7 @@ import numpy as np
 from gradsmith.runtime.arrays.array import get_num_threads
 from gradsmith.runtime.graph.node import has_internal_checks
 from gradsmith.runtime.switches import build_facts
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION
 
 __all__ = ["facts"]
 
@@ -64,7 +64,7 @@ def facts() -> dict[str, Any]:
     True
     """
     return {
-        "gradsmith": f"{__version__} in {Path(__file__).resolve().parent}",
+        "gradsmith": f"{OWN_VERSION} in {Path(__file__).resolve().parent}",
         "build": f"{'debug' if has_internal_checks() else 'release'}, by {build_facts.compiler()}",
         "python": f"{platform.python_version()} ({platform.python_implementation()}, {platform.platform()})",
         "numpy": np.__version__,

@@ -22,7 +22,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     A : Tensor
         Matrix of shape (..., m, n).
     q : int, optional
-        How many; at most the smaller size, and 6 by default.
+        How many, 6 by default; never more than the smaller of both sizes.
     niter : int, optional
         Without effect: nothing is iterated.
     M : Tensor, optional
@@ -36,7 +36,7 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     Raises
     ------
     ValueError
-        `q` is not from 0 to the smaller size, or `niter` is negative.
+        `q` or `niter` is negative.
 
     Examples
     --------
@@ -46,7 +46,10 @@ def svd_lowrank(A: Any, q: int | None = 6, niter: int | None = 2, M: Any = None)
     tensor([3.])
     """
     matrix = _matrix("svd_lowrank", A)
-    return _leading("svd_lowrank", matrix if M is None else matrix - M, 6 if q is None else q, niter)
+    count = 6 if q is None else q
+    if isinstance(count, int):
+        count = min(count, *matrix.shape[-2:])
+    return _leading("svd_lowrank", matrix if M is None else matrix - M, count, niter)
 
 
 def pca_lowrank(
@@ -73,7 +76,7 @@ def pca_lowrank(
     Raises
     ------
     ValueError
-        See `svd_lowrank`.
+        `q` is not from 0 to the smaller size, or `niter` is negative.
     """
     matrix = _matrix("pca_lowrank", A)
     count = min(6, *matrix.shape[-2:]) if q is None else q

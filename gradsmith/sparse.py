@@ -12,11 +12,13 @@ import numpy as np
 
 from gradsmith.generated.sparse import sparse_product, sparse_solve
 from gradsmith.generated.tensor import Tensor
+from gradsmith.names.missing import raise_missing
 from gradsmith.runtime.arrays.functions.algebra.sparse_matrices import SparseStructure
 from gradsmith.runtime.arrays.scipy_modules import scipy_module
 from gradsmith.runtime.tensors.factories.creation import as_tensor
 
 __all__ = ["matmul", "spsolve"]
+__getattr__ = raise_missing(__name__)
 
 
 def matmul(a: Any, b: Any, *, values: Tensor | None = None) -> Tensor:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from ..model import Op
 from ..spec.names import COPY, INPLACE, PLAIN, Form, namespace_of
 from ..spec.schema_types import Type
+from ..spec.usual_operators import other_side
 from .calls import (
     CallView,
     ResultType,
@@ -54,6 +55,11 @@ class OperatorView:
     kind: str
     target: Target
     modulo: bool  # Cython's __pow__ takes a third operand
+
+    @property
+    def partner(self) -> str:
+        """What Python asks the other operand for when this method declines: ``__rmul__`` of ``__mul__``."""
+        return other_side(self.method, self.kind)
 
 
 @dataclass(frozen=True)

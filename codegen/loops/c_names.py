@@ -25,8 +25,9 @@ _MACROS = words(
 _LOCALS = frozenset({"args", "i", "n", "npy_intp", "out", "scalars"})
 _FUNCTIONS = words(
     """
-    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp2 expm1 fabs floor fmax fmin
-    hypot lgamma log log10 log1p log2 pow rint sin sinh sqrt tan tanh tgamma trunc
+    acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh digamma erf erfc erfcinv erfcx erfinv exp exp2
+    expm1 fabs floor fmax fmin hypot i0 i0e i1 i1e k0 k0e k1 k1e lgamma log log10 log1p log2 log_ndtr ndtr ndtri pow
+    rint sin sinh sqrt tan tanh tetragamma tgamma trigamma trunc
     """
 )
 _TAKEN = _KEYWORDS | _MACROS | _LOCALS | _FUNCTIONS | {f"{name}f" for name in _FUNCTIONS}

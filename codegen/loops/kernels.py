@@ -32,7 +32,11 @@ _ATOM = 8
 
 # Work per element in additions, for the decision to use threads.
 _COSTS = {"call": 8, "/": 3}
-_ELEMENTARY = frozenset({"exp", "expm1", "log", "log1p", "tanh", "erf", "erfc"})
+_ELEMENTARY = frozenset({
+    "exp", "expm1", "log", "log1p", "tanh", "erf", "erfc", "erfinv", "erfcinv", "erfcx", "ndtr", "log_ndtr", "ndtri",
+    "lgamma", "digamma", "trigamma", "tetragamma", "i0", "i0e", "i1", "i1e",
+    "k0", "k0e", "k1", "k1e",
+})  # fmt: skip
 _PERIODIC = frozenset({"sin", "cos"})
 _CHEAP_CALLS = frozenset({"fabs", "sqrt", "floor", "ceil", "trunc", "rint", "copysign", "fmax", "fmin"})
 

@@ -158,7 +158,12 @@ NAMED_TERMS: dict[str, Callable[..., Term]] = {
     "conj": lambda x: x,
     "real": lambda x: x,
     "abs": _function("fabs"),
-    **{name: _function(name) for name in ("erf", "erfc", "lgamma", "tgamma")},
+    **{name: _function(name) for name in ("erf", "erfc", "erfinv", "lgamma", "tgamma")},
+    **{name: _function(name) for name in ("digamma", "trigamma", "tetragamma", "i0")},
+    **{f"special_{name}": _function(name) for name in ("erfcinv", "erfcx", "ndtr", "log_ndtr", "ndtri")},
+    **{f"special_{name}": _function(name) for name in ("i0e", "i1", "i1e")},
+    **{f"special_modified_bessel_{name}": _function(name) for name in ("k0", "k1")},
+    **{f"special_scaled_modified_bessel_{name}": _function(f"{name}e") for name in ("k0", "k1")},
 }
 
 SYMBOLS = {

@@ -33,7 +33,8 @@ MODULE_NAMES = words(
     carry_transposed check_change check_inplace check_input check_no_gradient check_no_gradient_list check_not_recorded
     check_real check_several check_tensor check_tensor_or_none collect_edge collect_edge_list connect_1 connect_2
     connect_3 copies_of copy_into copy_of cpython device_of drop_value dtype_of dtype_of_out dtypes_of elementwise
-    end_op end_tangents ended finish_inplace FLOAT_ITEMS fused_forward fused_into FusedKernel give_out grad_enabled
+    end_op end_tangents ended ended_composite ended_composites finish_inplace FLOAT_ITEMS fused_forward fused_into
+    FusedKernel give_out grad_enabled
     gradient gradient_or_zeros gradsmith has_tangent_1 has_tangent_2 has_tangent_3 has_tangent_list INT_ITEMS is_complex
     is_tensor IS_VIEW item_of kept_from_write lent loop_of_kernel loop_of_ufunc name_within ndim_of no_loop Node np
     number_as_tensor NUMBER_ITEMS numel_of numpy numpy_generator of_cores offset_of or_zeros original_of Overload
@@ -53,8 +54,8 @@ CALLED_BUILTINS = words("__name__ complex dict enumerate globals isinstance len 
 # Locals and classes around the arguments of an op.
 LOCAL_NAMES = words(
     """
-    args array assigned choice depth either found given gives_items grad_inputs gradients grads history i inplace
-    is_operand means_repetition kwargs Methods node noexcept one_of original out refuse_inplace tangents Variable wanted
+    args array assigned choice computes_with depth either found given gives_items grad_inputs gradients grads history i
+    inplace means_repetition kwargs Methods node noexcept one_of original out refuse_inplace tangents Variable wanted
     """
 )
 # Locals of what is generated for some entries alone.

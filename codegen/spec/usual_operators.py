@@ -15,6 +15,7 @@ _BINARY = {
     "bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift",
 }  # fmt: skip
 _UNARY = {"neg": "neg", "positive": "pos", "abs": "abs", "bitwise_not": "invert"}
+_SWAPPED = {"eq": "eq", "ne": "ne", "lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 _PREFIXES = (("binary", ""), ("reflected", "r"), ("inplace", "i"))
 
 
@@ -29,6 +30,14 @@ def usual_operators(signature: Signature, forms: Collection[str]) -> tuple[tuple
         return ()
     found = ((f"__{prefix}{_BINARY[name]}__", kind) for kind, prefix in _PREFIXES if kind != "inplace" or kind in forms)
     return tuple((method, kind) for method, kind in found if method in OPERATORS[kind])
+
+
+def other_side(method: str, kind: str) -> str:
+    """The operator as the other operand has it: ``__rmul__`` of ``__mul__``, ``__gt__`` of ``__lt__``."""
+    name = method.strip("_")
+    if kind == "binary":
+        return f"__{_SWAPPED.get(name, f'r{name}')}__"
+    return f"__{name[1:]}__" if kind == "reflected" else f"__r{name[1:]}__"
 
 
 def operator_names(base: str) -> tuple[str, ...]:

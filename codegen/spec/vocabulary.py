@@ -176,10 +176,27 @@ HOLOMORPHIC_UFUNCS = words(
 # a loop whatever its own forward is, and its own forward may say `pointwise(erf(self))`.
 INTRINSICS = """
     conj(Tensor self) -> Tensor
+    digamma(Tensor self) -> Tensor
     erf(Tensor self) -> Tensor
     erfc(Tensor self) -> Tensor
+    erfinv(Tensor self) -> Tensor
+    i0(Tensor self) -> Tensor
     lgamma(Tensor self) -> Tensor
     real(Tensor self) -> Tensor
+    special_erfcinv(Tensor self) -> Tensor
+    special_erfcx(Tensor self) -> Tensor
+    special_i0e(Tensor self) -> Tensor
+    special_i1(Tensor self) -> Tensor
+    special_i1e(Tensor self) -> Tensor
+    special_log_ndtr(Tensor self) -> Tensor
+    special_modified_bessel_k0(Tensor self) -> Tensor
+    special_modified_bessel_k1(Tensor self) -> Tensor
+    special_ndtr(Tensor self) -> Tensor
+    special_ndtri(Tensor self) -> Tensor
+    special_scaled_modified_bessel_k0(Tensor self) -> Tensor
+    special_scaled_modified_bessel_k1(Tensor self) -> Tensor
+    tetragamma(Tensor self) -> Tensor
+    trigamma(Tensor self) -> Tensor
     where(Tensor condition, Tensor|Scalar self, Tensor|Scalar other) -> Tensor
 """
 
@@ -315,7 +332,7 @@ REFERENCE_FUNCTIONS = words(
     max_dim min_dim mse_loss narrow nll_loss nll_loss_backward order_derivative places_of
     polynomial_derivative put reduced remainder restore_dims row_shares
     conv_output conv_image conv_weight convolved transposed_convolved multilabel_margins
-    lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward rnn_steps rnn_pullback
+    lstm_steps lstm_pullback lstm_pushforward gru_steps gru_pullback gru_pushforward row_steps rnn_steps rnn_pullback
     rnn_pushforward lstm_gates_bent lstm_cells_bent lstm_output_tangents gru_gates_bent earlier_rows first_rows
     ctc_losses
     window_maxima window_means spread_means at_places to_places pooled_maxima pooled_means adaptively

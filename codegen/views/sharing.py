@@ -2,8 +2,8 @@
 
 The formulas of one node often repeat themselves: ``self == other`` in both gradients of a maximum, ``sigmoid(self)``
 twice in one of silu. Such parts become locals of `apply`, computed where a gradient that needs them is wanted.
-(Compiled loops do the same for themselves: see `kernels`.) A formula that chooses by ``if`` is left alone, since the
-branch not taken may not be computed at all.
+(Compiled loops do the same for themselves: see `kernels`.) Where a formula chooses by ``if``, what it reads in a branch
+alone stays there, since the branch not taken may not be computed at all.
 
 Parts that the entry names (`let`) become such locals in any case. Those that a formula reads in one branch alone are
 computed where that branch is taken: see `guarded`.
@@ -57,7 +57,7 @@ def share(
     for name, part in list((lets or {}).items())[::-1]:
         if _is_worth_a_local(part):
             every, named = _replaced(every, part, name), {**_replaced(named, part, name), name: part}
-    whole = {i: formula for i, formula in every.items() if automatic and not _chooses(formula)}
+    whole = every if automatic else {}
     names = _named(_repeated([*whole.values(), *_without_choices(named)]), taken | named.keys())
     whole = {i: names.get(formula) or replaced_below(formula, names) for i, formula in whole.items()}
     parts_by_name = {name.name: part for part, name in reversed(names.items())}
@@ -120,9 +120,20 @@ def _repeated(formulas: Sequence[Expr]) -> list[Expr]:
         part = waiting.pop()
         reads[part] += 1
         if reads[part] == 1 or not _is_step(part):
-            waiting.extend(reversed(list(part.children())))
+            waiting.extend(reversed(list(_always_computed(part))))
     repeated = [part for part, count in reads.items() if count > 1 and _is_step(part)]
     return sorted(repeated, key=lambda part: part.size, reverse=True)
+
+
+def _always_computed(part: Expr) -> Iterator[Expr]:
+    """The children that are computed whenever the part is."""
+    match part:
+        case Comprehension():
+            return
+        case Conditional(resolved="", test=first) | Operator(symbol="and" | "or", operands=(first, *_)):
+            yield first
+        case _:
+            yield from part.children()
 
 
 def _named(parts: Sequence[Expr], taken: Set[str]) -> dict[Expr, Name]:

@@ -51,6 +51,7 @@ UPCALLS = (
     "add", "clone", "clone_by_rows", "copy_", "expand", "fill_", "real", "sum_to", "to", "geometry_slice",
     "geometry_scatter", "where", "unbind", "basic_index", "basic_index_backward", "index", "index_put_", "cat",
     "permute", "reshape", "rows_of_groups", "scaled_distance", "select", "squeeze", "stack", "unsqueeze", "bucketize",
+    "embedded_diagonals",
 )  # fmt: skip
 
 _ON_FIRST_USE = '_on_first_use("{}")'

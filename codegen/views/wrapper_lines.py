@@ -55,7 +55,10 @@ def _composite(entry: EntryView) -> Iterator[str]:
     yield _begun(entry, entry.op)
     yield from _parts(entry.compute)
     yield f"cdef {entry.returns} {result} = {entry.compute.text}"
-    yield from _ended(entry, result)
+    if entry.view_of:
+        yield from _ended(entry, result)
+    else:
+        yield f"return {'ended_composite' if entry.returns == 'TensorBase' else 'ended_composites'}(depth, {result})"
 
 
 def _parts(compute: ComputeView) -> Iterator[str]:

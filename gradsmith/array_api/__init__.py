@@ -30,7 +30,7 @@ from gradsmith.array_api.statistics import *  # noqa: F403
 from gradsmith.array_api.statistics import __all__ as _statistics
 from gradsmith.array_api.versions import FOLLOWED as __array_api_version__
 from gradsmith.runtime.arrays.dtypes import bool_ as bool
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION as __version__
 
 newaxis = None
 

@@ -109,20 +109,13 @@ class IntegerInfo:
 def finfo(type: Any, /) -> FloatInfo:
     """Limits of a floating dtype, or of a tensor's, as Python floats."""
     info = gs.finfo(type.dtype if isinstance(type, Tensor) else type)
-    return FloatInfo(
-        bits=info.bits,
-        eps=float(info.eps),
-        max=float(info.max),
-        min=float(info.min),
-        smallest_normal=float(info.smallest_normal),
-        dtype=np.dtype(info.dtype),
-    )
+    return FloatInfo(info.bits, info.eps, info.max, info.min, info.smallest_normal, np.dtype(info.dtype))
 
 
 def iinfo(type: Any, /) -> IntegerInfo:
     """Limits of an integer dtype, or of a tensor's."""
     info = gs.iinfo(type.dtype if isinstance(type, Tensor) else type)
-    return IntegerInfo(info.bits, int(info.max), int(info.min), np.dtype(info.dtype))
+    return IntegerInfo(info.bits, info.max, info.min, np.dtype(info.dtype))
 
 
 class NamespaceInfo:

@@ -18,6 +18,7 @@ from gradsmith.autograd.grad_mode import (
     set_multithreading_enabled,
 )
 from gradsmith.autograd.gradcheck import gradcheck, gradgradcheck  # now: its package has the name of the function
+from gradsmith.names.on_demand import show_all_names
 from gradsmith.runtime.history.saved_hooks import SavedTensor
 from gradsmith.runtime.tensors.entry_points import run_backward as _run_backward  # noqa: F401  # takes its place
 
@@ -100,3 +101,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+show_all_names(__name__)

@@ -18,6 +18,7 @@ import threading
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from gradsmith.names.missing import missing_attribute
 from gradsmith.runtime.calls import forward_ad as _runtime
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.switches.decorators import decorate
@@ -239,4 +240,4 @@ _set_fwd_grad_enabled = set_fwd_grad_enabled
 def __getattr__(name: str) -> Any:
     if name == "_current_level":
         return len(_levels.open) - 1  # -1 outside of every level
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)

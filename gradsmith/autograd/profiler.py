@@ -16,7 +16,7 @@ from gradsmith.runtime.observers.recorder import record_function
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "profile", "record_function"]
+__all__ = ["EventList", "FunctionEvent", "FunctionEventAvg", "emit_nvtx", "profile", "record_function"]
 
 
 class profile(Results):
@@ -87,3 +87,18 @@ class profile(Results):
         return "<unfinished profile>" if self.function_events is None else self.table()
 
     __repr__ = __str__
+
+
+class emit_nvtx:
+    """Marks of ops for NVIDIA's profiler, which sees CUDA devices only: a block that is enabled cannot be entered."""
+
+    def __init__(self, enabled: bool = True, record_shapes: bool = False) -> None:
+        self.enabled = enabled
+
+    def __enter__(self) -> emit_nvtx:
+        if self.enabled:
+            raise RuntimeError("emit_nvtx: there is no CUDA device whose profiler could be told; use profile()")
+        return self
+
+    def __exit__(self, *exc_info: object) -> None:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.engine.introspection import is_checkpoint_valid, queue_callback
 from gradsmith.runtime.graph.tensor import TensorBase
 
@@ -25,5 +26,9 @@ class Variable(metaclass=_VariableMeta):
 
     _execution_engine = _ExecutionEngine()
 
-    def __new__(cls, data: Any, requires_grad: bool = False) -> Any:
+    def __new__(cls, data: Any, requires_grad: bool = False, volatile: bool | None = None) -> Any:
+        if volatile is not None:
+            warn_caller("volatile was removed and now has no effect. Use `with torch.no_grad():` instead.")
+            if volatile and requires_grad:
+                raise ValueError("Variable can't be volatile and require_grad at the same time!")
         return data.detach().requires_grad_(requires_grad)

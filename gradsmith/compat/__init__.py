@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from gradsmith.compat import hips as hips
+    from gradsmith.compat.autograd_modules import as_autograd as as_autograd
     from gradsmith.compat.torch_modules import as_torch as as_torch
 
-__all__ = ["as_torch", "hips"]
+__all__ = ["as_autograd", "as_torch", "hips"]
 
-_MODULE_OF = {"as_torch": "torch_modules"}
+_MODULE_OF = {"as_autograd": "autograd_modules", "as_torch": "torch_modules"}
 
 
 def __getattr__(name: str) -> Any:

@@ -12,24 +12,38 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from gradsmith.cuda import amp
+from gradsmith.cuda import amp, nvtx
 from gradsmith.names.missing import missing_attribute
-from gradsmith.runtime.arrays.device import device as _device_named
+from gradsmith.runtime.arrays.device import as_device as _as_device
 from gradsmith.runtime.tensors.typed import DTYPES as _TYPED
 
 __all__ = [
-    "OutOfMemoryError", "amp", "current_device", "current_stream", "default_stream", "device_count", "device_of",
-    "empty_cache", "get_arch_list", "get_device_capability", "get_device_name", "get_device_properties",
-    "get_rng_state_all", "init", "ipc_collect", "is_available", "is_bf16_supported", "is_current_stream_capturing",
-    "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all", "max_memory_allocated",
-    "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats", "memory_summary",
-    "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats", "seed", "seed_all",
-    "set_device", "set_rng_state_all", "synchronize",
+    "Event", "OutOfMemoryError", "Stream", "amp", "current_device", "current_stream", "default_stream",
+    "device_count", "device_of", "empty_cache", "get_arch_list", "get_device_capability", "get_device_name",
+    "get_device_properties", "get_rng_state_all", "init", "ipc_collect", "is_available", "is_bf16_supported",
+    "is_current_stream_capturing", "is_initialized", "is_tf32_supported", "manual_seed", "manual_seed_all",
+    "max_memory_allocated", "max_memory_reserved", "memory_allocated", "memory_reserved", "memory_stats",
+    "memory_summary", "nvtx", "reset_accumulated_memory_stats", "reset_max_memory_allocated", "reset_peak_memory_stats",
+    "seed", "seed_all", "set_device", "set_rng_state_all", "synchronize",
 ]  # fmt: skip
+
+
+_initialized = False
 
 
 class OutOfMemoryError(RuntimeError):
     """What programs catch when the memory of a device is used up. Never raised here: NumPy raises MemoryError."""
+
+
+class Stream:
+    """A queue of a CUDA device, for annotations. RuntimeError when one is made: there is no device."""
+
+    def __new__(cls, *args: Any, **named: Any) -> Stream:
+        init()
+
+
+class Event(Stream):
+    """A mark in a queue, for annotations. RuntimeError when one is made: there is no device."""
 
 
 # ---- questions
@@ -150,7 +164,7 @@ class device_of:
 
 def init() -> NoReturn:
     """RuntimeError: there is no CUDA device."""
-    _device_named("cuda")
+    _as_device("cuda", "cuda")
     raise AssertionError("a device of a type that does not exist")
 
 

@@ -78,6 +78,7 @@ from gradsmith.distributed.world import (
     is_initialized,
     new_group,
 )
+from gradsmith.names.missing import missing_attribute
 
 if TYPE_CHECKING:
     from gradsmith.distributed import algorithms as algorithms
@@ -87,29 +88,32 @@ if TYPE_CHECKING:
     from gradsmith.distributed import parallel as parallel
     from gradsmith.distributed.ddp.grad_bucket import GradBucket as GradBucket
 
-group = GroupMember  # PyTorch has both names: ``dist.group.WORLD``
+# PyTorch has both names of each.
+group = GroupMember
+all_gather_single = all_gather_into_tensor
+reduce_scatter_single = reduce_scatter_tensor
 
 _MODULES = ("algorithms", "checkpoint", "nn", "optim", "parallel")
 
 __all__ = [
     "Backend", "DistBackendError", "DistError", "GradBucket", "GroupMember", "P2POp", "ProcessGroup", "ReduceOp",
-    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_reduce", "all_to_all",
-    "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list", "default_pg_timeout",
-    "destroy_process_group", "gather", "gather_object", "get_backend", "get_default_backend_for_device",
-    "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count", "get_process_group_ranks",
-    "get_rank", "get_world_size", "group", "init_process_group", "irecv", "is_available", "is_backend_available",
-    "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available", "is_torchelastic_launched",
-    "is_ucc_available", "is_xccl_available", "isend", "monitored_barrier", "new_group", "new_subgroups",
-    "new_subgroups_by_enumeration", "recv", "recv_object_list", "reduce", "reduce_scatter", "reduce_scatter_tensor",
-    "scatter", "scatter_object_list", "send", "send_object_list",
+    "Work", "all_gather", "all_gather_into_tensor", "all_gather_object", "all_gather_single", "all_reduce",
+    "all_to_all", "all_to_all_single", "barrier", "batch_isend_irecv", "broadcast", "broadcast_object_list",
+    "default_pg_timeout", "destroy_process_group", "gather", "gather_object", "get_backend",
+    "get_default_backend_for_device", "get_global_rank", "get_group_rank", "get_node_local_rank", "get_pg_count",
+    "get_process_group_ranks", "get_rank", "get_world_size", "group", "init_process_group", "irecv", "is_available",
+    "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available", "is_nccl_available",
+    "is_torchelastic_launched", "is_ucc_available", "is_xccl_available", "isend", "monitored_barrier", "new_group",
+    "new_subgroups", "new_subgroups_by_enumeration", "recv", "recv_object_list", "reduce", "reduce_scatter",
+    "reduce_scatter_single", "reduce_scatter_tensor", "scatter", "scatter_object_list", "send", "send_object_list",
     *_MODULES,
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """The building blocks are imported when they are used."""
-    if name in _MODULES:
+    if name in (*_MODULES, "constants"):
         return importlib.import_module(f"gradsmith.distributed.{name}")
     if name == "GradBucket":
         return importlib.import_module("gradsmith.distributed.ddp").GradBucket
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)

@@ -20,9 +20,11 @@ from gradsmith.distributed.operands import array_of
 from gradsmith.distributed.shards import Shard
 from gradsmith.distributed.world import group_of
 from gradsmith.generated.tensor import Tensor
+from gradsmith.names.missing import raise_missing
 from gradsmith.runtime.tensors.factories.creation import from_numpy
 
 __all__ = ["Shard", "load", "save"]
+__getattr__ = raise_missing(__name__)
 
 _VERSION = 1
 

@@ -13,10 +13,12 @@ from gradsmith.distributed.reduce_op import ReduceOp
 from gradsmith.distributed.shards import Shard
 from gradsmith.distributed.world import group_of
 from gradsmith.generated.tensor import Tensor
+from gradsmith.names.missing import raise_missing
 from gradsmith.nn.parameter import Parameter
 from gradsmith.runtime.tensors.factories.creation import zeros
 
 __all__ = ["DistributedOptimizer", "ZeroRedundancyOptimizer"]
+__getattr__ = raise_missing(__name__)
 
 # They do more than element by element.
 _WHOLE = ("Adafactor", "LBFGS", "Muon", "SparseAdam")

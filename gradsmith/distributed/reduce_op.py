@@ -51,3 +51,5 @@ _UNDEFINED = {
     ReduceOp.SUM: "", ReduceOp.PRODUCT: "", ReduceOp.AVG: "biu", ReduceOp.MIN: "c", ReduceOp.MAX: "c",
     ReduceOp.BAND: "fc", ReduceOp.BOR: "fc", ReduceOp.BXOR: "fc",
 }  # fmt: skip
+
+ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]  # PyTorch's name of the class of the members

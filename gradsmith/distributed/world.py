@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+import time
 import traceback
 import warnings
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from datetime import timedelta
 from types import TracebackType
 from typing import Any
 
+from gradsmith.distributed.errors import DistBackendError
 from gradsmith.distributed.groups.board import Board
 from gradsmith.distributed.groups.group import ProcessGroup
 from gradsmith.distributed.groups.pinning import own_cores, pin, share_cores
@@ -35,6 +37,8 @@ COLLECTIVES = [
 # What launchers tell the processes that they start: how many there are.
 _SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALNRANKS", "PMIX_SIZE")
 _CPU_BACKENDS = ("mpi", "gloo")
+
+_COURTESY = 1.0  # seconds that the rank that was the first to fail has for its error and for ending the job
 
 
 class GroupMember:
@@ -188,13 +192,21 @@ def _limit_threads(transport: Any, threads: int | None) -> None:
 
 def _end_all_ranks(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
     """An exception that nobody catches ends the job: the others would wait for this rank."""
-    lines = "".join(traceback.format_exception(kind, error, at)).rstrip().split("\n")
-    rank = _world.group.rank() if _world is not None else 0
-    sys.stderr.write("".join(f"[rank {rank}] {line}\n" for line in lines))
-    sys.stderr.flush()
-    sys.stdout.flush()
+    is_first = _world is None or _world.board is None or _world.board.watch.fail()
+    if is_first or not issubclass(kind, DistBackendError | KeyboardInterrupt):
+        _print_traceback(kind, error, at)
+    else:
+        time.sleep(_COURTESY)  # it comes to all ranks alike, of which one tells
     if _world is not None:
         _world.group.transport.comm.Abort(130 if issubclass(kind, KeyboardInterrupt) else 1)
+
+
+def _print_traceback(kind: type[BaseException], error: BaseException, at: TracebackType | None) -> None:
+    lines = "".join(traceback.format_exception(kind, error, at)).rstrip().split("\n")
+    rank = _world.group.rank() if _world is not None else 0
+    sys.stdout.flush()
+    sys.stderr.write("".join(f"[rank {rank}] {line}\n" for line in lines))
+    sys.stderr.flush()
 
 
 def destroy_process_group(group: ProcessGroup | None = None) -> None:

@@ -13,13 +13,17 @@ The files stand in folders by the support of the distributions; they are found u
 """
 
 import importlib
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from gradsmith.names.missing import missing_attribute
+from gradsmith.names.on_demand import show_all_names
+from gradsmith.names.other_modules import add_other_name
 
 if TYPE_CHECKING:
     from gradsmith.distributions import constraint_registry as constraint_registry
     from gradsmith.distributions import constraints as constraints
+    from gradsmith.distributions import distribution as distribution
+    from gradsmith.distributions import exp_family as exp_family
     from gradsmith.distributions import kl as kl
     from gradsmith.distributions import transforms as transforms
     from gradsmith.distributions import utils as utils
@@ -133,7 +137,7 @@ _FOLDERS: dict[str, dict[str, tuple[str, ...]]] = {
         "relaxed_categorical": ("RelaxedOneHotCategorical",),
     },
 }
-_MODULES = ("constraint_registry", "constraints", "kl", "transforms", "utils")
+_MODULES = ("constraint_registry", "constraints", "distribution", "exp_family", "kl", "transforms", "utils")
 _MODULE_OF = {
     "Distribution": "distribution",
     "ExponentialFamily": "exp_family",
@@ -160,28 +164,10 @@ _MODULE_OF = {
 __all__ = sorted([*_MODULE_OF, *_MODULES])
 
 
-class _OtherName(ModuleType):
-    """A module under a second name, imported when something of it is asked for."""
-
-    def __init__(self, name: str, module: str) -> None:
-        super().__init__(name, f"The names of `{module}`.")
-        self._module = module
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(importlib.import_module(self._module), name)
-
-    def __reduce__(self) -> Any:
-        return importlib.import_module, (self.__name__,)
-
-    def __dir__(self) -> list[str]:
-        return dir(importlib.import_module(self._module))
-
-
 def _add_other_names() -> None:
     for modules in _FOLDERS.values():
         for module, names in modules.items():
-            other = _OtherName(f"{__name__}.{module}", f"{__name__}.{_MODULE_OF[names[0]]}")
-            sys.modules[other.__name__] = globals()[module] = other
+            globals()[module] = add_other_name(f"{__name__}.{module}", f"{__name__}.{_MODULE_OF[names[0]]}")
 
 
 _add_other_names()
@@ -194,8 +180,11 @@ def __getattr__(name: str) -> Any:
     if name in _MODULE_OF:
         value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+show_all_names(__name__)

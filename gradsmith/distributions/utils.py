@@ -13,7 +13,8 @@ import numpy as np
 from gradsmith.generated import broadcast_tensors, cat, clamp, clamp_max, clamp_min, log, logit, logsumexp, softmax
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import random, standard_exponential
-from gradsmith.runtime.arrays.dtypes import finfo, get_default_dtype
+from gradsmith.runtime.arrays.dtypes import get_default_dtype
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import as_size, as_tensor, empty, tensor
@@ -92,7 +93,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
     >>> bool(gs.distributions.utils.clamp_probs(gs.zeros(1)).log().isfinite())
     True
     """
-    eps = float(finfo(probs.dtype).eps)
+    eps = finfo(probs.dtype).eps
     return clamp(probs, eps, 1 - eps)
 
 
@@ -253,17 +254,17 @@ def standard_normal_like(shape: Sequence[int], like: Tensor) -> Tensor:
 
 def uniform_like(shape: Sequence[int], like: Tensor) -> Tensor:
     """Numbers from 0 (included) to 1 likewise, also where a number just below 1 would be rounded to it."""
-    return clamp_max(_noise(random, shape, like), 1 - float(finfo(like.dtype).epsneg))
+    return clamp_max(_noise(random, shape, like), 1 - finfo(like.dtype).eps / 2)
 
 
 def open_uniform_like(shape: Sequence[int], like: Tensor) -> Tensor:
     """Numbers between 0 and 1, neither of which is among them."""
-    return clamp_min(uniform_like(shape, like), float(finfo(like.dtype).tiny))
+    return clamp_min(uniform_like(shape, like), finfo(like.dtype).tiny)
 
 
 def exponential_like(shape: Sequence[int], like: Tensor) -> Tensor:
     """Exponential numbers of mean 1, none of which is 0."""
-    return _noise(standard_exponential, shape, like).clamp_min(float(finfo(like.dtype).tiny))
+    return _noise(standard_exponential, shape, like).clamp_min(finfo(like.dtype).tiny)
 
 
 def _noise(draw: Callable[..., Tensor], shape: Sequence[int], like: Tensor) -> Tensor:

@@ -12,7 +12,7 @@ from pathlib import Path
 from gradsmith.codegen.table_files import generated_table
 from gradsmith.compiling.changes import digest_of
 from gradsmith.compiling.toolchain import Toolchain
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION as __version__
 
 PACKAGE = Path(__file__).resolve().parent.parent
 

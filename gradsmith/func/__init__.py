@@ -23,7 +23,8 @@ from gradsmith.func.jacobians import hessian, hvp, jacfwd, jacrev
 from gradsmith.func.mapping import vmap
 from gradsmith.func.mutations import debug_unwrap, functionalize
 from gradsmith.func.reverse import grad, grad_and_value, value_and_grad, vjp
-from gradsmith.func.stateless import functional_call, stack_module_state
+from gradsmith.func.stateless import functional_call, replace_all_batch_norm_modules_, stack_module_state
+from gradsmith.names.missing import missing_attribute
 from gradsmith.runtime.batching.fallback import is_vmap_fallback_warning_enabled, set_vmap_fallback_warning_enabled
 
 if TYPE_CHECKING:
@@ -36,8 +37,9 @@ if TYPE_CHECKING:
 __all__ = [
     "SparsityPattern", "custom_root", "debug_unwrap", "fixed_point", "functional_call", "functionalize", "grad",
     "grad_and_value", "hessian", "hessian_pattern", "hvp", "is_vmap_fallback_warning_enabled", "jacfwd",
-    "jacobian_pattern", "jacrev", "jvp", "linearize", "set_vmap_fallback_warning_enabled", "sparse_hessian",
-    "sparse_jacobian", "stack_module_state", "value_and_grad", "vjp", "vmap",
+    "jacobian_pattern", "jacrev", "jvp", "linearize", "replace_all_batch_norm_modules_",
+    "set_vmap_fallback_warning_enabled", "sparse_hessian", "sparse_jacobian", "stack_module_state", "value_and_grad",
+    "vjp", "vmap",
 ]  # fmt: skip
 
 _SPARSE = ("SparsityPattern", "hessian_pattern", "jacobian_pattern", "sparse_hessian", "sparse_jacobian")
@@ -48,7 +50,7 @@ def __getattr__(name: str) -> Any:
     if name in _SPARSE:
         value = globals()[name] = getattr(importlib.import_module("gradsmith.func.sparse"), name)
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -77,17 +77,26 @@ def functional_call(
     >>> model.weight
     tensor(2.)
     """
+    positional = () if args is None else args if isinstance(args, tuple) else (args,)
+    with with_other_tensors(module, parameter_and_buffer_dicts, tie_weights=tie_weights, strict=strict):
+        return module(*positional, **({} if kwargs is None else kwargs))
+
+
+@contextmanager
+def with_other_tensors(
+    module: Any, parameter_and_buffer_dicts: Any, *, tie_weights: bool, strict: bool
+) -> Iterator[None]:
+    """A block in which a module has other tensors as its parameters and buffers; see `functional_call`."""
     given = _merged(parameter_and_buffer_dicts)
     own = _tensors_of(module)
     if strict:
         _require_all(module, given, own)
     if tie_weights:
         given = _with_tied(given, own)
-    positional = () if args is None else args if isinstance(args, tuple) else (args,)
     with ExitStack() as replaced:
         for name, tensor in given.items():
             replaced.enter_context(_replaced(module, name, tensor))
-        return module(*positional, **({} if kwargs is None else kwargs))
+        yield
 
 
 def _merged(dicts: Any) -> Named:
@@ -295,3 +304,33 @@ def _stacked_leaf(name: str, tensors: Sequence[Any]) -> Any:
     if len({tensor.requires_grad for tensor in tensors}) > 1:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     return stack([tensor.detach() for tensor in tensors]).requires_grad_(tensors[0].requires_grad)
+
+
+def replace_all_batch_norm_modules_(root: Any) -> Any:
+    """Let the batch normalizations of a module keep no running statistics, in place.
+
+    They would be changed by each call, which neither `vmap` nor a gradient of a function can follow.
+
+    Parameters
+    ----------
+    root : nn.Module
+
+    Returns
+    -------
+    nn.Module
+        `root` itself.
+
+    Examples
+    --------
+    >>> import gradsmith as gs
+    >>> model = gs.nn.Sequential(gs.nn.Linear(2, 3), gs.nn.BatchNorm1d(3))
+    >>> gs.func.replace_all_batch_norm_modules_(model)[1]
+    BatchNorm1d(3, eps=1e-05, momentum=0.1, affine=True, bias=True, track_running_stats=False)
+    """
+    from gradsmith.nn.modules.batchnorm import _BatchNorm
+
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -42,6 +43,12 @@ COMPARISONS = {
 BITWISE = {"bitwise_and": "{0} & {1}", "bitwise_or": "{0} | {1}", "bitwise_xor": "{0} ^ {1}"}
 # Overflow of signed integers is undefined in C.
 WRAPPING = {"add": "+", "sub": "-", "mul": "*"}
+# Functions by which the loops of the table are written, and those of the C library that stand for them.
+NAMES_OF_LOOPS = {
+    "gs_exp": "exp", "gs_expm1": "expm1", "gs_log": "log", "gs_log1p": "log1p", "gs_tanh": "tanh", "gs_erf": "erf",
+    "gs_erfc": "erfc", "gs_lgamma": "lgamma", "gs_sin_anywhere": "sin", "gs_cos_anywhere": "cos",
+}  # fmt: skip
+OWN_FUNCTION = re.compile(r"\bgs_\w+(?=\()")
 SQUARE_ROOT, NO_CHANGE = 0.5, 1
 NAMES = {*ARITHMETIC, *FUNCTIONS, *CHOICES, *COMPARISONS, *BITWISE, "pow"}
 
@@ -146,6 +153,7 @@ def kernel(view: StepView) -> list[str]:
     if dtype.kind != "f" or any(view.array(slot).dtype != dtype for slot in view.step.loop_inputs):
         raise NotExportable("its tensors are of different dtypes; convert them")
     body, type_ = found[dtype.name], c_type(dtype)
+    _check_functions([body["result"], *(text for _, text in body["locals"])])
     lines = [f"const {type_} {name} = {literal(n, dtype)};" for name, n in zip(found["scalars"], numbers)]
     for name, slot in zip(found["inputs"], view.step.loop_inputs):
         lines.append(f"const {type_} {name}_i = {view.element_of_slot(slot)};")
@@ -153,6 +161,12 @@ def kernel(view: StepView) -> list[str]:
         lines.append(f"const {type_} {name} = {_without_index(text)};")
     lines.append(f"{view.target()} = {_without_index(body['result'])};")
     return nest(view.result.shape, lines)
+
+
+def _check_functions(texts: Sequence[str]) -> None:
+    for name in OWN_FUNCTION.findall(" ".join(texts)):
+        if name not in NAMES_OF_LOOPS and name.removesuffix("f") not in NAMES_OF_LOOPS:
+            raise NotExportable(f"the C library has no {name.removeprefix('gs_')}")
 
 
 def _without_index(text: str) -> str:

@@ -6,18 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from gradsmith.graph.elementwise import NAMES_OF_LOOPS
 from gradsmith.graph.layout import Array, Operand, Statement, indented, indices_of, nest
 from gradsmith.graph.literals import c_type, literal
 from gradsmith.graph.model import Model
 
 MOST_STATEMENTS = 500  # of a C function; compilers take more than linear time
 NUMBERS_IN_LINE = 6
-
-# Functions by which the loops of the table are written.
-NAMES_OF_LOOPS = {
-    "gs_exp": "exp", "gs_expm1": "expm1", "gs_log": "log", "gs_log1p": "log1p", "gs_tanh": "tanh", "gs_erf": "erf",
-    "gs_erfc": "erfc", "gs_sin_anywhere": "sin", "gs_cos_anywhere": "cos",
-}  # fmt: skip
 
 SUM_OF_ROW = """\
 /* Blocks of 4096 in 64 lanes, the sums of blocks in double: the order of gradsmith's own sums. */

@@ -4,23 +4,30 @@ PyTorch does the same when its scripts are switched off with ``PYTORCH_JIT=0``: 
 got, which runs as Python. Files of compiled programs cannot be written or read.
 """
 
-from __future__ import annotations
-
 import builtins
 import contextlib
+import importlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
+from gradsmith.jit import annotations as annotations  # no future import of that name takes its place
 from gradsmith.names.missing import missing_attribute
 
 if TYPE_CHECKING:
-    from gradsmith.nn import Module as ScriptModule
+    from gradsmith.futures import Future as Future
+    from gradsmith.jit.scripts import ScriptFunction as ScriptFunction
+    from gradsmith.jit.scripts import ScriptModule as ScriptModule
 
 __all__ = [
-    "Attribute", "Error", "ScriptModule", "annotate", "export", "freeze", "ignore", "is_scripting", "is_tracing",
-    "isinstance", "load", "optimize_for_inference", "save", "script", "script_if_tracing", "script_method",
-    "strict_fusion", "trace", "trace_module", "unused",
+    "Attribute", "Error", "Final", "Future", "ScriptFunction", "ScriptModule", "TracerWarning", "annotate",
+    "annotations", "export", "freeze", "ignore",
+    "is_scripting", "is_tracing", "isinstance", "load", "optimize_for_inference", "save", "script",
+    "script_if_tracing", "script_method", "strict_fusion", "trace", "trace_module", "unused",
 ]  # fmt: skip
+
+_MODULE_OF = {
+    "Future": "gradsmith.futures", "ScriptFunction": "gradsmith.jit.scripts", "ScriptModule": "gradsmith.jit.scripts",
+}  # fmt: skip
 
 T = TypeVar("T")
 
@@ -29,6 +36,10 @@ isinstance = builtins.isinstance
 
 class Error(RuntimeError):
     """What a compiled program raises in PyTorch. Never raised here."""
+
+
+class TracerWarning(Warning):
+    """What PyTorch's tracer warns of. Never given here."""
 
 
 # ---- functions and modules as they are
@@ -89,6 +100,14 @@ def unused(fn: T) -> T:
     return fn
 
 
+def _overload(fn: T) -> T:
+    """The function itself, which the next definition of its name replaces."""
+    return fn
+
+
+_overload_method = _overload
+
+
 def ignore(drop: Any = False, **kwargs: Any) -> Any:
     """The method itself, or a decorator that gives it back when called with ``drop``."""
     return drop if callable(drop) else _unchanged
@@ -147,8 +166,6 @@ def load(f: Any, map_location: Any = None, _extra_files: Any = None) -> NoReturn
 
 
 def __getattr__(name: str) -> Any:
-    if name == "ScriptModule":  # modules are imported when the first is needed
-        from gradsmith.nn import Module
-
-        return Module
+    if name in _MODULE_OF:  # of which the first needs all modules
+        return getattr(importlib.import_module(_MODULE_OF[name]), name)
     raise missing_attribute(__name__, name)

@@ -1,1 +1,1 @@
-"""Names of PyTorch that gradsmith does not have, each with its reason, and the errors that say so."""
+"""Names: those of PyTorch that gradsmith does not have, each with its reason, and modules that are found by several."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from typing import NoReturn
 
 
 def missing_attribute(module: str, name: str) -> AttributeError:
@@ -19,11 +20,20 @@ def missing_attribute(module: str, name: str) -> AttributeError:
     problem = f"module {module!r} has no attribute {name!r}"
     if name.startswith("_"):
         return AttributeError(problem, name=name)
-    reason = reason_for(f"torch{module.removeprefix('gradsmith')}", name)
+    reason = reason_for(f"torch{module.removeprefix('gradsmith').removeprefix('.compat.torch')}", name)
     if reason:
         return AttributeError(f"{problem}: {reason}", name=name)
     found = sys.modules.get(module)
     return AttributeError(problem + did_you_mean(name, dir(found) if found else ()), name=name)
+
+
+def raise_missing(module: str) -> Callable[[str], NoReturn]:
+    """The ``__getattr__`` of a module that has all its names from the beginning."""
+
+    def __getattr__(name: str) -> NoReturn:
+        raise missing_attribute(module, name)
+
+    return __getattr__
 
 
 def reason_for(module: str, name: str) -> str:

@@ -53,12 +53,10 @@ MISSING = {
             "AcceleratorError BFloat16Storage BoolStorage ByteStorage CharStorage "
             "ComplexDoubleStorage ComplexFloatStorage DoubleStorage Event FloatStorage HalfStorage "
             "IntStorage LongStorage QInt32Storage QInt8Storage QUInt2x4Storage QUInt4x2Storage "
-            "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu Tensor.is_ipu"
-            " Tensor.is_maia Tensor.is_mkldnn Tensor.is_mps Tensor.is_mtia Tensor.is_shared "
-            "Tensor.is_vulkan Tensor.is_xla Tensor.is_xpu Tensor.mtia Tensor.record_stream "
-            "Tensor.share_memory_ Tensor.storage_type Tensor.to_mkldnn cpu get_device "
-            "get_device_module has_lapack has_mkl has_openmp has_spectral is_storage "
-            "is_vulkan_available monitor mtia"
+            "QUInt8Storage ShortStorage Storage Stream Tensor.const_data_ptr Tensor.ipu "
+            "Tensor.is_shared Tensor.mtia Tensor.record_stream Tensor.share_memory_ "
+            "Tensor.storage_type Tensor.to_mkldnn cpu get_device get_device_module has_lapack has_mkl"
+            " has_openmp has_spectral is_storage is_vulkan_available monitor mtia"
         ),
         "NumPy has no such dtype: `gs.float32` is the type of parameters, `gs.float16` takes half the"
         " memory": (
@@ -66,40 +64,40 @@ MISSING = {
             "float4_e2m1fn_x2 float8_e4m3fnuz float8_e5m2fnuz float8_e8m0fnu int1 int2 int3 int4 int5"
             " int6 int7 uint1 uint2 uint3 uint4 uint5 uint6 uint7"
         ),
-        "Models of the hub are files of weights and code for PyTorch; build the model, and read "
-        "weights that were saved with `pickle` or NumPy": (
-            "hub"
-        ),
         "Functions run as Python and are not rewritten; `gs.func` transforms them by running them": (
-            "CompilationUnit Future JITException ScriptFunction SymBool SymFloat SymInt Tag export fx"
-            " library overrides package types"
+            "CompilationUnit JITException Tag export package"
+        ),
+        "An operator of one's own is an `autograd.Function`, or an entry of a table: `gs.load_ops`": (
+            "classes library"
+        ),
+        "Results that have names are named tuples of their functions, and the data of a tensor is a "
+        "NumPy array": (
+            "return_types storage"
         ),
         "Sparse, nested and masked tensor classes are not part of the project; `scipy.sparse` "
         "matrices and indexed gradients are": (
             "Tensor.ccol_indices Tensor.col_indices Tensor.crow_indices Tensor.dense_dim "
-            "Tensor.is_nested Tensor.is_sparse_csr Tensor.resize_as_sparse_ Tensor.row_indices "
-            "Tensor.smm Tensor.sparse_dim Tensor.sparse_mask Tensor.sparse_resize_ "
-            "Tensor.sparse_resize_and_clear_ Tensor.sspaddmm Tensor.to_padded_tensor Tensor.to_sparse"
-            " Tensor.to_sparse_bsc Tensor.to_sparse_bsr Tensor.to_sparse_coo Tensor.to_sparse_csc "
-            "Tensor.to_sparse_csr ccol_indices_copy col_indices_copy crow_indices_copy dsmm hsmm "
-            "hspmm indices_copy jagged nested resize_as_sparse_ row_indices_copy saddmm smm "
-            "sparse_bsc sparse_bsc_tensor sparse_bsr sparse_bsr_tensor sparse_compressed_tensor "
-            "sparse_coo_tensor sparse_csc sparse_csc_tensor sparse_csr sparse_csr_tensor spmm "
+            "Tensor.resize_as_sparse_ Tensor.row_indices Tensor.smm Tensor.sparse_dim "
+            "Tensor.sparse_mask Tensor.sparse_resize_ Tensor.sparse_resize_and_clear_ Tensor.sspaddmm"
+            " Tensor.to_padded_tensor Tensor.to_sparse Tensor.to_sparse_bsc Tensor.to_sparse_bsr "
+            "Tensor.to_sparse_coo Tensor.to_sparse_csc Tensor.to_sparse_csr ccol_indices_copy "
+            "col_indices_copy crow_indices_copy dsmm hsmm hspmm indices_copy jagged nested "
+            "resize_as_sparse_ row_indices_copy saddmm smm sparse_bsc_tensor sparse_bsr_tensor "
+            "sparse_compressed_tensor sparse_coo_tensor sparse_csc_tensor sparse_csr_tensor spmm "
             "sspaddmm values_copy"
         ),
         "Quantisation is not part of the project": (
-            "Tensor.dequantize Tensor.int_repr Tensor.is_quantized Tensor.q_per_channel_axis "
-            "Tensor.q_per_channel_scales Tensor.q_per_channel_zero_points Tensor.q_scale "
-            "Tensor.q_zero_point Tensor.qscheme ao choose_qparams_optimized dequantize "
-            "empty_quantized fake_quantize_per_channel_affine fake_quantize_per_tensor_affine "
-            "fused_moving_avg_obs_fake_quant int_repr per_channel_affine "
-            "per_channel_affine_float_qparams per_channel_symmetric per_tensor_affine "
-            "per_tensor_symmetric q_per_channel_axis q_per_channel_scales q_per_channel_zero_points "
-            "q_scale q_zero_point qint32 qint8 quantization quantize_per_channel quantize_per_tensor "
-            "quantize_per_tensor_dynamic quantized_batch_norm quantized_gru quantized_gru_cell "
-            "quantized_lstm quantized_lstm_cell quantized_max_pool1d quantized_max_pool2d "
-            "quantized_max_pool3d quantized_rnn_relu_cell quantized_rnn_tanh_cell quint2x4 quint4x2 "
-            "quint8"
+            "Tensor.dequantize Tensor.int_repr Tensor.q_per_channel_axis Tensor.q_per_channel_scales "
+            "Tensor.q_per_channel_zero_points Tensor.q_scale Tensor.q_zero_point Tensor.qscheme ao "
+            "choose_qparams_optimized dequantize empty_quantized fake_quantize_per_channel_affine "
+            "fake_quantize_per_tensor_affine fused_moving_avg_obs_fake_quant int_repr "
+            "per_channel_affine per_channel_affine_float_qparams per_channel_symmetric "
+            "per_tensor_affine per_tensor_symmetric q_per_channel_axis q_per_channel_scales "
+            "q_per_channel_zero_points q_scale q_zero_point qint32 qint8 quantization "
+            "quantize_per_channel quantize_per_tensor quantize_per_tensor_dynamic "
+            "quantized_batch_norm quantized_gru quantized_gru_cell quantized_lstm quantized_lstm_cell"
+            " quantized_max_pool1d quantized_max_pool2d quantized_max_pool3d quantized_rnn_relu_cell "
+            "quantized_rnn_tanh_cell quint2x4 quint4x2 quint8"
         ),
         "Ops are cast nowhere, so there is no state of `gs.autocast`": (
             "autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache "
@@ -109,14 +107,6 @@ MISSING = {
             "set_autocast_cpu_dtype set_autocast_cpu_enabled set_autocast_dtype set_autocast_enabled "
             "set_autocast_gpu_dtype set_autocast_ipu_dtype set_autocast_ipu_enabled "
             "set_autocast_xla_dtype set_autocast_xla_enabled"
-        ),
-        "Its method changes a tensor in place: `x.exp_()` for `torch.exp_(x)`": (
-            "abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ "
-            "asin_ asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ "
-            "cosh_ deg2rad_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ "
-            "index_put_ lcm_ ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ "
-            "rad2deg_ reciprocal_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ "
-            "trunc_ xlogy_"
         ),
         "`gs.nn.functional` has it, with its arguments by name": (
             "affine_grid_generator alpha_dropout alpha_dropout_ batch_norm convolution dropout "
@@ -152,7 +142,7 @@ MISSING = {
         "Deprecated there, or raises an error that names its successor": (
             "Tensor.apply_ Tensor.eig Tensor.is_distributed Tensor.lstsq Tensor.map2_ Tensor.map_ "
             "Tensor.reinforce Tensor.resize Tensor.resize_as Tensor.solve Tensor.symeig "
-            "Tensor.volatile eig lobpcg lstsq matrix_rank range solve symeig"
+            "Tensor.volatile eig lobpcg lstsq matrix_rank solve symeig"
         ),
         "Files come from NumPy, by `gs.from_numpy(np.memmap(path))` for example": (
             "Tensor.is_set_to from_file typename"
@@ -195,8 +185,8 @@ MISSING = {
         "There is one device, the CPU; ask `cuda.is_available()` first": (
             "BFloat16Storage BFloat16Tensor BoolStorage ByteStorage CUDAGraph CUDAPluggableAllocator "
             "CharStorage ComplexDoubleStorage ComplexFloatStorage CudaError DeferredCudaCallError "
-            "DoubleStorage Event ExternalStream FloatStorage GreenContext HalfStorage IntStorage "
-            "LongStorage MemPool ShortStorage Stream StreamContext caching_allocator_alloc "
+            "DoubleStorage ExternalStream FloatStorage GreenContext HalfStorage IntStorage "
+            "LongStorage MemPool ShortStorage StreamContext caching_allocator_alloc "
             "caching_allocator_delete caching_allocator_disabled caching_allocator_enable "
             "can_device_access_peer change_current_allocator check_error clock_rate cudaStatus cudart"
             " current_blas_handle current_solver_handle default_generators device device_memory_used "
@@ -204,8 +194,8 @@ MISSING = {
             "get_stream_from_external get_sync_debug_mode graph graph_pool_handle graphs has_half "
             "has_magma host_memory_stats host_memory_stats_as_nested_dict initial_seed jiterator "
             "list_gpu_processes make_graphed_callables max_memory_cached mem_get_info memory "
-            "memory_cached memory_snapshot memory_stats_as_nested_dict memory_usage nccl nvtx "
-            "power_draw profiler random reset_accumulated_host_memory_stats reset_max_memory_cached "
+            "memory_cached memory_snapshot memory_stats_as_nested_dict memory_usage nccl power_draw "
+            "profiler random reset_accumulated_host_memory_stats reset_max_memory_cached "
             "reset_peak_host_memory_stats set_per_process_memory_fraction set_rng_state set_stream "
             "set_sync_debug_mode sparse stream streams temperature tunable use_mem_pool utilization"
         ),
@@ -215,18 +205,58 @@ MISSING = {
             "amp_definitely_not_available"
         ),
     },
+    "torch.distributed": {
+        "MPI joins the ranks: `mpiexec -n 4 python program.py`, and `init_process_group()`": (
+            "DistNetworkError DistStoreError FileStore HashStore PrefixStore QueueEmptyError Store "
+            "TCPStore elastic get_backend_config launch register_rendezvous_handler rendezvous run"
+        ),
+        "Ranks exchange tensors and objects: `send`, `recv`, `broadcast_object_list`, "
+        "`distributed.nn.functional`": (
+            "autograd rpc"
+        ),
+        "Ranks stand in a row: `new_group` chooses some of them, and the layers of "
+        "`distributed.parallel` share work": (
+            "DeviceMesh device_mesh fsdp init_device_mesh pipelining shrink_group split_group tensor"
+        ),
+        "Deprecated there; one call for each tensor, or one tensor of all": (
+            "all_gather_coalesced all_reduce_coalesced"
+        ),
+        "For debugging PyTorch's own backends": (
+            "DebugLevel breakpoint get_debug_level set_debug_level set_debug_level_from_env "
+            "supports_complex"
+        ),
+    },
+    "torch.distributed.checkpoint": {
+        "`save` and `load` take a dict of tensors and shards; how they stand in files is not open": (
+            "BytesStorageMetadata CheckpointException ChunkStorageMetadata DefaultLoadPlanner "
+            "DefaultSavePlanner FileSystemReader FileSystemWriter HuggingFaceStorageReader "
+            "HuggingFaceStorageWriter LoadPlan LoadPlanner Metadata QuantizedHuggingFaceStorageReader"
+            " ReadItem SavePlan SavePlanner StorageReader StorageWriter TensorStorageMetadata "
+            "WriteItem async_save load_sharded_optimizer_state_dict load_state_dict save_state_dict"
+        ),
+    },
+    "torch.distributed.optim": {
+        "Averages of parameters are those of `optim.swa_utils`; updates are made by the optimizers' "
+        "own step": (
+            "PostLocalSGDOptimizer as_functional_optim"
+        ),
+    },
     "torch.func": {
         "Reshape and permute say the same; `einsum` does both": (
             "rearrange"
         ),
-        "Batch norm without running statistics works in `vmap`: `track_running_stats=False`": (
-            "replace_all_batch_norm_modules_"
+    },
+    "torch.fx": {
+        "Functions run as Python and are not rewritten; `gs.compile` traces them, and `gs.func` "
+        "transforms them by running them": (
+            "Graph Interpreter Node Proxy Tracer Transformer has_side_effect map_arg replace_pattern "
+            "symbolic_trace"
         ),
     },
     "torch.jit": {
         "Scripts run as Python; `gs.compile` makes programs": (
-            "CompilationUnit Future ScriptFunction enable_onednn_fusion export_opnames fork interface"
-            " onednn_fusion_enabled set_fusion_strategy wait"
+            "CompilationUnit enable_onednn_fusion export_opnames fork interface onednn_fusion_enabled"
+            " set_fusion_strategy wait"
         ),
     },
     "torch.masked": {
@@ -252,7 +282,7 @@ MISSING = {
             "Module.bfloat16 Module.ipu Module.mtia Module.xpu"
         ),
         "Machinery of PyTorch's own compiler and types": (
-            "Module.T_destination attention.SDPBackend attention.sdpa_kernel"
+            "Module.T_destination"
         ),
         "Deprecated there, and its result is not that of its formula; `LocalResponseNorm`": (
             "CrossMapLRN2d"
@@ -261,24 +291,30 @@ MISSING = {
             "LinearCrossEntropyLoss LinearCrossEntropyOptions"
         ),
     },
+    "torch.nn.attention": {
+        "Attention is computed one way": (
+            "activate_flash_attention_impl current_flash_attention_impl list_flash_attention_impls "
+            "register_flash_attention_impl restore_flash_attention_impl"
+        ),
+    },
     "torch.nn.functional": {
         "For layers of low precision on other devices": (
             "grouped_mm scaled_grouped_mm scaled_mm"
         ),
     },
-    "torch.nn.utils": {
-        "Another name of `gradsmith.func.functional_call`": (
-            "stateless stateless.functional_call"
+    "torch.nn.parallel": {
+        "There is one device, the CPU; `DistributedDataParallel` is for several processes": (
+            "gather parallel_apply replicate scatter"
         ),
+    },
+    "torch.nn.utils": {
         "There is one order of a convolution's memory": (
             "convert_conv2d_weight_memory_format convert_conv3d_weight_memory_format"
         ),
-        "A mask is a parametrization of a few lines: `parametrize.register_parametrization`": (
-            "prune.BasePruningMethod prune.CustomFromMask prune.Identity prune.L1Unstructured "
-            "prune.LnStructured prune.PruningContainer prune.RandomStructured "
-            "prune.RandomUnstructured prune.custom_from_mask prune.global_unstructured prune.identity"
-            " prune.is_pruned prune.l1_unstructured prune.ln_structured prune.random_structured "
-            "prune.random_unstructured prune.remove"
+    },
+    "torch.onnx": {
+        "Programs are written as C by `gs.graph.export_c`, and to files by `gs.graph.save`": (
+            "ExportableModule InputObserver ONNXProgram OnnxExporterError errors export ops"
         ),
     },
     "torch.optim": {
@@ -286,14 +322,30 @@ MISSING = {
             "swap_in_optimizer_params_and_state"
         ),
     },
+    "torch.overrides": {
+        "Machinery of PyTorch's own functions; `gs.profiler` and the hooks of `gs.autograd.graph` see"
+        " what runs": (
+            "enable_reentrant_dispatch get_ignored_functions get_overridable_functions "
+            "get_testing_overrides is_tensor_method_or_property redispatch_function resolve_name"
+        ),
+    },
     "torch.profiler": {
         "For PyTorch's own tracer, and for other devices": (
-            "DeviceType ExecutionTraceObserver kineto_available"
+            "DeviceType ExecutionTraceObserver"
         ),
     },
     "torch.random": {
         "For PyTorch's own pipelines": (
             "thread_safe_generator"
+        ),
+    },
+    "torch.sparse": {
+        "Matrices are those of `scipy.sparse`; `sparse.matmul` and `sparse.spsolve` differentiate "
+        "with them": (
+            "SparseSemiStructuredTensor SparseSemiStructuredTensorCUSPARSELT "
+            "SparseSemiStructuredTensorCUTLASS addmm as_sparse_gradcheck "
+            "check_sparse_tensor_invariants log_softmax mm softmax solve sum "
+            "to_sparse_semi_structured"
         ),
     },
     "torch.testing": {
@@ -308,16 +360,22 @@ MISSING = {
         "`gs.load_ops` and `python -m gradsmith.extension` compile ops of one's own": (
             "cpp_extension"
         ),
-        "Models of the hub are files of weights and code for PyTorch": (
-            "mobile_optimizer model_zoo"
+        "Files of weights and code for PyTorch's own programs": (
+            "mobile_optimizer"
         ),
         "`gs.profiler` measures programs": (
-            "ThroughputBenchmark benchmark bottleneck flop_counter"
+            "ThroughputBenchmark benchmark bottleneck"
         ),
         "For extensions of PyTorch, and tools around its source": (
             "cmake_prefix_path collect_env cpp_backtrace deterministic "
-            "generate_methods_for_privateuse1_backend get_cpp_backtrace hooks "
-            "rename_privateuse1_backend set_module swap_tensors"
+            "generate_methods_for_privateuse1_backend get_cpp_backtrace rename_privateuse1_backend "
+            "set_module swap_tensors"
+        ),
+    },
+    "torch.utils.checkpoint": {
+        "An internal class or function of PyTorch's checkpoints": (
+            "CheckpointFunction DefaultDeviceType GraphExecGroup SAC_IGNORED_OPS "
+            "check_backward_validity detach_variable"
         ),
     },
     "torch.utils.data": {
@@ -327,9 +385,15 @@ MISSING = {
             "runtime_validation runtime_validation_disabled"
         ),
     },
-    "torch.version": {
-        "The release says it all": (
-            "git_version"
+    "torch.utils.dlpack": {
+        "There is one device, the CPU": (
+            "DLDeviceType"
+        ),
+    },
+    "torch.utils.hooks": {
+        "An internal class or function of PyTorch's hooks; `RemovableHandle` is what registering a "
+        "hook gives": (
+            "BackwardHook unserializable_hook warn_if_has_hooks"
         ),
     },
     "torch.xpu": {

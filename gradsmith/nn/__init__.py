@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from gradsmith.nn import functional as functional
 
 if TYPE_CHECKING:
+    from gradsmith.nn import attention as attention
     from gradsmith.nn import init as init
     from gradsmith.nn import modules as modules
     from gradsmith.nn import parallel as parallel
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from gradsmith.nn.parameter import UninitializedBuffer as UninitializedBuffer
     from gradsmith.nn.parameter import UninitializedParameter as UninitializedParameter
 
-_MODULES = ("init", "modules", "parallel", "parameter", "utils")
+# Modules that are found under PyTorch's names too, and stand among those for its libraries.
+_FOR_LIBRARIES = ("_reduction", "common_types", "grad")
+_MODULES = ("attention", "init", "modules", "parallel", "parameter", "utils")
 _TENSORS = ("Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter")
 
 
@@ -44,6 +47,8 @@ def __getattr__(name: str) -> Any:
         return _public_names()
     if name in _MODULES:
         return importlib.import_module(f"{__name__}.{name}")
+    if name in _FOR_LIBRARIES:
+        return importlib.import_module(f"gradsmith.compat.torch.nn.{name}")
     file = "parameter" if name in _TENSORS else "parallel" if name == "DataParallel" else "modules"
     try:
         value = getattr(importlib.import_module(f"{__name__}.{file}"), name)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gradsmith.generated.sampling import kept_part
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.arrays.warning_place import warn_caller
 from gradsmith.runtime.tensors.factories.random import Generator, mask
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -68,7 +69,12 @@ def dropout1d(
     generator: Generator | None = None,
 ) -> Tensor:
     """Zeros instead of random channels of signals, (images, channels, length) or (channels, length); see `dropout`."""
-    return _channels_dropped("dropout1d", input, p, training, inplace, generator, (2, 3), 2)
+    _expect_input("dropout1d", input, p, training)
+    if input.ndim not in (2, 3):
+        raise RuntimeError(
+            f"dropout1d: Expected 2D or 3D input, but received a {input.ndim}D input of size {list(input.shape)}"
+        )
+    return _channels_dropped("dropout1d", input, p, training, inplace, generator, input.ndim == 3)
 
 
 def dropout2d(
@@ -79,8 +85,14 @@ def dropout2d(
     *,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Zeros instead of random channels of images; what has three dimensions is taken for signals. See `dropout`."""
-    return _channels_dropped("dropout2d", input, p, training, inplace, generator, (3, 4), 0)
+    """Zeros instead of random channels of images; what has three dimensions is taken for signals. See `dropout`.
+
+    Rows of numbers are taken too, as in PyTorch, with a warning: each number is a channel.
+    """
+    _expect_input("dropout2d", input, p, training)
+    _warn_of_dimensions("dropout2d", input, (3, 4))
+    _expect_channels(input, p, training)
+    return _channels_dropped("dropout2d", input, p, training, inplace, generator, True)
 
 
 def dropout3d(
@@ -92,7 +104,9 @@ def dropout3d(
     generator: Generator | None = None,
 ) -> Tensor:
     """Zeros instead of random channels of volumes, with a batch or without one; see `dropout`."""
-    return _channels_dropped("dropout3d", input, p, training, inplace, generator, (4, 5), 4)
+    _expect_input("dropout3d", input, p, training)
+    _warn_of_dimensions("dropout3d", input, (4, 5))
+    return _channels_dropped("dropout3d", input, p, training, inplace, generator, input.ndim == 5)
 
 
 def alpha_dropout(
@@ -181,25 +195,30 @@ def _channels_dropped(
     training: bool,
     inplace: bool,
     generator: Generator | None,
-    ndims: tuple[int, int],
-    unbatched: int,
+    batched: bool,
 ) -> Tensor:
-    _expect_input(op, input, p, training)
-    if input.ndim not in ndims:
-        raise RuntimeError(
-            f"{op}: Expected {ndims[0]}D or {ndims[1]}D input, but received a {input.ndim}D input of size "
-            f"{list(input.shape)}"
-        )
-    kept_dims = 1 if input.ndim == unbatched else 2
+    kept_dims = 2 if batched else 1
     shape = [*input.shape[:kept_dims], *[1] * (input.ndim - kept_dims)]
     return _dropped(op, input, shape, p, training, inplace, generator)
+
+
+def _warn_of_dimensions(op: str, input: Tensor, ndims: tuple[int, int]) -> None:
+    if input.ndim not in ndims:
+        warn_caller(
+            f"{op}: Received a {input.ndim}-D input to {op}, which is deprecated and will result in an error in a "
+            f"future release. It is for {ndims[0]}D and {ndims[1]}D inputs; please use dropout instead."
+        )
 
 
 def _one_per_channel(input: Tensor, p: float, training: bool) -> list[int]:
     if not training or p == 0:  # no channel is asked for
         return list(input.shape)
-    if input.ndim < 2:
+    _expect_channels(input, p, training)
+    return [*input.shape[:2], *[1] * (input.ndim - 2)]
+
+
+def _expect_channels(input: Tensor, p: float, training: bool) -> None:
+    if training and p > 0 and input.ndim < 2:
         raise RuntimeError(
             f"Feature dropout requires at least 2 dimensions in the input, but its size is {list(input.shape)}"
         )
-    return [*input.shape[:2], *[1] * (input.ndim - 2)]

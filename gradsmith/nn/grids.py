@@ -12,6 +12,7 @@ import numpy as np
 from gradsmith.generated import clamp, floor, matmul, remainder, round, stack, where
 from gradsmith.generated.interpolation import sampled
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.tensors.factories.creation import ones_like
 from gradsmith.runtime.tensors.factories.new import copied_beside
 
 __all__ = ["affine_grid", "grid_sample", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d"]
@@ -129,13 +130,14 @@ def grid_sample(
         )
     _expect_grid(input, grid, mode)
     frame = _Frame(grid, tuple(input.shape[2:]), bool(align_corners))
-    place = frame.place_of(grid.movedim(-1, 1).contiguous())  # where numbers of one coordinate follow each other
+    places = grid.movedim(-1, 1).contiguous()  # where numbers of one coordinate follow each other
+    place = frame.place_of(places)
     weights: Tensor | None
     if mode == "bicubic":
         numbers, weights = _cubic_taps(frame, place, padding_mode)
     else:
         place = frame.padded(place, padding_mode)
-        numbers, weights = _nearest_tap(place) if mode == "nearest" else _linear_taps(place)
+        numbers, weights = _nearest_tap(place, places) if mode == "nearest" else _linear_taps(place)
     return _sums(input, frame, numbers, weights)
 
 
@@ -265,8 +267,10 @@ class _Frame:
 # ---- taps: (images, coordinates, taps, ...), the elements that a point takes along each size, and their weights
 
 
-def _nearest_tap(place: Tensor) -> tuple[Tensor, None]:
-    return round(place.detach()).unsqueeze(2), None
+def _nearest_tap(place: Tensor, grid: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Nothing changes with the grid, whose gradient is zero: it has one, as in PyTorch."""
+    weights = where(ones_like(grid, dtype=np.bool_), 1.0, grid).unsqueeze(2) if grid.requires_grad else None
+    return round(place.detach()).unsqueeze(2), weights
 
 
 def _linear_taps(place: Tensor) -> tuple[Tensor, Tensor]:

@@ -22,6 +22,8 @@ PYTHON_NUMBERS = (bool, int, float, complex)
 
 def as_tensor(value: Any, dtype: Any = None) -> Any:
     """A tensor of what NumPy would take for an array. Tensors within lists keep their history."""
+    if type(value) is Tensor and dtype is None:
+        return value
     if type(value) in PYTHON_NUMBERS:
         return wrapped(np.asarray(value, dtype))  # NumPy's error where the number does not fit
     if not is_tensor(value):
@@ -56,6 +58,9 @@ def _joined(items: Any) -> Any:
 
 def common(tensors: list[Any]) -> list[Any]:
     """The tensors in the dtype that NumPy's promotion gives arrays of these dtypes."""
+    dtype = tensors[0].dtype
+    if all(tensor.dtype is dtype for tensor in tensors):
+        return tensors
     dtype = np.result_type(*[tensor.dtype for tensor in tensors])
     return [of_dtype(tensor, dtype) for tensor in tensors]
 
@@ -91,8 +96,8 @@ def wrapped(value: Any) -> Any:
 def _tensor_of(array: Any) -> Any:
     if array.dtype.kind not in "biufc" or array.dtype.char in "gG":
         return array
-    native = array.astype(array.dtype.newbyteorder("="), copy=False)
-    if not isinstance(array, np.ndarray) or type(array) is not np.ndarray or not native.flags.writeable:
+    native = array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
+    if type(array) is not np.ndarray or not native.flags.writeable:
         native = np.array(native)  # a view of read-only memory could be written to
     return from_numpy(native)
 

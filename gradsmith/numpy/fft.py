@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from numpy.lib.array_utils import normalize_axis_tuple
+
 import gradsmith.fft as ours
-from gradsmith.numpy.arguments import as_tensor, axes_of, delivered, exact, np, of_dtype
-from gradsmith.numpy.moves import moved
+from gradsmith.numpy.arguments import as_tensor, delivered, exact, np, of_dtype
 from gradsmith.numpy.published import describe, plain
 
 ALONG_ONE = ("fft", "hfft", "ifft", "ihfft", "irfft", "rfft")
@@ -47,11 +49,17 @@ def _along_several(name: str) -> Any:
 
 
 def fftshift(x: Any, axes: Any = None) -> Any:
-    return moved(lambda places: np.fft.fftshift(places, axes_of(axes, places.ndim)), x)
+    return _shifted(x, axes, lambda size: size // 2)
 
 
 def ifftshift(x: Any, axes: Any = None) -> Any:
-    return moved(lambda places: np.fft.ifftshift(places, axes_of(axes, places.ndim)), x)
+    return _shifted(x, axes, lambda size: -(size // 2))
+
+
+def _shifted(a: Any, axes: Any, by: Callable[[int], int]) -> Any:
+    x = as_tensor(a)
+    each = normalize_axis_tuple(range(x.ndim) if axes is None else axes, x.ndim, allow_duplicate=True)
+    return x.roll([by(x.shape[axis]) for axis in each], each) if each else x.clone()
 
 
 globals().update({name: _along_one(name) for name in ALONG_ONE})

@@ -1,19 +1,23 @@
 """NumPy's functions that only move elements: NumPy moves their numbers, and the elements follow.
 
-A function of this kind gives the same places whatever the elements are. It is called with the positions of the elements
-in memory, and the result is read from the elements at these positions; so its meaning is NumPy's to the letter.
+A function of this kind gives the same places whatever the elements are. Where no op does the same, it is called with
+the positions of the elements, and the result is read from the elements at these positions; so its meaning is NumPy's to
+the letter.
 """
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
+
+from numpy.lib.array_utils import normalize_axis_tuple
 
 import gradsmith.generated as generated
 from gradsmith.numpy.arguments import (
     array_of,
     as_tensor,
+    axes_of,
     axis_of,
     common,
     contains_tensor,
@@ -40,26 +44,152 @@ def _read(pool: Any, places: Any) -> Any:
     return pool[wrapped(np.array(places, np.int64))]
 
 
-def _of_one(name: str) -> Any:
-    """A function of one array and options, by its name in NumPy."""
-    own = getattr(np, name)
-
-    @functools.wraps(own)
-    def function(a: Any, *args: Any, **options: Any) -> Any:
-        args, options = unwrapped(args), unwrapped(options)
-        return moved(lambda places: own(places, *args, **options), a)
-
-    return function
+# ---- whole slices along an axis
 
 
-array_split, delete, diagonal, dsplit, flip, fliplr, flipud, hsplit, repeat, resize, roll, rollaxis = map(
-    _of_one,
-    (
-        "array_split", "delete", "diagonal", "dsplit", "flip", "fliplr", "flipud", "hsplit", "repeat",
-        "resize", "roll", "rollaxis",
-    ),
-)  # fmt: skip
-rot90, split, tile, vsplit = map(_of_one, ("rot90", "split", "tile", "vsplit"))
+def along(function: Callable[..., Any], a: Any, axis: Any) -> Any:
+    """What a function does that moves whole slices along an axis; None is the axis of the flattened tensor.
+
+    It is given the positions along the axis, which are fewer than those of all elements.
+    """
+    x = as_tensor(a)
+    if axis is None or x.ndim == 0:
+        x, axis = x.reshape(-1), 0 if axis is None else axis
+    axis = axis_of(axis, x.ndim)
+    return x.index_select(axis, wrapped(np.array(function(np.arange(x.shape[axis])), np.int64)))
+
+
+def delete(arr: Any, obj: Any, axis: Any = None) -> Any:
+    return along(lambda places: np.delete(places, unwrapped(obj)), arr, axis)
+
+
+def repeat(a: Any, repeats: Any, axis: Any = None) -> Any:
+    if type(repeats) is int and repeats >= 0:
+        x = as_tensor(a)
+        return x.repeat_interleave(repeats, None if axis is None else axis_of(axis, max(x.ndim, 1)))
+    return along(lambda places: np.repeat(places, unwrapped(repeats)), a, axis)
+
+
+def resize(a: Any, new_shape: Any) -> Any:
+    return moved(lambda places: np.resize(places, unwrapped(new_shape)), a)
+
+
+def roll(a: Any, shift: Any, axis: Any = None) -> Any:
+    x = as_tensor(a)
+    if axis is None:
+        total = sum(map(int, np.ravel(unwrapped(shift))))
+        return x.reshape(-1).roll(total).reshape(x.shape)
+    axes = normalize_axis_tuple(axis, x.ndim, allow_duplicate=True)
+    both = np.broadcast(unwrapped(shift), axes if isinstance(axis, (list, tuple)) else axes[0])
+    if both.ndim > 1:
+        raise ValueError("'shift' and 'axis' should be scalars or 1D sequences")
+    pairs = list(both)
+    shifts, dims = ([int(pair[place]) for pair in pairs] for place in (0, 1))
+    return x.roll(shifts, dims) if dims else x.clone()
+
+
+def tile(A: Any, reps: Any) -> Any:
+    counts = unwrapped(reps)
+    return as_tensor(A).tile((counts,) if np.ndim(counts) == 0 else tuple(int(n) for n in counts))
+
+
+# ---- turned around
+
+
+def flip(m: Any, axis: Any = None) -> Any:
+    x = as_tensor(m)
+    return x.flip(axes_of(axis, x.ndim))
+
+
+def flipud(m: Any) -> Any:
+    return flip(_of_dims("flipud", m, 1), 0)
+
+
+def fliplr(m: Any) -> Any:
+    return flip(_of_dims("fliplr", m, 2), 1)
+
+
+def _of_dims(name: str, a: Any, least: int) -> Any:
+    x = as_tensor(a)
+    if x.ndim < least:
+        raise ValueError(f"{name}: the array must have {least} or more dimensions, but has {x.ndim}")
+    return x
+
+
+def rot90(m: Any, k: Any = 1, axes: Any = (0, 1)) -> Any:
+    x = as_tensor(m)
+    plane = tuple(axes)
+    if len(plane) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if not all(-x.ndim <= axis < x.ndim for axis in plane):
+        raise ValueError(f"Axes={axes} out of range for array of ndim={x.ndim}.")
+    if plane[0] % x.ndim == plane[1] % x.ndim:
+        raise ValueError("Axes must be different.")
+    return x.rot90(int(k) % 4, plane)
+
+
+def rollaxis(a: Any, axis: int, start: int = 0) -> Any:
+    x = as_tensor(a)
+    axis = axis_of(axis, x.ndim)
+    if not -x.ndim <= start <= x.ndim:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-x.ndim} <= start < {x.ndim + 1}, but {start} was passed in"
+        )
+    start += x.ndim * (start < 0)
+    return x.movedim(axis, start - (axis < start))
+
+
+def diagonal(a: Any, offset: Any = 0, axis1: Any = 0, axis2: Any = 1) -> Any:
+    x = as_tensor(a)
+    if x.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = axis_of(axis1, x.ndim), axis_of(axis2, x.ndim)
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    return x.diagonal(int(offset), first, second)
+
+
+# ---- parts
+
+
+def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    x = as_tensor(ary)
+    axis = axis_of(axis, x.ndim)
+    cuts = unwrapped(indices_or_sections)
+    bounds = [0, *map(int, cuts), None] if np.ndim(cuts) else _equal_bounds(x.shape[axis], int(cuts))
+    return [_part(x, axis, slice(start, stop)) for start, stop in pairwise(bounds)]
+
+
+def _equal_bounds(size: int, sections: int) -> list[int]:
+    if sections <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    each, extra = divmod(size, sections)
+    return [number * each + min(number, extra) for number in range(sections + 1)]
+
+
+def _part(x: Any, axis: int, within: slice) -> Any:
+    start, stop, _ = within.indices(x.shape[axis])
+    return x.narrow(axis, start, max(stop - start, 0))
+
+
+def split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Any]:
+    x = as_tensor(ary)
+    if np.ndim(unwrapped(indices_or_sections)) == 0 and x.shape[axis_of(axis, x.ndim)] % int(indices_or_sections):
+        raise ValueError("array split does not result in an equal division")
+    return array_split(x, indices_or_sections, axis)
+
+
+def hsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    x = _of_dims("hsplit", ary, 1)
+    return split(x, indices_or_sections, 1 if x.ndim > 1 else 0)
+
+
+def vsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    return split(_of_dims("vsplit", ary, 2), indices_or_sections, 0)
+
+
+def dsplit(ary: Any, indices_or_sections: Any) -> list[Any]:
+    return split(_of_dims("dsplit", ary, 3), indices_or_sections, 2)
 
 
 def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
@@ -67,10 +197,6 @@ def unstack(x: Any, /, *, axis: int = 0) -> tuple[Any, ...]:
     if tensor.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(tensor.unbind(axis))
-
-
-def append(arr: Any, values: Any, axis: Any = None) -> Any:
-    return moved(lambda a, b: np.append(a, b, axis), arr, values)
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: Any = None) -> Any:

@@ -10,6 +10,7 @@ from gradsmith.numpy.arguments import (
     NO_VALUE,
     array_of,
     as_tensor,
+    axis_of,
     contains_tensor,
     delivered,
     is_recorded,
@@ -20,7 +21,7 @@ from gradsmith.numpy.arguments import (
     unwrapped,
     wrapped,
 )
-from gradsmith.numpy.moves import moved
+from gradsmith.numpy.moves import along, moved
 
 
 def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
@@ -35,7 +36,13 @@ def where(condition: Any, x: Any = None, y: Any = None, /) -> Any:
 
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "raise") -> Any:
     index = unwrapped(indices) if not contains_tensor(indices) else array_of(as_tensor(indices))
-    return delivered(moved(lambda places: np.take(places, index, axis, mode=mode), a), out)
+    x = as_tensor(a)
+    if axis is None or x.ndim == 0:
+        x, axis = x.reshape(-1), 0 if axis is None else axis
+    axis = axis_of(axis, x.ndim)
+    places = wrapped(np.take(np.arange(x.shape[axis]), index, mode=mode))
+    found = x.index_select(axis, places.reshape(-1)).reshape((*x.shape[:axis], *places.shape, *x.shape[axis + 1 :]))
+    return delivered(found, out)
 
 
 def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
@@ -45,7 +52,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
 
 def compress(condition: Any, a: Any, axis: Any = None, out: Any = None) -> Any:
     mask = array_of(as_tensor(condition))
-    return delivered(moved(lambda places: np.compress(mask, places, axis), a), out)
+    return delivered(along(lambda places: np.compress(mask, places), a, axis), out)
 
 
 def choose(a: Any, choices: Any, out: Any = None, mode: str = "raise") -> Any:

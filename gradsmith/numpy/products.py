@@ -67,6 +67,8 @@ def inner(a: Any, b: Any, /) -> Any:
     x, y = _pair(a, b)
     if x.ndim == 0 or y.ndim == 0:
         return x * y
+    if y.ndim == 1:
+        return dot(x, y)
     return tensordot(x, y, ([-1], [-1]))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from gradsmith.numpy.arguments import is_recorded, mapped, np, unwrapped, wrapped
 
+_PLAIN_TYPES = (int, float, bool, str, type(None))  # arguments without a tensor in them
 PAGES = "https://numpy.org/doc/stable/reference"
 
 
@@ -55,6 +56,8 @@ def plain(name: str, own: Any) -> Callable[..., Any]:
     """
 
     def function(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and all(type(arg) in _PLAIN_TYPES for arg in args):
+            return wrapped(own(*args))
         found = own(*unwrapped(args), **unwrapped(kwargs))
         if _has_numbers(found) and _recorded([list(args), kwargs]):
             raise RuntimeError(f"{name}() has no derivative here; detach() its arguments where none is wanted")

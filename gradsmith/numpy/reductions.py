@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from math import prod as product
 from typing import Any
 
 import gradsmith.generated as generated
@@ -46,13 +48,18 @@ def _with_initial(combined: str, result: Any, initial: Any) -> Any:
 def _summed(name: str, op: Any, combined: str, neutral: int, args: Any) -> Any:
     a, axis, dtype, out, keepdims, initial, where = args
     x = as_tensor(a)
-    kind = getattr(np, combined).reduce(np.ones(1, x.dtype), dtype=dtype).dtype
+    kind = x.dtype if dtype is None and x.dtype.kind in "fc" else _dtype_of_sum(combined, x.dtype, dtype)
     if kind.kind not in "fc" and not without_data([x]):
         return _plain(name, x, out, axis=axis, dtype=dtype, keepdims=keepdims, initial=initial, where=where)
     x = of_dtype(x, kind)
     if initial is not NO_VALUE:
         return delivered(_with_initial(combined, _reduced(op, x, axis, keepdims, None, neutral, where), initial), out)
     return _reduced(op, x, axis, keepdims, out, neutral, where)
+
+
+@functools.cache
+def _dtype_of_sum(combined: str, kind: Any, dtype: Any) -> Any:
+    return getattr(np, combined).reduce(np.ones(1, kind), dtype=dtype).dtype
 
 
 def _plain(name: str, x: Any, out: Any, **options: Any) -> Any:
@@ -94,7 +101,7 @@ def mean(
 def _count(x: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements each result is made of: a number, or a tensor with a mask."""
     if where is NO_VALUE or where is True:
-        return int(np.prod([x.shape[one] for one in axes_of(axis, x.ndim)]))
+        return x.numel() if axis is None else product(x.shape[one] for one in axes_of(axis, x.ndim))
     mask = as_tensor(where, bool).expand(x.shape)
     return sum(of_dtype(mask, np.int64), axis, None, None, keepdims)
 

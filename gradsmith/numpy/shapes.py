@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import gradsmith.generated as generated
@@ -24,16 +25,23 @@ from gradsmith.numpy.moves import moved
 
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: Any = None) -> Any:
     x = as_tensor(a)
-    sizes = unwrapped(shape)
-    sizes = tuple(int(n) for n in (np.atleast_1d(sizes) if np.ndim(sizes) else [sizes]))
+    sizes = _sizes(shape)
     if order == "F":
         return moved(lambda places: np.reshape(places, sizes, order="F"), x)
     if order not in ("C", "A"):
         raise ValueError(f"order must be one of 'C', 'F', 'A', not {order!r}")
-    known = int(np.prod([n for n in sizes if n >= 0]))
+    known = prod(n for n in sizes if n >= 0)
     if sizes.count(-1) > 1 or (-1 not in sizes and known != x.numel()) or (-1 in sizes and x.numel() % max(known, 1)):
         raise ValueError(f"cannot reshape array of size {x.numel()} into shape {sizes}")
     return x.clone().reshape(sizes) if copy else x.reshape(sizes)
+
+
+def _sizes(shape: Any) -> tuple[int, ...]:
+    if type(shape) is int:
+        return (shape,)
+    if type(shape) is not tuple or any(type(n) is not int for n in shape):
+        shape = np.atleast_1d(unwrapped(shape))
+    return tuple(map(int, shape))
 
 
 def ravel(a: Any, order: str = "C") -> Any:
@@ -50,7 +58,7 @@ def ndim(a: Any) -> int:
 
 def size(a: Any, axis: Any = None) -> int:
     sizes = shape(a)
-    return int(np.prod([sizes[one] for one in axes_of(axis, len(sizes))]))
+    return prod(sizes[one] for one in axes_of(axis, len(sizes)))
 
 
 def copy(a: Any, order: str = "K", subok: bool = False) -> Any:
@@ -190,6 +198,10 @@ def concatenate(
 
 
 concat = concatenate
+
+
+def append(arr: Any, values: Any, axis: Any = None) -> Any:
+    return concatenate([as_tensor(arr), as_tensor(values)], axis)
 
 
 def stack(arrays: Any, axis: int = 0, out: Any = None, *, dtype: Any = None, casting: Any = "same_kind") -> Any:

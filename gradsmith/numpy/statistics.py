@@ -16,9 +16,11 @@ from gradsmith.numpy.arguments import (
     delivered,
     exact,
     floating,
+    is_recorded,
     np,
     of_dtype,
     unwrapped,
+    without_data,
     wrapped,
 )
 
@@ -264,6 +266,14 @@ def nanpercentile(
 
 
 # ---- histograms: differentiable by the weights
+
+
+def bincount(x: Any, /, weights: Any = None, minlength: Any = 0) -> Any:
+    places = as_tensor(x)
+    shares = None if weights is None else of_dtype(as_tensor(weights), np.float64)
+    if shares is not None and (is_recorded(shares) or without_data([shares])):
+        return generated.bincount(places, shares, int(minlength))
+    return wrapped(np.bincount(array_of(places), None if shares is None else array_of(shares), minlength))
 
 
 def histogram(a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:

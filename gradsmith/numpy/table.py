@@ -19,7 +19,7 @@ MODULES = {
         " full_like geomspace linspace logspace ones_like require vander zeros_like"
     ),
     "moves": (
-        "append argpartition array_split block bmat delete diagonal dsplit extract flip fliplr flipud hsplit"
+        "argpartition array_split block bmat delete diagonal dsplit extract flip fliplr flipud hsplit"
         " insert intersect1d lexsort partition repeat resize roll rollaxis rot90 setdiff1d setxor1d sort"
         " sort_complex split tile trim_zeros union1d unique unique_all unique_counts unique_inverse"
         " unique_values unstack vsplit"
@@ -34,12 +34,12 @@ MODULES = {
         " nanmax nanmean nanmin nanprod nansum prod ptp sum"
     ),
     "shapes": (
-        "astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to column_stack concat"
+        "append astype atleast_1d atleast_2d atleast_3d broadcast_arrays broadcast_to column_stack concat"
         " concatenate copy diag diagflat dstack expand_dims hstack matrix_transpose meshgrid moveaxis ndim pad"
         " permute_dims ravel reshape shape size squeeze stack swapaxes trace transpose tril triu vstack"
     ),
     "statistics": (
-        "average corrcoef cov histogram histogram2d histogramdd median nanmedian nanpercentile nanquantile"
+        "average bincount corrcoef cov histogram histogram2d histogramdd median nanmedian nanpercentile nanquantile"
         " nanstd nanvar percentile quantile std var"
     ),
 }
@@ -47,7 +47,7 @@ MODULES = {
 # Functions of NumPy whose results have no derivative.
 PLAIN = (
     "allclose arange argmax argmin argsort argwhere array2string array_equal array_equiv array_repr array_str"
-    " bartlett base_repr binary_repr bincount blackman busday_count busday_offset common_type count_nonzero"
+    " bartlett base_repr binary_repr blackman busday_count busday_offset common_type count_nonzero"
     " diag_indices diag_indices_from digitize empty eye flatnonzero format_float_positional"
     " format_float_scientific from_dlpack frombuffer fromfile fromfunction fromiter fromregex fromstring"
     " genfromtxt hamming hanning histogram_bin_edges identity indices is_busday iscomplex iscomplexobj"

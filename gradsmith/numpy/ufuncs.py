@@ -43,13 +43,13 @@ OPS = {
     "left_shift": "bitwise_left_shift", "right_shift": "bitwise_right_shift",
 }  # fmt: skip
 
-# Of these the op gives something else than NumPy for usual operands, or takes others.
 # Axes of both operands that are summed together.
 SUMMED = {"vecdot": (-1, -1), "matvec": (-1, -1), "vecmat": (-1, -2), "matmul": (-1, -2)}
-UNUSUAL = {"frexp", "ldexp", "heaviside", "matmul", "vecdot", "matvec", "vecmat", "modf", "divmod"}
-TAKES_NUMBERS = {
-    "add", "subtract", "multiply", "divide", "power", "remainder", "equal", "not_equal", "less", "less_equal",
-    "greater", "greater_equal",
+
+# Of these the op gives something else than NumPy for floating-point operands, or takes others.
+UNUSUAL = {
+    *SUMMED, "frexp", "ldexp", "heaviside", "modf", "divmod", "bitwise_and", "bitwise_or", "bitwise_xor", "invert",
+    "left_shift", "right_shift", "gcd", "lcm",
 }  # fmt: skip
 
 # Ufuncs whose accumulation is an op; of others the elements are combined one by one.
@@ -67,6 +67,8 @@ class Ufunc:
         self.numpy, self.op = own, OPS.get(own.__name__)
         self.nin, self.nout, self.nargs = own.nin, own.nout, own.nargs
         self.identity, self.types, self.ntypes, self.signature = own.identity, own.types, own.ntypes, own.signature
+        # How many operands NumPy and the op agree on, if they are usual ones.
+        self._usual = self.nin if self.op is not None and self.name not in UNUSUAL else -1
         describe(self, name, own)
 
     def __repr__(self) -> str:
@@ -83,24 +85,9 @@ class Ufunc:
         return self.plain if self.op is None else getattr(generated, self.op)
 
     def __call__(self, *args: Any, **options: Any) -> Any:
-        if not options and len(args) == self.nin and self._are_usual(args):
+        if not options and len(args) == self._usual and _are_usual(*args):
             return self.function(*args)
         return self._call(*args, **options)
-
-    def _are_usual(self, args: tuple[Any, ...]) -> bool:
-        """Whether NumPy and PyTorch agree: floating-point tensors of one dtype, or one and a Python number."""
-        first = args[0]
-        if type(first) is not Tensor or self.name in UNUSUAL:
-            return False
-        kind = first.dtype
-        if kind.kind != "f":
-            return False
-        if self.nin == 1:
-            return self.op is not None
-        second = args[1]
-        if type(second) is Tensor:
-            return bool(second.dtype == kind)
-        return type(second) in (int, float) and self.name in TAKES_NUMBERS
 
     def _call(
         self,
@@ -295,6 +282,16 @@ class Ufunc:
             more = () if values is None else (values[number],)
             at = np.unravel_index(place, tuple(a.shape))
             a[tuple(int(n) for n in at)] = self(a[tuple(int(n) for n in at)], *more)
+
+
+def _are_usual(first: Any, second: Any = 0.0, *more: Any) -> bool:
+    """Whether NumPy and PyTorch agree: floating-point tensors of one dtype, or one and a Python number."""
+    if type(first) is Tensor:
+        kind = first.dtype
+        if kind.kind != "f" or more:
+            return False
+        return type(second) in (float, int) or (type(second) is Tensor and second.dtype == kind)
+    return type(first) in (float, int) and type(second) is Tensor and second.dtype.kind == "f" and not more
 
 
 def _expect_one_length(name: str, x: Any, y: Any) -> None:

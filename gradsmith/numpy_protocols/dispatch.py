@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.numpy_protocols import options, rows, ufunc_methods, ufuncs
-from gradsmith.numpy_protocols.constants import CONSTANT, computed_by_numpy
+from gradsmith.numpy_protocols.constants import CONSTANT, are_constants, computed_by_numpy
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.tensors.plain_methods import is_foreign, set_row_of_function
 
@@ -21,6 +21,8 @@ def call_ufunc(ufunc: np.ufunc, method: str, inputs: tuple[Any, ...], kwargs: di
         return NotImplemented
     op = ufuncs.expect_op(ufunc)
     if op is None:
+        if are_constants(inputs, kwargs):
+            return computed_by_numpy(getattr(ufunc, method), inputs, kwargs)
         raise _no_op(ufunc.__name__, [name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)])
     if method != "__call__":
         return ufunc_methods.call(ufunc, op, method, inputs, kwargs)
@@ -36,7 +38,7 @@ def call_numpy(func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, A
     if row is not None:
         set_row_of_function(func, row)
         return row(args, kwargs)
-    if func in CONSTANT:
+    if func in CONSTANT or are_constants(args, kwargs):
         return computed_by_numpy(func, args, kwargs)
     raise _no_op(_name_of(func), rows.names())
 

@@ -6,6 +6,8 @@ A step of an optimizer whose rule goes element by element is one compiled call o
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from gradsmith.names.on_demand import show_all_names
+from gradsmith.names.other_modules import add_other_name
 from gradsmith.optim.adadelta import Adadelta
 from gradsmith.optim.adagrad import Adagrad
 from gradsmith.optim.adam import Adam, AdamW
@@ -33,6 +35,8 @@ __all__ = [
 
 _LAZY = {"Adafactor": "adafactor", "LBFGS": "lbfgs", "Muon": "muon", "SparseAdam": "sparse_adam"}
 
+adamw = add_other_name(f"{__name__}.adamw", f"{__name__}.adam")
+
 
 def __getattr__(name: str) -> Any:
     """Import rarely used modules on first use."""
@@ -48,3 +52,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+show_all_names(__name__)

@@ -8,7 +8,7 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.optim.optimizer import Closure, Group, Optimizer, counter, loss_of, require_rate
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.switches.grad_mode import no_grad
 from gradsmith.runtime.tensors.factories.creation import tensor, zeros_like
 

@@ -277,6 +277,9 @@ class Optimizer:
                 hook(self, args, kwargs)
         return out
 
+    def _patch_step_function(self) -> None:
+        """Nothing left to be done: a class has its steps hooked when it is made. Wrappers of optimizers call it."""
+
     # ---- saving
 
     def state_dict(self) -> dict[str, Any]:
@@ -292,7 +295,9 @@ class Optimizer:
             hook(self)
         numbers = {id(p): i for i, p in reversed(list(enumerate(self._all_params())))}
         state = {numbers[id(p)] if isinstance(p, Tensor) else p: kept for p, kept in self.state.items()}
-        groups = [{**group, "params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups]
+        groups = [
+            _settings(group) | {"params": [numbers[id(p)] for p in group["params"]]} for group in self.param_groups
+        ]
         found: dict[str, Any] = {"state": state, "param_groups": groups}
         for hook in self._tables("_optimizer_state_dict_post_hooks"):
             found = _unless_none(hook(self, found), found)
@@ -377,6 +382,10 @@ class Optimizer:
 
 
 # ---- helpers of all optimizers
+
+
+def _settings(group: Group) -> Group:
+    return {name: value for name, value in group.items() if name != "params"}
 
 
 def counter(value: float) -> Tensor:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from gradsmith.generated.tensor import Tensor
+from gradsmith.names.missing import missing_attribute
 from gradsmith.optim.lr_scheduler.base import LRScheduler, Rate, one_for_each_group
 from gradsmith.optim.optimizer import Optimizer
 from gradsmith.runtime.arrays.dtypes import int64
@@ -107,7 +108,7 @@ def __getattr__(name: str) -> Any:
     if name == "AveragedModel":
         value = globals()[name] = _averaged_model()
         return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)
 
 
 def _averaged_model() -> Any:

@@ -9,12 +9,18 @@ from gradsmith.runtime.observers.recorder import record_function
 __all__ = [
     "ProfilerAction",
     "ProfilerActivity",
+    "kineto_available",
     "profile",
     "record_function",
     "schedule",
     "supported_activities",
     "tensorboard_trace_handler",
 ]
+
+
+def kineto_available() -> bool:
+    """Whether `profile` records with schedules and traces: always. PyTorch asks for the library that does it there."""
+    return True
 
 
 def __getattr__(name: str) -> Any:

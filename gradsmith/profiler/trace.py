@@ -14,7 +14,7 @@ from typing import Any
 
 from gradsmith.profiler.events import FunctionEvent
 from gradsmith.profiler.options import Options
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION
 
 _CATEGORIES = {"op": "cpu_op", "node": "autograd_node", "user": "user_annotation"}
 
@@ -36,7 +36,7 @@ def trace_of(events: Sequence[FunctionEvent], options: Options) -> dict[str, Any
     return {
         "schemaVersion": 1,
         "displayTimeUnit": "ms",
-        "gradsmith": __version__,
+        "gradsmith": OWN_VERSION,
         "record_shapes": int(options.record_shapes),
         "profile_memory": int(options.profile_memory),
         "with_stack": int(options.with_stack),

@@ -13,7 +13,7 @@ from gradsmith.generated.sampling import log_gamma_quantile
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import standard_normal
 from gradsmith.random.noise import counts, numbers, parameters, require
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import zeros
 from gradsmith.runtime.tensors.queries import is_tensor
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from gradsmith.generated.sampling import counted_by
 from gradsmith.generated.tensor import Tensor
+from gradsmith.random.gammas import dirichlet, standard_gamma
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.tensors.factories.random import Generator
 from gradsmith.runtime.tensors.queries import is_tensor
@@ -80,6 +81,18 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     trials = count.detach().to(np.int64)
     found: Tensor = counted_by(trials, [prob.detach()], "binomial", list(shape), generator=generator).to(count.dtype)
     return found
+
+
+def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Gamma numbers of scale 1, for programs that call PyTorch's internal name of `random.standard_gamma`."""
+    _expect_floating("_standard_gamma", "input", input)
+    return standard_gamma(input, generator=generator)
+
+
+def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
+    """Vectors of Dirichlet's distribution, for programs that call PyTorch's internal name of `random.dirichlet`."""
+    _expect_floating("_sample_dirichlet", "input", input)
+    return dirichlet(input, generator=generator)
 
 
 def _expect_floating(op: str, name: str, value: Any) -> None:

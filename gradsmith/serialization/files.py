@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
-from gradsmith.runtime.arrays.device import device as Device
+from gradsmith.runtime.arrays.device import as_device
 from gradsmith.serialization import native, safetensors
 from gradsmith.serialization.archive import Archive
 from gradsmith.serialization.arrays import MAGIC as NPY
@@ -175,7 +175,7 @@ def _device_of(map_location: Any) -> Any:
     """The device to move tensors to, or None."""
     if map_location is None or isinstance(map_location, dict) or callable(map_location):
         return None
-    device = Device(map_location)
+    device = as_device(map_location, "load")
     return None if device.type == "cpu" else device
 
 

@@ -15,7 +15,7 @@ from gradsmith.generated.linalg_namespace import eigh
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.continuous import standard_normal
 from gradsmith.random.gammas import dirichlet as draw_dirichlet
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import eye, zeros
 from gradsmith.stats.base import Frozen, as_generator, tensors
 
@@ -132,7 +132,7 @@ def _require_simplex(x: Tensor, n: int) -> Tensor:
     if checks_values(x):
         if not bool(((x >= 0) & (x <= 1)).all()):
             raise ValueError("Each entry in 'x' must be between zero and one.")
-        if not bool((abs(x.sum(0) - 1) < 10 * float(finfo(x.dtype).eps) ** 0.6).all()):
+        if not bool((abs(x.sum(0) - 1) < 10 * finfo(x.dtype).eps ** 0.6).all()):
             raise ValueError("The input vector 'x' must lie within the normal simplex: its numbers have the sum 1.")
     return x
 
@@ -261,14 +261,14 @@ def _log_density(difference: Tensor, covariance: Tensor, allow_singular: bool) -
     safe = where(positive, eigenvalues, 1.0)
     along = square(difference @ vectors)
     terms = where(positive, along / safe + log(safe) + constant, 0.0)
-    outside = where(positive, 0.0, along).sum(-1) > float(finfo(along.dtype).eps) * along.sum(-1) * 10
+    outside = where(positive, 0.0, along).sum(-1) > finfo(along.dtype).eps * along.sum(-1) * 10
     return where(outside, -math.inf, -terms.sum(-1) / 2)
 
 
 def _spectrum(covariance: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Eigenvalues and eigenvectors, and which eigenvalues are not zero but for rounding."""
     eigenvalues, vectors = eigh(covariance)
-    limit = float(finfo(covariance.dtype).eps) * (1e6 if covariance.dtype.itemsize == 8 else 1e3)
+    limit = finfo(covariance.dtype).eps * (1e6 if covariance.dtype.itemsize == 8 else 1e3)
     return eigenvalues, vectors, eigenvalues > limit * abs(eigenvalues).max()
 
 

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
+from gradsmith.names.missing import raise_missing
+from gradsmith.runtime.arrays.device import as_device
 from gradsmith.runtime.batching.batch import is_tracing
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled
 from gradsmith.utils.checkpoint_reentrant import checkpoint_reentrant
@@ -38,10 +40,13 @@ __all__ = [
     "checkpoint",
     "checkpoint_sequential",
     "create_selective_checkpoint_contexts",
+    "get_device_states",
     "noop_context_fn",
     "set_checkpoint_debug_enabled",
     "set_checkpoint_early_stop",
+    "set_device_states",
 ]
+__getattr__ = raise_missing(__name__)
 
 _Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -229,3 +234,26 @@ def _determinism_check(name: str) -> Callable[[Any], Any] | None:
     if name not in _CHECKS:
         raise ValueError(f"determinism_check should be one of {list(_CHECKS)} but got {name}")
     return _CHECKS[name]
+
+
+# ---- states of the generators of other devices, which have none
+
+
+def get_device_states(*args: Any) -> tuple[list[int], list[Any]]:
+    """The numbers of the devices on which the tensors among the arguments are, and the states of their generators.
+
+    Two empty lists: what is kept for recomputation is the state of the one generator that there is.
+    """
+    return [], []
+
+
+def set_device_states(devices: Iterable[int], states: Iterable[Any], *, device_type: str | None = None) -> None:
+    """Put back what `get_device_states` gave: nothing.
+
+    Raises
+    ------
+    RuntimeError
+        For states of a device, which is not there.
+    """
+    if list(zip(devices, states)):
+        as_device(device_type or "cuda", "set_device_states")

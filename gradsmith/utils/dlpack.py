@@ -9,6 +9,8 @@ tensor([1., 1.])
 tensor([1., 1.])
 """
 
+from gradsmith.names.missing import raise_missing
 from gradsmith.runtime.tensors.factories.exchange import from_dlpack, to_dlpack
 
 __all__ = ["from_dlpack", "to_dlpack"]
+__getattr__ = raise_missing(__name__)

@@ -10,8 +10,9 @@
 
 from __future__ import annotations
 
+import builtins
 import functools
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, NamedTuple
@@ -34,7 +35,7 @@ class Kind(NamedTuple):
 class TreeSpec:
     """The structure of a tree without its leaves. A leaf has no `cls`."""
 
-    cls: type | None = None
+    cls: builtins.type | None = None
     steps: tuple[str, ...] = ()
     context: Any = None
     children: tuple[TreeSpec, ...] = ()
@@ -60,6 +61,38 @@ class TreeSpec:
         if self.cls is None:
             return next(leaves)
         return _kind_of(self.cls).put_together(self, [child._built(leaves) for child in self.children])  # type: ignore[union-attr]
+
+    def flatten_up_to(self, tree: Any) -> list[Any]:
+        """What stands in a tree at the places of the leaves; it may go deeper there.
+
+        Raises
+        ------
+        Mismatch
+            The structure differs above the leaves.
+        """
+        return _leaves_up_to(self, tree, "", is_prefix=False, goes_deeper=True)
+
+    def is_leaf(self) -> bool:
+        """Whether the tree is one leaf."""
+        return self.cls is None
+
+    @property
+    def type(self) -> builtins.type | None:
+        """The class of the tree, as PyTorch calls it; None for a leaf."""
+        return self.cls
+
+    @property
+    def children_specs(self) -> list[TreeSpec]:
+        return list(self.children)
+
+    @property
+    def num_children(self) -> int:
+        return len(self.children)
+
+    @property
+    def num_nodes(self) -> int:
+        """Nodes and leaves."""
+        return 1 + sum(child.num_nodes for child in self.children)
 
     def paths(self, prefix: str = "") -> Iterator[str]:
         """The way to each leaf, as it is written in Python: ``['layers'][1]``."""
@@ -117,6 +150,11 @@ def _with_factory(node: defaultdict[Any, Any]) -> tuple[Sequence[Any], Sequence[
     return children, steps, (node.default_factory, keys)
 
 
+def _with_length(node: deque[Any]) -> tuple[Sequence[Any], Sequence[str], Any]:
+    children, steps, _ = _elements(node)
+    return children, steps, node.maxlen
+
+
 _DICT = Kind(_items, lambda spec, children: spec.cls(zip(spec.context, children)))
 _NAMED_TUPLE = Kind(_named_elements, lambda spec, children: spec.cls(*children))
 _DATACLASS = Kind(_fields_of, _dataclass_of)
@@ -128,6 +166,7 @@ _KINDS: dict[type, Kind] = {
     defaultdict: Kind(
         _with_factory, lambda spec, children: defaultdict(spec.context[0], zip(spec.context[1], children))
     ),
+    deque: Kind(_with_length, lambda spec, children: deque(children, spec.context)),
 }
 
 
@@ -144,6 +183,16 @@ def _kind_of(cls: type) -> Kind | None:
     if issubclass(cls, tuple) and hasattr(cls, "_fields"):
         return _NAMED_TUPLE
     return _DATACLASS if is_dataclass(cls) else None
+
+
+def is_registered(cls: type) -> bool:
+    """Whether it is one of Python's containers, or a class that `register_pytree_node` has been given."""
+    return cls in _KINDS
+
+
+def registered_kinds() -> dict[type, Kind]:
+    """Class -> its kind: Python's containers, and what `register_pytree_node` has been given."""
+    return dict(_KINDS)
 
 
 def register_pytree_node(
@@ -167,7 +216,7 @@ def register_pytree_node(
     ValueError
         The class is a kind of node already.
     """
-    if cls in _KINDS:
+    if is_registered(cls):
         raise ValueError(f"{cls.__name__} is already registered as a node of trees")
 
     def take_apart(node: Any) -> tuple[Sequence[Any], Sequence[str], Any]:
@@ -180,12 +229,21 @@ def register_pytree_node(
 # ---- taking trees apart
 
 
-def flatten(tree: Any) -> tuple[list[Any], TreeSpec]:
-    """The leaves of a tree from left to right, and its structure. None is a leaf."""
+def flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
+    """The leaves of a tree from left to right, and its structure. None is a leaf, and so is what `is_leaf` says."""
     if type(tree) in _LEAVES:
         return [tree], LEAF
     leaves: list[Any] = []
-    return leaves, _flattened(tree, leaves)
+    return leaves, _flattened(tree, leaves) if is_leaf is None else _flattened_until(is_leaf, tree, leaves)
+
+
+def _flattened_until(is_leaf: Callable[[Any], bool], tree: Any, leaves: list[Any]) -> TreeSpec:
+    kind = _kind_of(type(tree))
+    if kind is None or is_leaf(tree):
+        leaves.append(tree)
+        return LEAF
+    nodes, steps, context = kind.take_apart(tree)
+    return _spec(type(tree), steps, context, [_flattened_until(is_leaf, node, leaves) for node in nodes])
 
 
 def _flattened(tree: Any, leaves: list[Any]) -> TreeSpec:
@@ -198,8 +256,11 @@ def _flattened(tree: Any, leaves: list[Any]) -> TreeSpec:
         leaves.append(tree)
         return LEAF
     nodes, steps, context = kind.take_apart(tree)
-    children = tuple([_flattened(node, leaves) for node in nodes])
-    return TreeSpec(cls, tuple(steps), context, children, sum(child.num_leaves for child in children))
+    return _spec(cls, steps, context, [_flattened(node, leaves) for node in nodes])
+
+
+def _spec(cls: type, steps: Sequence[str], context: Any, children: list[TreeSpec]) -> TreeSpec:
+    return TreeSpec(cls, tuple(steps), context, tuple(children), sum(child.num_leaves for child in children))
 
 
 @functools.lru_cache(maxsize=64)
@@ -230,9 +291,9 @@ def spread_over(spec: TreeSpec, prefix: Any, path: str = "") -> list[Any]:
     return _leaves_up_to(spec, prefix, path, is_prefix=True)
 
 
-def _leaves_up_to(spec: TreeSpec, tree: Any, path: str, is_prefix: bool) -> list[Any]:
+def _leaves_up_to(spec: TreeSpec, tree: Any, path: str, is_prefix: bool, goes_deeper: bool = False) -> list[Any]:
     if spec.cls is None:
-        if not is_prefix and _kind_of(type(tree)) is not None:
+        if not (is_prefix or goes_deeper) and _kind_of(type(tree)) is not None:
             raise Mismatch(f"{path or 'the tree'} is a {type(tree).__name__} where a leaf is expected")
         return [tree]
     kind = _kind_of(type(tree))
@@ -246,7 +307,7 @@ def _leaves_up_to(spec: TreeSpec, tree: Any, path: str, is_prefix: bool) -> list
         raise Mismatch(f"{path or 'the tree'} has {_listed(steps)} where {_listed(spec.steps)} is expected")
     found: list[Any] = []
     for step, child in zip(spec.steps, spec.children):
-        found += _leaves_up_to(child, by_step[step], path + step, is_prefix)
+        found += _leaves_up_to(child, by_step[step], path + step, is_prefix, goes_deeper)
     return found
 
 

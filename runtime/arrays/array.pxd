@@ -313,6 +313,9 @@ cdef int result_type_of(PyObject *a, PyObject *b) except -1     # of two arrays,
 
 cdef PyObject *sum_axes(PyObject *a, object axes, bint keepdims) except NULL
 cdef PyObject *mean_axes(PyObject *a, object axes, bint keepdims) except NULL
+# Sum of what is no NaN, and product, of float32 and float64.
+cdef PyObject *nansum_axes(PyObject *a, object axes, bint keepdims) except NULL
+cdef PyObject *prod_axes(PyObject *a, object axes, bint keepdims) except NULL
 cdef PyObject *amax_axes(PyObject *a, object axes, bint keepdims) except NULL
 cdef PyObject *amin_axes(PyObject *a, object axes, bint keepdims) except NULL
 # Sums a broadcast result back to a shape it was broadcast from; `a` itself (new reference) when the shape is the same.

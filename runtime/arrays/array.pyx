@@ -10,6 +10,9 @@ import numpy
 
 cdef extern from "Python.h":
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+    ctypedef struct TypeWithDict "PyTypeObject":
+        PyObject *tp_dict
+    void PyType_Modified(TypeWithDict *kind)
 
 cdef extern from "runtime/arrays/kernels/products/blas.h":
     void gs_limit_blas_threads(int n) noexcept
@@ -87,6 +90,8 @@ cdef extern from "runtime/arrays/kernels/kernels.h":
 
     PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_nansum(PyObject *a, PyObject *axes, int keepdims) except NULL
+    PyObject *gs_prod(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims) except NULL
     PyObject *gs_sum_to(PyObject *a, int ndim, const npy_intp *dims) except NULL
@@ -603,6 +608,18 @@ cdef int result_type_of(PyObject *a, PyObject *b) except -1:
     return gs_result_type_of(a, b)
 
 
+def add_dtype_attributes(dict attributes not None):
+    """Give NumPy's class of dtypes, which is closed to Python, attributes, as far as it has none of their names.
+
+    Programs ask ``x.dtype.is_floating_point``, and the dtypes of tensors are NumPy's own.
+    """
+    cdef TypeWithDict *kind = <TypeWithDict *>numpy.dtype
+    cdef dict own = <dict>kind.tp_dict
+    for name, attribute in attributes.items():
+        own.setdefault(name, attribute)
+    PyType_Modified(kind)
+
+
 def set_default_dtype(dtype):
     """Make `dtype` (float32 or float64) the dtype of numbers, and of float functions of integers."""
     global gs_default_float
@@ -626,6 +643,14 @@ cdef PyObject *sum_axes(PyObject *a, object axes, bint keepdims) except NULL:
 
 cdef PyObject *mean_axes(PyObject *a, object axes, bint keepdims) except NULL:
     return gs_mean(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *nansum_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_nansum(a, <PyObject *>axes, keepdims)
+
+
+cdef PyObject *prod_axes(PyObject *a, object axes, bint keepdims) except NULL:
+    return gs_prod(a, <PyObject *>axes, keepdims)
 
 
 cdef PyObject *amax_axes(PyObject *a, object axes, bint keepdims) except NULL:

@@ -1,7 +1,8 @@
 """Devices: where the data of a tensor is.
 
 There are two. "cpu" is main memory. Tensors on "meta" have a shape, a dtype and a history, and no data: every op works
-on them and finds out what shape and dtype its result would have.
+on them and finds out what shape and dtype its result would have. The accelerators of PyTorch can be named, since
+programs have `device("cuda")` among their default arguments; what is asked to compute there raises.
 """
 
 from __future__ import annotations
@@ -31,15 +32,16 @@ class device:
     Parameters
     ----------
     type : str or device
-        ``"cpu"`` or ``"meta"``, with or without a number: ``"cpu:0"``.
+        ``"cpu"`` or ``"meta"``, with or without a number: ``"cpu:0"``. An accelerator, ``"cuda"``, can be named and
+        compared; there is none, so that no tensor can be made there.
     index : int, optional
         The number, when the first argument has none.
 
     Raises
     ------
     RuntimeError
-        For a type that does not exist, or an index that is no number. There is no accelerator: `gs.cuda.is_available()`
-        is False.
+        For a type that does not exist, or an index that is no number. For a number instead of a type, which would be
+        that of an accelerator: there is none, `gs.cuda.is_available()` is False.
     """
 
     __slots__ = ("index", "type")
@@ -61,9 +63,7 @@ class device:
                     f"type (string) must not include an index because index was passed explicitly: {type}"
                 )
             index = _index_in(type, number)
-        if name in ACCELERATORS:
-            raise RuntimeError(_no_accelerator(f"'{type}'"))
-        if name not in TYPES:
+        if name not in TYPES and name not in ACCELERATORS:
             raise RuntimeError(f"Expected one of {', '.join(TYPES)} device type at start of device string: {type}")
         if index is not None and operator.index(index) < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
@@ -88,6 +88,7 @@ class device:
         return hash(str(self))
 
     def __enter__(self) -> device:
+        check_is_here(self)
         _default.outer.append(_default.device)
         _set_default(self)
         return self
@@ -104,6 +105,12 @@ def _index_in(text: str, number: str) -> int:
     if not (number.isascii() and number.isdigit()):
         raise RuntimeError(f"Invalid device string: '{text}'")
     return int(number)
+
+
+def check_is_here(wanted: device) -> None:
+    """Refuse an accelerator, on which nothing can be."""
+    if wanted.type not in TYPES:
+        raise RuntimeError(_no_accelerator(f"'{wanted}'"))
 
 
 def _no_accelerator(asked: str) -> str:
@@ -130,6 +137,7 @@ def as_device(value: Any, op: str) -> device:
         raise TypeError(f"{op}(): argument 'device' must be gradsmith.device, not {type(value).__name__}")
     try:
         found = device(value)
+        check_is_here(found)
     except RuntimeError as error:
         raise RuntimeError(f"{op}(): {error}") from None
     return META if found.type == "meta" else CPU
@@ -170,7 +178,9 @@ def _set_default(found: device | None) -> None:
 def _as_named(value: Any) -> device:
     if not isinstance(value, (str, device)):
         raise TypeError(f"set_default_device(): expected a device or its name, got {type(value).__name__}")
-    return device(value)
+    found = device(value)
+    check_is_here(found)
+    return found
 
 
 def get_default_device() -> device:

@@ -1,6 +1,6 @@
 """Element types: their names, what is accepted as one, and how two of them combine.
 
-A dtype of gradsmith is a plain ``numpy.dtype``.  Only the fourteen in `SUPPORTED`
+A dtype of gradsmith is a plain ``numpy.dtype``, which gets PyTorch's attributes here.  Only the fourteen in `SUPPORTED`
 may be the type of a tensor; everything that takes a ``dtype`` argument passes it
 through `as_dtype`, so that an unknown one is refused in one place and one wording.
 """
@@ -30,13 +30,55 @@ uint64 = np.dtype(np.uint64)
 bool_ = np.dtype(np.bool_)
 
 
+def _to_real(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the parts of complex numbers; any other dtype itself."""
+    return np.dtype(dtype.type(0).real.dtype) if dtype.kind == "c" else dtype
+
+
+def _to_complex(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The complex dtype whose parts are of this floating dtype."""
+    if dtype.kind == "c":
+        return dtype
+    if dtype not in (float32, float64):
+        raise RuntimeError(f"to_complex(): there is no complex dtype of two {dtype}")
+    return complex64 if dtype == float32 else complex128
+
+
+kernels.add_dtype_attributes({
+    "is_floating_point": property(lambda dtype: dtype.kind == "f"),
+    "is_complex": property(lambda dtype: dtype.kind == "c"),
+    "is_signed": property(lambda dtype: dtype.kind in "fci"),
+    "to_real": _to_real,
+    "to_complex": _to_complex,
+})  # fmt: skip
+
+
 class MissingDtype:
-    """A dtype of PyTorch that NumPy does not have. It may be compared with dtypes; no tensor can have it."""
+    """A dtype of PyTorch that NumPy does not have. It may be compared with dtypes; no tensor can have it.
 
-    __slots__ = ("__name__",)
+    Of its numbers the size and `finfo` are known: `itemsize` is in bytes, `mantissa` counts the bits behind the point,
+    and `largest` and `smallest_normal` are values.
+    """
 
-    def __init__(self, name: str) -> None:
+    __slots__ = ("__name__", "is_complex", "itemsize", "largest", "mantissa", "smallest_normal")
+
+    def __init__(
+        self, name: str, itemsize: int, mantissa: int, largest: float, smallest_normal: float, is_complex: bool = False
+    ) -> None:
         self.__name__ = name
+        self.itemsize = itemsize
+        self.mantissa = mantissa
+        self.largest = largest
+        self.smallest_normal = smallest_normal
+        self.is_complex = is_complex
+
+    @property
+    def is_floating_point(self) -> bool:
+        return not self.is_complex
+
+    @property
+    def is_signed(self) -> bool:
+        return True
 
     def __repr__(self) -> str:
         return f"gradsmith.{self.__name__}"
@@ -45,10 +87,10 @@ class MissingDtype:
         return self.__name__
 
 
-bfloat16 = MissingDtype("bfloat16")
-complex32 = chalf = MissingDtype("complex32")
-float8_e4m3fn = MissingDtype("float8_e4m3fn")
-float8_e5m2 = MissingDtype("float8_e5m2")
+bfloat16 = MissingDtype("bfloat16", 2, 7, (2 - 2.0**-7) * 2.0**127, 2.0**-126)
+complex32 = chalf = MissingDtype("complex32", 4, 10, (2 - 2.0**-10) * 2.0**15, 2.0**-14, is_complex=True)
+float8_e4m3fn = MissingDtype("float8_e4m3fn", 1, 3, 1.75 * 2.0**8, 2.0**-6)  # all ones is NaN
+float8_e5m2 = MissingDtype("float8_e5m2", 1, 2, 1.75 * 2.0**15, 2.0**-14)
 
 # In the order in which messages list them.
 SUPPORTED = (
@@ -273,7 +315,3 @@ def number_dtype(value: bool | int | float | complex) -> np.dtype[Any]:
     if isinstance(value, int):
         return int64
     return get_default_dtype() if isinstance(value, float) else default_complex_dtype()
-
-
-finfo = np.finfo
-iinfo = np.iinfo

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 __all__ = [
     "channels_last", "channels_last_3d", "contiguous_format", "layout", "memory_format", "preserve_format",
-    "sparse_coo", "strided",
+    "sparse_bsc", "sparse_bsr", "sparse_coo", "sparse_csc", "sparse_csr", "strided",
 ]  # fmt: skip
 
 
 class layout:
-    """How a tensor keeps its elements: `strided`, or `sparse_coo` for an indexed gradient."""
+    """How a tensor keeps its elements: `strided`, or `sparse_coo` for an indexed gradient.
+
+    The others are those of PyTorch that no tensor has, for programs that ask.
+    """
 
     __slots__ = ("name",)
 
@@ -27,6 +30,8 @@ class layout:
 
 strided = layout("strided")
 sparse_coo = layout("sparse_coo")
+sparse_csr, sparse_csc = layout("sparse_csr"), layout("sparse_csc")
+sparse_bsr, sparse_bsc = layout("sparse_bsr"), layout("sparse_bsc")
 
 
 def expect_strided(op: str, given: object) -> None:
@@ -35,8 +40,8 @@ def expect_strided(op: str, given: object) -> None:
         return
     if isinstance(given, layout):
         raise NotImplementedError(
-            f"{op}(): layout {given!r} is that of gradients of embeddings alone; leave it out, and see scipy.sparse "
-            "for sparse matrices"
+            f"{op}(): no tensor is made with the layout {given!r}; leave it out, and see scipy.sparse for sparse "
+            "matrices"
         )
     raise TypeError(f"{op}(): argument 'layout' must be gradsmith.strided, not {type(given).__name__}")
 

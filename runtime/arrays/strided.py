@@ -106,13 +106,30 @@ def _memory_of(array: Array) -> Array:
     return array
 
 
-def common_places(geometry: StridedGeometry) -> tuple[Array, Array, Array]:
-    """Numbers of the places that the array and the view use, and how many elements of the array share each place."""
-    source = _places(geometry.from_size, geometry.from_stride, 0)
-    target = _places(geometry.size, geometry.stride, geometry.offset)
-    places, numbers = np.unique(np.concatenate([source, target]), return_inverse=True)
-    source, target = numbers[: source.size], numbers[source.size :]
-    return source, target, np.bincount(source, minlength=places.size)
+class CommonPlaces(NamedTuple):
+    """The places in memory that an array and a view of it use, by number."""
+
+    source: Array  # of each element of the array
+    target: Array  # of each element of the view
+    sharers: Array  # how many elements of the array share each place
+    is_plain: bool  # the places are the array's elements, in their order
+
+
+def common_places(geometry: StridedGeometry) -> CommonPlaces:
+    """Numbers count in the greatest step, in bytes, that leads to all places: that of the elements, or several."""
+    step = math.gcd(*geometry.from_stride, *geometry.stride, geometry.offset) or 1
+    target = _places(geometry.size, geometry.stride, geometry.offset) // step
+    count = math.prod(geometry.from_size)
+    if geometry.from_stride == contiguous_strides(geometry.from_size, step) and _lie_within(target, count):
+        return CommonPlaces(np.arange(count), target, np.ones(count, np.int64), True)
+    source = _places(geometry.from_size, geometry.from_stride, 0) // step
+    first = min(source.min(initial=0), target.min(initial=0))
+    size = max(source.max(initial=-1), target.max(initial=-1)) + 1 - first
+    return CommonPlaces(source - first, target - first, np.bincount(source - first, minlength=size), False)
+
+
+def _lie_within(places: Array, count: int) -> bool:
+    return not places.size or (places.min() >= 0 and places.max() < count)
 
 
 def _places(size: Shape, stride: Shape, offset: int) -> Array:

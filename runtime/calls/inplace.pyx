@@ -380,7 +380,9 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
 
 
 cdef int store_values(object target, object values) except -1:
-    """``target[...] = values``, cast, as far as there is data."""
+    """``target[...] = values``, cast, as far as there is data. For an array without dimensions NumPy may give a scalar."""
+    if not isinstance(values, np.ndarray):
+        values = np.asarray(values)
     if is_meta(<PyObject *>target):
         np.broadcast_to(values, target.shape)       # an error when they do not fit
     elif is_meta(<PyObject *>values):

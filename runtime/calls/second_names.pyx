@@ -16,10 +16,9 @@ import importlib
 import sys
 from types import BuiltinFunctionType, ModuleType
 
+from gradsmith.runtime.calls.older_forms cimport OlderForm, call_of_today, fast_call, older_form
+
 cdef extern from "Python.h":
-    ctypedef PyObject *(*fast_call "_PyCFunctionFastWithKeywords")(
-        PyObject *, PyObject *const *, Py_ssize_t, PyObject *
-    ) noexcept
     ctypedef PyObject *(*PyCFunction)(PyObject *, PyObject *) noexcept
     ctypedef struct PyMethodDef:
         const char *ml_name
@@ -34,6 +33,7 @@ cdef extern from "Python.h":
     const int METH_KEYWORDS
     PyObject **PySequence_Fast_ITEMS(object)
     object PyCFunction_NewEx(PyMethodDef *, object, object)
+    object PyObject_Vectorcall(object, PyObject *const *, size_t, PyObject *)
 
 # Public names of functions that their module defines under another name.
 cdef list short_names = []
@@ -46,8 +46,13 @@ NAMES_OF_FUNCTIONS = {
     "orgqr": {"input2": "tau"},
     "ormqr": {"input2": "tau", "input3": "other"},
     "unsafe_split": {"tensor": "input", "split_size_or_sections": "split_size"},
-    "tensordot": {"b": "other"},
+    "tensordot": {"b": "other", "axes": "dims"},
+    "transpose": {"axes": "dim0"},
 }
+
+# Functions that mean something else in NumPy, where PyTorch's cannot be meant: with a sequence as their second argument
+# and no other. What NumPy means has this name.
+FORMS_OF_NUMPY = {"transpose": "permute"}
 
 
 cdef class Parameters:
@@ -141,7 +146,7 @@ cdef PyObject *call(PyObject *self, PyObject *const *args, Py_ssize_t given, PyO
         return call_by_names(<Parameters>self, args, given, <tuple>names)
     result = (<Parameters>self).own_call((<Parameters>self).own_self, args, given, NULL)
     if result == NULL:
-        name_missing(<Parameters>self, given, NULL)
+        return call_that_failed(<Parameters>self, args, given, NULL)
     return result
 
 
@@ -154,7 +159,7 @@ cdef PyObject *call_by_names(Parameters p, PyObject *const *args, Py_ssize_t giv
         names = with_first_names(p, names, given)
     cdef PyObject *result = p.own_call(p.own_self, args, given, <PyObject *>names)
     if result == NULL:
-        name_missing(p, given, <PyObject *>names)
+        return call_that_failed(p, args, given, <PyObject *>names)
     return result
 
 
@@ -194,7 +199,7 @@ cdef PyObject *call_without_none(Parameters p, PyObject *const *args, Py_ssize_t
     names = with_first_names(p, tuple(kept), given)
     cdef PyObject *result = p.own_call(p.own_self, PySequence_Fast_ITEMS(values), given, <PyObject *>names)
     if result == NULL:
-        name_missing(p, given, <PyObject *>names)
+        return call_that_failed(p, PySequence_Fast_ITEMS(values), given, <PyObject *>names)
     return result
 
 
@@ -207,13 +212,49 @@ cdef tuple with_first_names(Parameters p, tuple names, Py_ssize_t given):
     return tuple(found)
 
 
-cdef void name_missing(Parameters p, Py_ssize_t given, PyObject *names) noexcept:
-    """A call failed: say which arguments it lacks, if that is why, or what it may have meant."""
+cdef PyObject *call_that_failed(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except NULL:
+    """The call as NumPy or an older PyTorch means it, where it can mean nothing else; otherwise its error."""
     cdef PyObject *error
     cdef PyObject *value
     cdef PyObject *traceback
     if not PyErr_ExceptionMatches(TypeError):
-        return
+        return NULL
+    PyErr_Fetch(&error, &value, &traceback)
+    if is_form_of_numpy(p, args, given, names):
+        Py_XDECREF(error)
+        Py_XDECREF(value)
+        Py_XDECREF(traceback)
+        result = PyObject_Vectorcall(getattr(shape_ops(), FORMS_OF_NUMPY[p.function.__name__]), args, 2, NULL)
+        Py_INCREF(result)
+        return <PyObject *>result
+    cdef OlderForm found = older_form(p.function.__name__, False, args, given, names)
+    if found is not None:
+        Py_XDECREF(error)
+        Py_XDECREF(value)
+        Py_XDECREF(traceback)
+        return call_of_today(found, p.own_call, p.own_self)
+    PyErr_Restore(error, value, traceback)
+    name_missing(p, given, names)
+    return NULL
+
+
+cdef bint is_form_of_numpy(Parameters p, PyObject *const *args, Py_ssize_t given, PyObject *names) except -1:
+    """Has a function of `FORMS_OF_NUMPY` two arguments, of which the second is a sequence?"""
+    cdef Py_ssize_t named = 0 if names == NULL else len(<tuple>names)
+    if given == 0 or given + named != 2 or p.function.__name__ not in FORMS_OF_NUMPY:
+        return False
+    return isinstance(<object>args[1], (tuple, list))
+
+
+cdef object shape_ops():
+    return importlib.import_module("gradsmith.generated.shape")
+
+
+cdef void name_missing(Parameters p, Py_ssize_t given, PyObject *names) noexcept:
+    """A call failed with a TypeError: say which arguments it lacks, if that is why, or what it may have meant."""
+    cdef PyObject *error
+    cdef PyObject *value
+    cdef PyObject *traceback
     PyErr_Fetch(&error, &value, &traceback)
     read_names(p)
     named = () if names == NULL else <object>names

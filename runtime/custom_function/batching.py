@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from gradsmith.runtime.batching.batch import VmapLevel, all_slices, batched, level_of
 from gradsmith.runtime.batching.levels import below, open_level
-from gradsmith.runtime.custom_function.node import backward_of, kept_tensors
+from gradsmith.runtime.custom_function.node import backward_of
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.switches import upcalls
 
@@ -315,10 +315,6 @@ class Context:
         in_forward = self._inner.saved_for_forward is not None
         dims = self._inner.plan.forward_dims if in_forward else self._inner.plan.saved_dims
         return tuple(self._in_slices(self._inner.saved_tensors, dims))
-
-    def kept_tensors(self) -> list[Any]:
-        """For `once_differentiable`: the saved tensors, without counting as an access of the user."""
-        return self._in_slices(kept_tensors(self._inner), self._inner.plan.saved_dims)
 
     def _in_slices(self, data: Sequence[Any], dims: Sequence[int | None]) -> list[Any]:
         note_history(self._level, data)

@@ -340,12 +340,6 @@ cdef int check_result(FunctionNode node, int position, object value) except -1:
     return 0
 
 
-def kept_tensors(FunctionNode ctx):
-    """What `save_for_backward` was given, without counting as an access of the user."""
-    cdef int i
-    return [] if ctx.was_read else [unpack(ctx, i) for i in range(ctx.n_saved)]
-
-
 # ---- the collector
 
 cdef inquiry clear_fields = NULL        # what Cython wrote for the fields it knows of

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from gradsmith.runtime.batching.batch import all_slices, batched, innermost
-from gradsmith.runtime.custom_function import node as function_node
 from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.history import basic_ops
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
@@ -18,13 +17,16 @@ _Method = TypeVar("_Method", bound=Callable[..., Any])
 def once_differentiable(backward: _Method) -> _Method:
     """Decorate a `backward` that must not be differentiated itself: one that computes with NumPy, for example.
 
-    It runs with recording off. When the graph of the gradient is asked for, gradients that depend on something that
-    requires grad raise RuntimeError when they are differentiated.
+    It runs with recording off. What it gives depends on the gradients that come in: where one of them requires grad, so
+    does the result, and raises RuntimeError when it is differentiated. Otherwise the result is a constant, also by the
+    saved tensors.
     """
 
     @functools.wraps(backward)
     def wrapper(ctx: Any, *args: Any) -> Any:
-        sources = _sources(ctx, args) if is_grad_enabled() else []
+        # They may come in one list, of a Function with `boxed_grads_call`.
+        incoming = [grad for arg in args for grad in (arg if isinstance(arg, list) else [arg])]
+        sources = [grad for grad in incoming if isinstance(grad, TensorBase)] if is_grad_enabled() else []
         with no_grad():
             grads = backward(ctx, *args)
         message = (
@@ -35,13 +37,6 @@ def once_differentiable(backward: _Method) -> _Method:
         return tuple(results) if isinstance(grads, tuple) else results[0]
 
     return wrapper  # type: ignore[return-value]
-
-
-def _sources(ctx: Any, args: tuple[Any, ...]) -> list[Any]:
-    """The tensors that a backward computes from: its gradients, which may come in one list, and what was saved."""
-    grads = [grad for arg in args for grad in (arg if isinstance(arg, list) else [arg])]
-    saved = ctx.kept_tensors() if hasattr(ctx, "kept_tensors") else function_node.kept_tensors(ctx)
-    return [value for value in (*grads, *saved) if isinstance(value, TensorBase)]
 
 
 def _refusing(message: str, results: list[Any], sources: Sequence[Any]) -> list[Any]:

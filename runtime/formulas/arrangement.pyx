@@ -228,10 +228,7 @@ cpdef object embedded_diagonal(object self, object offset, object dim1, object d
         raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     if self.ndim == 0:
         raise IndexError("diag_embed(): the tensor has no dimension that could be a diagonal")
-    length = self.size(-1) + abs(offset)
-    sizes = iter(self.shape)
-    shape = [length if dim in (one, other) else next(sizes) for dim in range(count)]
-    return zeros(shape, dtype=self.dtype, device=self.device).diagonal_scatter(self, offset, one, other)
+    return upcalls.embedded_diagonals(self, offset, count - 1 - one, count - 1 - other)
 
 
 cpdef object diag_of_vector_or_matrix(object self, object diagonal):

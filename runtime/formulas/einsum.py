@@ -35,16 +35,9 @@ def _numbers_along(tensor: Tensor, dim: int) -> Array:
 
 
 def _diagonal(tensor: Tensor) -> Tensor:
-    """The first two dimensions, of one length, as one: a view, which steps in both at once.
-
-    Of an expanded tensor it is a copy, since `as_strided` divides a gradient among the elements that share memory; of
-    one that is read backwards too, since `as_strided` takes no negative strides.
-    """
-    stride = tensor.stride()
-    if min(stride) <= 0:
-        along = _numbers_along(tensor, 0)
-        return tensor.index((along, along))
-    return tensor.as_strided(tensor.shape[1:], (stride[0] + stride[1], *stride[2:]), tensor.storage_offset())
+    """The first two dimensions, of one length, as one: a view, which steps in both at once."""
+    found = tensor.diagonal(0, 0, 1)
+    return found if found.ndim == 1 else found.movedim(-1, 0)
 
 
 class Arrangement(NamedTuple):

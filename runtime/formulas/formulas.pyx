@@ -367,9 +367,11 @@ cpdef object strided_view_backward(object gradient, object geometry):
     """
     if gradient.is_meta:
         return zeros_beside(gradient, geometry.from_size) + gradient.sum()
-    source, target, sharers = strided.common_places(geometry)
+    source, target, sharers, is_plain = strided.common_places(geometry)
     memory = zeros_beside(gradient, sharers.size)
     memory = memory.index_add(0, placed_beside(gradient, target), gradient.reshape(-1))
+    if is_plain:
+        return memory.reshape(geometry.from_size)
     if sharers.max(initial=0) > 1:
         memory = memory / placed_beside(gradient, np.maximum(sharers, 1))
     return memory.index_select(0, placed_beside(gradient, source)).reshape(geometry.from_size)

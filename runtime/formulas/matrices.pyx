@@ -197,7 +197,18 @@ cpdef object squares_left(object a, object b, object x, object rank, object driv
     rest = b - a.matmul(x)
     rest = (rest * rest.conj()).real.sum(-2)
     rows, columns = a.shape[a.ndim - 2], a.shape[a.ndim - 1]
-    return rest if rows > columns and driver != "gelsy" and not is_less(rank, columns) else rest.reshape(-1)[:0]
+    if rows <= columns or driver == "gelsy":
+        return nothing_of(rest)
+    return nothing_of(rest) if driver != "gels" and is_less(rank, columns) else rest
+
+
+cpdef object unless_driver(object x, object driver, object without):
+    """What a driver of LAPACK finds out; nothing with one of those that do without: "gels", or "gels gelsy"."""
+    return nothing_of(x) if driver is not None and driver in without.split() else x
+
+
+cdef object nothing_of(object x):
+    return x.reshape(-1)[:0]
 
 
 cdef bint is_less(object rank, object columns) except -1:

@@ -32,3 +32,22 @@ cpdef object target_of_size(object target, object shape):
             f"this loss expects a target of the size of the input, {list(shape)}, but it has size {list(target.shape)}"
         )
     return target
+
+
+cpdef object target_of_kind(object target, object self):
+    """The same of one that does not take part in promotion either."""
+    if target.dtype != self.dtype:
+        raise RuntimeError(
+            f"this loss expects a target of the dtype of the input: found dtype {target.dtype} but expected {self.dtype}"
+        )
+    return target_of_size(target, self.shape)
+
+
+cpdef object weight_of_kind(object weight, object self):
+    """Weights in the dtype of what they weigh, which keeps it."""
+    return weight if weight.dtype == self.dtype else weight.to(self.dtype)
+
+
+cpdef object loss_of_target(object loss, object target):
+    """A loss in the dtype of its target, where that is a floating one, as PyTorch gives it."""
+    return loss if loss.dtype == target.dtype or target.dtype.kind != "f" else loss.to(target.dtype)

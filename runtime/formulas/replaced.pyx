@@ -80,10 +80,10 @@ cpdef object with_strided(object self, object src, object size, object stride, o
         raise RuntimeError(
             f"as_strided_scatter(): expected src to have the size of the view, {list(size)}, but it is {list(src.shape)}"
         )
-    source, target, sharers = strided.common_places(geometry)
+    source, target, sharers, is_plain = strided.common_places(geometry)
     last = np.full(sharers.size, -1)
     last[target] = np.arange(target.size)
-    chosen = last[source].reshape(geometry.from_size)
+    chosen = (last if is_plain else last[source]).reshape(geometry.from_size)
     if not (chosen >= 0).any():
         return self.clone()
     numbers, is_replaced = [tensor(array, device=self.device) for array in (np.maximum(chosen, 0), chosen >= 0)]

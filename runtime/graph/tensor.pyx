@@ -242,6 +242,11 @@ cdef class TensorBase:
         """Bytes of all elements."""
         return (<object>self.array).nbytes
 
+    @property
+    def strides(self):
+        """Bytes from one element to the next along each dimension, as an array has them; `stride` counts elements."""
+        return (<object>self.array).strides
+
     def element_size(self):
         """Bytes of one element."""
         return (<object>self.array).itemsize
@@ -315,6 +320,10 @@ cdef class TensorBase:
             )
         array = array_with_data(self, force)
         return array if is_batched_array(self.array) else separate(array)
+
+    def to_numpy(self):
+        """The same as `numpy`, by the name that other libraries look for: Matplotlib takes the columns of what has it."""
+        return self.numpy()
 
     def __array__(self, dtype=None, copy=None):
         if running_calls and in_differentiated_call(self):

@@ -1,6 +1,7 @@
 from cpython.ref cimport PyObject
 
-from gradsmith.runtime.graph.tensor cimport TensorBase
+from gradsmith.runtime.graph.tensor cimport IS_VIEW, TensorBase
+from gradsmith.runtime.history.observers cimport end_op
 
 
 cdef TensorBase as_view(TensorBase base, object array)
@@ -11,3 +12,21 @@ cdef object function_view_error(TensorBase view, str what)                  # a 
 cdef object ambiguous_view_error(TensorBase view, str what)     # the same for a view made while nothing was recorded
 cdef TensorBase share_version(TensorBase source, object array)              # detach: the counter is shared, the history is not
 cdef PyObject *current_grad_fn(TensorBase t) except? NULL                   # borrowed; renewed for a view whose base changed
+
+
+# Note [Results of composite ops]
+# A composite op may end with a view: of what it has computed in another shape, say. That the result is one is no
+# business of the caller's, whom it would forbid to write what was computed while nothing was recorded. So a view of a
+# tensor that nobody else has becomes a tensor by itself.
+
+cdef int become_own(TensorBase view) except -1
+
+cdef inline TensorBase ended_composite(int depth, TensorBase result):
+    """The result of a composite op."""
+    if depth:
+        end_op(depth, result)
+    elif result.flags & IS_VIEW:
+        become_own(result)
+    return result
+
+cdef object ended_composites(int depth, object results)

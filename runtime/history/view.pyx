@@ -8,12 +8,14 @@ stale grad_fn from then on; `current_grad_fn` renews it from the geometry of the
 """
 from cpython.exc cimport PyErr_CheckSignals
 from cpython.ref cimport Py_INCREF, PyObject
+from libc.stdint cimport uint32_t
 cimport numpy as cnp
 
 from gradsmith.runtime.arrays.array cimport is_batched_array
 from gradsmith.runtime.batching.batch cimport Batch, VmapLevel, as_batched, batch_of, share_memory_of_batches, slice_of_array
 from gradsmith.runtime.graph.gc_tracking cimport track
 from gradsmith.runtime.graph.node cimport Node
+from gradsmith.runtime.graph.tangent cimport open_levels
 from gradsmith.runtime.graph.tensor cimport (
     INFERENCE,
     IS_SHARED,
@@ -43,6 +45,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     int PyObject_GC_IsTracked(object)
+    Py_ssize_t Py_REFCNT(PyObject *)
 
 
 cdef enum:
@@ -144,6 +147,31 @@ cdef TensorBase share_version(TensorBase source, object array):
     if PyObject_GC_IsTracked(source):
         track(result)       # it may be what closes a cycle through the source
     return result
+
+
+cdef int become_own(TensorBase view) except -1:
+    """Let a view be none if its base is not known to anybody else. The base goes on counting the changes.
+
+    With a tangent it stays what it is: the tangent of a view is that of its base.
+    """
+    if Py_REFCNT(view.base) != 1 or open_levels or view.flags & VIEW_INFERENCE:
+        return 0
+    if current_grad_fn(view) == NULL and requires_grad(view):
+        return 0
+    if view.grad_fn != NULL:
+        view.flags |= REQUIRES_GRAD
+    view.flags &= ~<uint32_t>(IS_VIEW | VIEW_RESTRICTIONS)
+    return 0
+
+
+cdef object ended_composites(int depth, object results):
+    if depth:
+        end_op(depth, results)
+        return results
+    for result in results:
+        if isinstance(result, TensorBase) and (<TensorBase>result).flags & IS_VIEW:
+            become_own(<TensorBase>result)
+    return results
 
 
 def one_slice(TensorBase tensor not None, VmapLevel level not None):

@@ -17,6 +17,7 @@ class Span:
     thread: int
     sequence_nr: int
     shapes: tuple[Any, ...] | None
+    result_shapes: Any
     stack: tuple[str, ...] | None
     arguments: Any
     memory: int

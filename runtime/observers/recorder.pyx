@@ -35,6 +35,8 @@ cdef class Span:
         Of the node that the op recorded, or that ran; -1 for none, and for leaves. It links the two.
     shapes : tuple or None
         Of the operands; () for what is no tensor.
+    result_shapes : tuple, list or None
+        Of the result of an op; a list of several.
     stack : tuple of str or None
         Innermost Python line first.
     arguments : object
@@ -55,6 +57,7 @@ cdef class Span:
     cdef readonly unsigned long thread
     cdef readonly long long sequence_nr
     cdef readonly object shapes
+    cdef readonly object result_shapes
     cdef readonly object stack
     cdef readonly object arguments
     cdef readonly long long memory
@@ -128,6 +131,8 @@ cdef class Recorder(Observer):
         cdef Span span = self.finish("op")
         if span is not None:
             span.sequence_nr = sequence_of(result)
+            if self.record_shapes:
+                span.result_shapes = shape_of(list(result) if isinstance(result, tuple) else result)
         return 0 if self.outer is None else self.outer.end_op(result)
 
     cdef int begin_node(self, object node) except -1:

@@ -60,6 +60,14 @@ cdef TransformedCall innermost_call():
     return <TransformedCall>gs_innermost_call if gs_innermost_call != NULL else None
 
 
+def is_transforming():
+    """Is a function being transformed in this thread? A trace has a call of its own, without a transform."""
+    cdef TransformedCall call = innermost_call()
+    while call is not None and call.transform is None:
+        call = call.outer
+    return call is not None
+
+
 def _put_innermost_call(TransformedCall call):
     global gs_innermost_call
     gs_innermost_call = <PyObject *>call if call is not None else NULL

@@ -17,6 +17,7 @@ cat: _Function
 clone: _Function
 clone_by_rows: _Function
 copy_: _Function
+embedded_diagonals: _Function
 expand: _Function
 fill_: _Function
 function_type: type

@@ -239,8 +239,8 @@ def expected_gradient(edge):
 def unused_input(inputs, index):
     """The error for an input that no root depends on."""
     found = inputs[index]
-    what = f"of shape {list(found.shape)}" if isinstance(found, TensorBase) else f"the gradient edge of {found[0].name()}"
+    what = f"a tensor of shape {list(found.shape)}" if isinstance(found, TensorBase) else f"the gradient edge of {found[0].name()}"
     return RuntimeError(
-        f"One of the differentiated Tensors appears to not have been used in the graph: inputs[{index}], {what}. "
-        "Set allow_unused=True if this is the desired behavior."
+        f"The differentiated Tensor at index {index} appears to not have been used in the graph. Set allow_unused=True "
+        f"if this is the desired behavior. It is {what}."
     )

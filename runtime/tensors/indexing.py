@@ -225,10 +225,12 @@ def _convert(part: Any) -> tuple[Any, bool]:
         array = np.asarray(part)
         is_integer = array.size == 0 or array.dtype.kind in "iu"
         return _convert_array(array.astype(np.int64, copy=False) if is_integer else array)
-    if hasattr(part, "__index__"):
-        return part.__index__(), True
     if isinstance(part, slice):
         return part, True
+    if hasattr(part, "__index__") and not getattr(part, "ndim", 0):
+        return part.__index__(), True
+    if hasattr(part, "__array__"):  # of another library: columns of tables
+        return _convert_array(separate(np.asarray(part)))
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and integer or bool arrays, tensors and lists are valid "
         f"indices, got {type(part).__name__}"

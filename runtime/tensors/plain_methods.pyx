@@ -45,6 +45,10 @@ cdef object copies = LazyModule("gradsmith.runtime.tensors.numpy_names.copies")
 cdef object flat_elements = LazyModule("gradsmith.runtime.tensors.numpy_names.flat_elements")
 
 
+# What programs of PyTorch's ask about devices and kinds of tensors that there are not.
+NEVER = property(lambda tensor: False, doc="Never: there is no such device or kind of tensor.")
+
+
 cdef object counting_functions():
     """A module that is built on the ops, and imported when it is first used."""
     return importlib.import_module("gradsmith.counting")
@@ -350,9 +354,17 @@ cdef class PlainMethods(Variable):
         return self
 
     @property
+    def _cdata(self):
+        """A number that no other tensor has as long as this one lives; libraries compare tensors by it."""
+        return <size_t><void *>self
+
+    @property
     def is_cuda(self):
         """Whether the tensor is on a CUDA device: never."""
         return False
+
+    is_ipu = is_maia = is_mkldnn = is_mps = is_mtia = is_vulkan = is_xla = is_xpu = NEVER
+    is_nested = is_quantized = is_sparse_csr = NEVER
 
     @property
     def is_sparse(self):

@@ -12,6 +12,7 @@ import numpy as np
 
 from gradsmith.runtime.arrays import dtypes
 from gradsmith.runtime.arrays.device import as_device, is_device_name
+from gradsmith.runtime.graph.tensor import TensorBase
 from gradsmith.runtime.tensors.constructor import construct
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
@@ -38,6 +39,7 @@ DTYPES: dict[str, np.dtype[Any]] = {
     "UInt32Tensor": dtypes.uint32,
     "UInt64Tensor": dtypes.uint64,
 }
+_OF_DEFAULT_TYPE = ("torch.Tensor", "gradsmith.Tensor")
 _NAMES = {dtype: name for name, dtype in DTYPES.items()}
 
 
@@ -87,6 +89,8 @@ def type_name(tensor: Any) -> str:
 def dtype_of_type(value: Any) -> Any:
     """The dtype that an argument of ``x.type(...)`` means: a dtype, one of the classes, or the name of either.
 
+    `Tensor` itself, which PyTorch's older programs call for a tensor of the default dtype, means that one.
+
     Raises
     ------
     RuntimeError
@@ -96,6 +100,8 @@ def dtype_of_type(value: Any) -> Any:
     """
     if isinstance(value, TensorType):
         return value.dtype
+    if value in _OF_DEFAULT_TYPE or (isinstance(value, type) and issubclass(value, TensorBase)):
+        return dtypes.get_default_dtype()
     if not isinstance(value, str):
         return value
     module, _, name = value.rpartition(".")

@@ -40,8 +40,9 @@ class Arguments:
             if argument.name in sample:
                 value = evaluate(sample[argument.name], self.draw.randint(0, 99), dtype)
                 value = np.asarray(value) if is_written_out(argument, value) else value
-                is_dtype = argument.type in ("dtype", "dtype?") and isinstance(value, str)
-                texts[argument.name] = f"lib.{value}" if is_dtype else self.text_of(value)
+                is_named = argument.type in ("dtype", "dtype?") or argument.name == "memory_format"
+                of_library = is_named and isinstance(value, str)
+                texts[argument.name] = f"lib.{value}" if of_library else self.text_of(value)
         return texts
 
     def text_of(self, value) -> str:

@@ -11,9 +11,16 @@ from .draw import Draw, Value
 from .machine import Machine
 from .program import Step
 
-IN_FUNCTIONAL = ("softplus", "gelu", "silu", "linear", "mse_loss", "nll_loss", "cross_entropy")
-# `index` is what brackets do, under a name that PyTorch does not have.
-CALLED = tuple(row for row in OPS if "internal" not in row.forms and row.base != "index")
+# PyTorch's losses beside `nn.functional` take numbers for their reduction.
+IN_FUNCTIONAL = frozenset({
+    "softplus", "gelu", "silu", "linear", *(row.base for row in OPS if "reduction" in row.parameters)
+})  # fmt: skip
+# `index` is what brackets do, under a name that PyTorch does not have; what is drawn differs from library to library.
+CALLED = tuple(
+    row
+    for row in OPS
+    if "internal" not in row.forms and row.base != "index" and not row.batching.endswith("draws random numbers")
+)
 OPERATORS = ("+", "-", "*", "/", "**", "@", "//", "%", "==", "!=", "<", "<=", ">", ">=", "&", "|", "^")
 IN_PLACE_OPERATORS = ("+=", "-=", "*=", "/=", "**=", "//=", "%=", "&=", "|=", "^=")
 MODES = ("lib.no_grad()", "lib.no_grad()", "lib.enable_grad()", "saved_hooks(2)", "lib.inference_mode()")

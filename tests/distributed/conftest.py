@@ -22,8 +22,11 @@ def launch():
     if LAUNCHER is None or importlib.util.find_spec("mpi4py") is None:
         pytest.skip("mpi4py or mpiexec is not installed")
 
-    def launched(ranks, program, *arguments, timeout=120):
-        command = [LAUNCHER, "-n", str(ranks), sys.executable, str(HERE / "programs" / program), *map(str, arguments)]
+    def launched(ranks, program, *arguments, timeout=120, options=()):
+        if options and "HYDRA" not in subprocess.run([LAUNCHER, "--version"], capture_output=True, text=True).stdout:
+            pytest.skip("these options are of MPICH's launcher")
+        command = [LAUNCHER, *options, "-n", str(ranks), sys.executable, str(HERE / "programs" / program)]
+        command += map(str, arguments)
         path = os.pathsep.join(map(str, (HERE / "programs", HERE.parents[1])))
         environment = {**os.environ, "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
         return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)

@@ -438,7 +438,7 @@ def test_sums_over_the_last_dimensions():
     assert [_sum_rightmost(x, n).shape for n in range(4)] == [(2, 3, 4), (2, 3), (2,), ()]
 
 
-def test_nothing_is_needed_besides_numpy_for_the_normal_distribution():
+def test_nothing_is_needed_besides_numpy_for_the_commonest_distributions():
     import subprocess
     import sys
 
@@ -448,9 +448,11 @@ sys.modules["scipy"] = sys.modules["scipy.special"] = None
 import gradsmith as gs
 one = gs.distributions.Normal(gs.zeros(2), 1.0)
 one.log_prob(one.rsample((3,))).sum(), one.cdf(gs.zeros(2)), one.entropy(), gs.stats.norm.sf(1.0)
+one.icdf(gs.ones(2) / 2), gs.distributions.Gamma(1.0, 1.0).entropy(), gs.distributions.Dirichlet(gs.ones(3)).entropy()
+gs.distributions.VonMises(0.0, 1.0).log_prob(gs.ones(2)), gs.distributions.VonMises(0.0, 1.0).variance
 gs.distributions.Categorical(gs.ones(3)).sample(), gs.distributions.MultivariateNormal(gs.zeros(2), gs.eye(2)).rsample()
 try:
-    gs.distributions.Gamma(1.0, 1.0).entropy()
+    gs.distributions.Gamma(1.0, 1.0).cdf(gs.ones(2))
 except ModuleNotFoundError as error:
     print(error)
 """

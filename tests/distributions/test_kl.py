@@ -2,6 +2,7 @@
 
 import math
 import warnings
+from collections.abc import Hashable
 
 import numpy as np
 import pytest
@@ -222,8 +223,21 @@ def test_combinations():
 def test_pairs_without_a_function():
     with pytest.raises(NotImplementedError, match="p type Normal and q type Cauchy"):
         kl_divergence(dist.Normal(0.0, 1.0), dist.Cauchy(0.0, 1.0))
-    with pytest.raises(TypeError, match="Expected type_p to be a Distribution subclass"):
-        register_kl(int, dist.Normal)
+    with pytest.raises(TypeError, match="Expected type_p to be a class of distributions"):
+        register_kl(3, dist.Normal)
+
+
+def test_classes_beside_distributions(registry):
+    """As in Pyro, whose distributions have a base of its own besides."""
+
+    class Mixin:
+        pass
+
+    class Own(Mixin, dist.Normal):
+        pass
+
+    register_kl(dist.Cauchy, Mixin)(lambda p, q: gs.tensor(3.0))
+    assert kl_divergence(dist.Cauchy(0.0, 1.0), Own(0.0, 1.0)).item() == 3.0
 
 
 @pytest.fixture
@@ -250,6 +264,17 @@ def test_functions_of_base_classes_are_found():
     register_kl(Derived, Derived)(lambda p, q: "derived")
     assert kl_divergence(Derived(), Derived()) == "derived"
     assert kl_divergence(Base(), Derived()) == "base"
+
+
+@pytest.mark.usefixtures("registry")
+def test_functions_of_any_class_are_found():
+    """As PyTorch takes them: a function for one distribution and all others."""
+    register_kl(Base, object)(lambda p, q: "any")
+    register_kl(Base, Hashable)(lambda p, q: "abstract")
+    assert kl_divergence(Base(), dist.Normal(0.0, 1.0)) == "any"
+    register_kl(Base, dist.Distribution)(lambda p, q: "distribution")
+    assert kl_divergence(Derived(), dist.Normal(0.0, 1.0)) == "distribution"
+    assert kl_divergence(dist.Normal(0.0, 1.0), dist.Normal(0.0, 1.0)).item() == 0.0
 
 
 @pytest.mark.usefixtures("registry")

@@ -58,6 +58,8 @@ def test_bijections(name):
     y = transform(x)
     assert transform.bijective and transform.inv.bijective and transform.inv.inv is transform
     assert transform.domain.check(x).all() and transform.codomain.check(y).all()
+    sizes = gs.Size(shape)
+    assert all(isinstance(of(sizes), gs.Size) for of in (transform.forward_shape, transform.inv.inverse_shape))
     assert y.shape == tuple(transform.forward_shape(shape)) and tuple(transform.inverse_shape(y.shape)) == shape
     np.testing.assert_allclose(transform.inv(y).numpy(), x.numpy(), rtol=1e-9, atol=1e-12)
     inverse = transform.inv.log_abs_det_jacobian(y, x)

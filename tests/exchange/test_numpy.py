@@ -175,3 +175,11 @@ def test_broadcast_beside_what_no_tensor_has():
     with pytest.raises(RuntimeError, match="Use tensor.detach"):
         np.broadcast_arrays(gs.ones(3, requires_grad=True), None)
     assert type(np.broadcast_arrays(gs.ones(3), 2.0)[1]) is gs.Tensor
+
+
+def test_what_libraries_look_for_in_an_array():
+    x = gs.arange(6.0).reshape(2, 3)
+    assert x.strides == x.numpy().strides == (12, 4) and x.T.strides == (4, 12)
+    assert np.shares_memory(x.to_numpy(), x.numpy())
+    with pytest.raises(RuntimeError, match=r"Can't call numpy\(\) on Tensor that requires grad"):
+        x.requires_grad_().to_numpy()

@@ -62,3 +62,28 @@ def test_contract():
     np.testing.assert_allclose(expression(a, c).numpy(force=True), product.T)
     summed = opt_einsum.contract("ij,ij,jk->k", a, a, gs.tensor(arrays[1]))
     np.testing.assert_allclose(summed.numpy(force=True), np.einsum("ij,ij,jk->k", arrays[0], arrays[0], arrays[1]))
+
+
+def test_contract_without_registration():
+    """opt_einsum calls `tensordot`, `transpose` and `einsum` of the package that it finds, as NumPy's."""
+    a, b = (gs.tensor(array, requires_grad=True) for array in drawn([(2, 3, 4), (4, 3, 5)]))
+    expected = np.tensordot(a.detach().numpy(), b.detach().numpy(), axes=((1, 2), (1, 0)))
+    np.testing.assert_allclose(gs.tensordot(a, b, axes=((1, 2), (1, 0))).numpy(force=True), expected)
+    for found in (gs.transpose(a, (2, 0, 1)), gs.transpose(a, [2, 0, 1]), gs.transpose(a, axes=(2, 0, 1))):
+        assert gs.equal(found, a.permute(2, 0, 1)) and found._base is a and found.grad_fn is not None
+    assert gs.autograd.gradcheck(lambda a: gs.transpose(a, (2, 0, 1)), a)
+    assert gs.transpose(a, dim0=0, dim1=2).shape == (4, 3, 2)
+
+
+@pytest.mark.parametrize(
+    "call, message",
+    [
+        (lambda x: gs.transpose(x), "missing 2 required arguments: 'dim0', 'dim1'"),
+        (lambda x: gs.transpose(x, 1), "missing 1 required argument: 'dim1'"),
+        (lambda x: gs.transpose(x, (1, 0), 0), "must be int"),
+        (lambda x: gs.transpose("x", (0, 1)), "must be Tensor"),
+    ],
+)
+def test_what_is_no_transposition(call, message):
+    with pytest.raises(TypeError, match=message):
+        call(gs.ones(2, 3))

@@ -1,5 +1,6 @@
 """`functional_call`, `stack_module_state`, `functionalize`, `debug_unwrap`; errors are those of PyTorch 2.13."""
 
+import numpy as np
 import pytest
 
 import gradsmith as gs
@@ -220,3 +221,19 @@ def test_what_is_behind():
     assert debug_unwrap(X) is X
     with pytest.raises(TypeError, match="expected a Tensor, got int"):
         debug_unwrap(3)
+
+
+def test_batch_norms_without_running_statistics():
+    """Each input of a batch of models is then normalized by its own statistics, and nothing is written."""
+    model = gs.nn.Sequential(gs.nn.Linear(3, 4), gs.nn.BatchNorm1d(4), gs.nn.Sequential(gs.nn.BatchNorm1d(4)))
+    keys = [name for name in model.state_dict() if "running" not in name and "num_batches" not in name]
+
+    assert func.replace_all_batch_norm_modules_(model) is model
+
+    assert list(model.state_dict()) == keys and not model[1].track_running_stats
+    x = gs.randn(5, 6, 3)
+    weights = dict(model.named_parameters())
+    together = func.vmap(lambda one: functional_call(model, weights, one))(x)
+    np.testing.assert_allclose(together.detach(), gs.stack([model(one) for one in x]).detach(), rtol=1e-5, atol=1e-6)
+    model.eval()
+    np.testing.assert_allclose(model(x[0]).detach(), together[0].detach(), rtol=1e-5, atol=1e-6)

@@ -200,6 +200,11 @@ def test_the_error_lists_all_ops(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_loops_of_functions_that_c_does_not_have(tmp_path: Path) -> None:
+    with pytest.raises(NotImplementedError, match="(?s)digamma.*the C library has no"):
+        gs.graph.export_c(gs.digamma, [numbers(3)], "f", tmp_path)
+
+
 def test_values_are_not_looked_at(tmp_path: Path) -> None:
     with pytest.raises(TraceError, match="not possible"):
         gs.graph.export_c(lambda x: x if x.sum() > 0 else -x, [numbers(3)], "f", tmp_path)

@@ -1,10 +1,12 @@
 """Rules of one's own, checks, optimizers, trees as vectors, fixed points."""
 
+import collections
+
 import numpy
 import pytest
 
 import gradsmith.compat.hips.numpy as np
-from gradsmith.compat.hips import grad, hessian, jacobian, make_jvp
+from gradsmith.compat.hips import deriv, grad, hessian, jacobian, make_jvp
 from gradsmith.compat.hips.extend import (
     def_linear,
     defjvp,
@@ -117,11 +119,41 @@ def test_no_rules_and_no_trace():
         grad(without)(1.0)
     with pytest.raises(TypeError, match="positional"):
         grad(lambda x: without(1.0, y=x))(1.0)
-    with pytest.raises(TypeError, match="primitive"):
-        defvjp(np.sin, lambda ans, x: lambda g: g)
     register_notrace(None, without)
     assert grad(lambda x: without(x) * x)(3.0) == 3.0
     assert grad(lambda x: notrace_primitive(numpy.floor)(x) * x)(2.5) == 2.0
+
+
+def test_rules_of_what_is_no_primitive_are_not_used():
+    def square(x):
+        return x**2
+
+    defvjp(square, lambda ans, x: lambda g: 0 * g)
+    defjvp(square, lambda g, ans, x: 0 * g)
+    defvjp_argnum(square, None)
+    defvjp_argnums(square, None)
+    defjvp_argnum(square, None)
+    defjvp_argnums(square, None)
+    def_linear(square)
+    assert grad(square)(3.0) == 6.0 and make_jvp(square)(3.0)(1.0)[1] == 6.0
+
+
+def test_rules_of_functions_of_numpy(monkeypatch):
+    for function in (np.sign, np.arctan2, np.linalg.det):
+        monkeypatch.setattr(function, "rules", None)
+    defvjp(np.sign, lambda ans, x: lambda g: g)  # straight through
+    assert grad(lambda x: np.sum(np.sign(x) * x))(X).tolist() == (numpy.sign(X) + X).tolist()
+    assert np.sign(X).tolist() == numpy.sign(X).tolist()
+    assert make_jvp(np.sign)(X)(X)[1].tolist() == [0.0, 0.0, 0.0]  # its own, as none was given
+    defvjp(np.arctan2, lambda ans, y, x: lambda g: 7.0 * g, argnums=[0])
+    assert grad(np.arctan2)(1.0, 1.0) == 7.0
+    with pytest.raises(NotImplementedError, match="VJP of arctan2 wrt argnum 1"):
+        grad(np.arctan2, 1)(1.0, 1.0)
+    assert deriv(lambda x: np.arctan2(x, 1.0))(1.0) == pytest.approx(0.5)
+    defjvp(np.linalg.det, lambda g, ans, x: 3.0 * np.sum(g))
+    assert deriv(lambda t: np.linalg.det(t * numpy.eye(2)))(2.0) == 6.0
+    assert grad(lambda t: np.linalg.det(t * numpy.eye(2)))(2.0) == pytest.approx(4.0)
+    assert grad(grad(lambda t: np.linalg.det(t * numpy.eye(2))))(2.0) == pytest.approx(2.0)
 
 
 def test_checks_find_wrong_rules():
@@ -151,6 +183,40 @@ def test_vectors_and_trees():
     space = vspace(tree)
     assert space.size == 7 and len(list(space.standard_basis())) == 7 and space == vspace(space.randn())
     assert space.zeros()["a"][0] == 0.0 and vspace(1j).size == 2
+
+
+def test_dicts_keep_their_order():
+    tree = {"b": 1.0, "a": {"z": X, "y": 2.0}}
+    vector, unflatten = flatten(tree)
+    assert vector.tolist() == [2.0, *X, 1.0]
+    back = unflatten(vector)
+    assert list(back) == ["b", "a"] and list(back["a"]) == ["z", "y"] and back["a"]["y"] == 2.0
+    slope = lambda p, i: grad(lambda p: p["b"] ** 2 + np.sum(p["a"]["z"]) + p["a"]["y"])(p)  # noqa: E731
+    for optimizer in (sgd, rmsprop, adam):
+        found = optimizer(slope, tree, num_iters=2)
+        assert list(found) == ["b", "a"] and list(found["a"]) == ["z", "y"] and found["a"]["z"].shape == (3,)
+    assert tree["b"] == 1.0 and tree["a"]["y"] == 2.0
+    ordered = collections.OrderedDict(b=1.0, a=2.0)
+    assert flatten(ordered)[1](np.array([3.0, 4.0])) == collections.OrderedDict(b=4.0, a=3.0)
+
+
+def test_vectors_of_complex_numbers():
+    z = numpy.array([1 + 2j, 3 - 1j])
+    space = vspace(z)
+    assert numpy.array(list(space.standard_basis())).tolist() == [[1, 0], [1j, 0], [0, 1], [0, 1j]]
+    assert list(vspace({"b": 1.0, "a": [1j]}).standard_basis()) == [
+        {"b": 1.0, "a": [0.0]}, {"b": 0.0, "a": [1.0]}, {"b": 0.0, "a": [1j]},
+    ]  # fmt: skip
+    assert space.ones().tolist() == [1 + 1j, 1 + 1j] and vspace([1.0, 1j]).ones() == [1.0, 1 + 1j]
+    assert space.inner_prod(z, z) == 15.0 and space.inner_prod(z, 2j * z) == 0.0
+    assert space.covector(z).tolist() == z.conj().tolist()
+    assert space.add(z, z).tolist() == space.scalar_mul(z, 2.0).tolist() == (2 * z).tolist()
+    assert sum(space.inner_prod(z, e) ** 2 for e in space.standard_basis()) == 15.0
+    assert grad(lambda x: space.inner_prod(x, x))(z).tolist() == (2 * z.conj()).tolist()
+    assert deriv(np.exp)(1j) == pytest.approx(numpy.exp(1j) * (1 + 1j))
+    check_grads(lambda x: x * np.exp(1j * x))(0.3 + 0.2j)
+    check_grads(lambda x: np.real(x) * 1j + np.abs(x))(z)
+    check_grads(lambda x: [np.conj(x), np.imag(x)], order=1)(z)
 
 
 @pytest.mark.parametrize("optimizer, options", [(sgd, {}), (rmsprop, {"step_size": 0.03}), (adam, {"step_size": 0.1})])

@@ -288,6 +288,11 @@ def test_conversion_keeps_the_parameters_and_converts_their_gradients():
     assert net.to("cpu", gs.float64).count.dtype == gs.int64
     assert net.to(dtype=gs.float32).first.weight.dtype == gs.float32
     assert net.to(device="cpu") is net
+    assert net.to(None, gs.float64).first.weight.dtype == gs.float64
+    for same in (net.to(), net.to(None), net.to(None, None, True), net.to(device=None, dtype=None)):
+        assert same.first.weight.dtype == gs.float64
+    with pytest.raises(TypeError, match="argument 'dtype' must be a dtype, not bool"):
+        net.to(None, True)
     assert net.type(gs.float64).count.dtype == gs.float64
 
 

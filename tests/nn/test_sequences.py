@@ -191,3 +191,18 @@ def test_transformers_get_gradients_everywhere(norm_first):
 def test_stacks_of_what_is_no_module(stack):
     with pytest.raises(TypeError, match="must be a Module, not int"):
         stack(-1, 2**70)  # before it is copied that many times
+
+
+def test_weights_that_are_set_as_a_list():
+    """A library may have a layer compute with other tensors than its parameters."""
+    layer, x = gs.nn.GRU(2, 3), gs.ones(4, 1, 2)
+    expected = gs.nn.GRU(2, 3)
+    layer._flat_weights = []
+    assert layer._flat_weights == list(layer.parameters())
+    others = [p.detach().clone().requires_grad_() for p in expected.parameters()]
+    layer._flat_weights = others[:]
+    assert gs.equal(layer(x)[0], expected(x)[0])
+    layer.weight_ih_l0 = gs.nn.Parameter(gs.zeros(9, 2))
+    assert layer._flat_weights[0] is layer.weight_ih_l0 and layer._flat_weights[1] is others[1]
+    layer.double()
+    assert layer._flat_weights == list(layer.parameters()) and layer.weight_hh_l0.dtype == gs.float64

@@ -241,7 +241,7 @@ def test_other_dtypes(space, dtype):
 # What they give depends on the numbers themselves, or they have no op.
 NOT_IN_BATCHES = """
     nanmedian nanquantile nanpercentile spacing histogram_bin_edges trim_zeros unique unique_all unique_counts
-    unique_inverse unique_values union1d intersect1d setdiff1d setxor1d polyfit asarray_chkfinite poly roots
+    unique_inverse unique_values union1d intersect1d setdiff1d setxor1d polyfit asarray_chkfinite poly roots bincount
 """
 
 

@@ -326,6 +326,14 @@ def test_names_that_are_not_there_say_why():
     assert "sum" in dir(gnp) and all(hasattr(gnp, name) for name in gnp.__all__)
 
 
+def test_counts_have_a_gradient_in_the_weights():
+    weights = gs.tensor([0.5, 1.0, 2.0], requires_grad=True)
+    found = gnp.bincount(np.array([2, 0, 2]), weights=weights, minlength=4)
+    assert found.dtype == np.float64 and found.tolist() == [1.0, 0.0, 2.5, 0.0]
+    (found * np.arange(4.0)).sum().backward()
+    assert weights.grad.tolist() == [2.0, 0.0, 2.0]
+
+
 def test_what_would_lose_a_gradient_is_refused():
     with pytest.raises(RuntimeError, match="no derivative here"):
         gnp.histogram_bin_edges(tensor(V))

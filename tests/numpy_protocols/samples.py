@@ -156,7 +156,10 @@ SAMPLES = {
     "dsplit": ["t, 2"],
     "unstack": ["a", "a, axis=1"],
     "where": ["a > 1, a, b", "a > 1, a, 0.0", "a > 1, 2.0, b", "a > 1"],
-    "select": ["[a > 2, a > 1], [a, b]", "[a > 2, b > 1], [a, 2 * b], 7.0", "[a > 2], [a], default=b"],
+    "select": [
+        "[a > 2, a > 1], [a, b]", "[a > 2, b > 1], [a, 2 * b], 7.0", "[a > 2], [a], default=b",
+        "[a > 2, a < 1], [1.0, 2.0]", "[a > 2], [1]",
+    ],
     "piecewise": ["v, [v < 0, v >= 0], [lambda x: x ** 2, lambda x: 3 * x]", "v, [v < 0], [-1.0, np.sin]",
         "v, v < 0, [np.exp, 2.0]"],
     "choose": ["np.array([0, 1, 0, 1, 1]), [v, w]", "np.array([0, 3, 1, 1, 2]), [v, w, v, w], mode='clip'"],

@@ -150,6 +150,22 @@ def test_a_list_times_an_integer_repeats_it() -> None:
 # ---- what is no function of tensors
 
 
+def test_numpy_computes_what_has_no_op_where_there_is_no_gradient_to_lose() -> None:
+    x, i = gs.tensor([0.5, 1.5, 2.0]), gs.tensor([3, 1, 2])
+    assert np.setdiff1d(np.arange(5), i).tolist() == [0, 4]
+    assert np.unique_counts(i).counts.tolist() == [1, 1, 1]
+    assert np.unravel_index(i, (2, 2))[1].tolist() == [1, 1, 0]
+    np.testing.assert_allclose(np.polyfit(x, [1.0, 3.0, 4.0], 1), [2.0, 0.0], atol=1e-6)
+    assert np.spacing(x).tolist() == np.spacing(x.numpy()).tolist()
+    assert np.lib.stride_tricks.sliding_window_view(x, 2).shape == (2, 2)
+    with pytest.raises(TypeError, match="there is no op for it"):  # it would be changed behind its version's back
+        np.spacing(x, out=gs.zeros(3))
+    with gs.autograd.forward_ad.dual_level(), pytest.raises(TypeError, match="there is no op for it"):
+        np.spacing(gs.autograd.forward_ad.make_dual(x, x))
+    with pytest.raises(TypeError, match="there is no op for it"):
+        np.unique_values(x.requires_grad_())
+
+
 def test_nothing_is_lost_unseen() -> None:
     x = gs.tensor([1.0, 2.0], requires_grad=True)
     with pytest.raises(TypeError, match=r"np\.polyfit\(\) of tensors: there is no op for it.*np\.polyint"):

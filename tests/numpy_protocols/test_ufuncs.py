@@ -106,7 +106,7 @@ def test_what_has_no_op_is_an_error_that_names_it(name: str) -> None:
     if name not in UFUNCS:
         return
     with pytest.raises(TypeError, match=rf"np\.{name}\(\) of tensors: there is no op for it"):
-        UFUNCS[name](gs.tensor([1.0]))
+        UFUNCS[name](gs.tensor([1.0], requires_grad=True))
 
 
 # ---- methods

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradsmith as gs
+from gradsmith.optim.lbfgs import _cubic_interpolate, _strong_wolfe
 from gradsmith.optim.lbfgs.line_search import Point, cubic_minimum, strong_wolfe
 
 
@@ -179,3 +180,29 @@ def test_the_cubic_through_two_points():
     falling = Point(0.0, 1.0, None, -1.0), Point(1.0, 0.0, None, -1.0)
     assert cubic_minimum(*falling, (2.0, 4.0)) == 3.0  # a line has no minimum: the middle
     assert cubic_minimum(cubic(1.0), cubic(1.0), (0.0, 1.0)) == 0.5
+
+
+def test_the_line_search_as_a_function_of_tensors():
+    """The losses, steps and counts are PyTorch's."""
+
+    def objective(x, t, d):
+        y = x + t * d
+        loss = (1 - y[0]) ** 2 + 100 * (y[1] - y[0] ** 2) ** 2
+        return float(loss), gs.stack([-2 * (1 - y[0]) - 400 * y[0] * (y[1] - y[0] ** 2), 200 * (y[1] - y[0] ** 2)])
+
+    searches = {
+        (): (4.128138340789158, 0.0007892073839786148, 8),
+        (0.1, 0.2): (4.128138340789158, 0.0007892073839786148, 8),
+        (0.0001, 0.9, 1e-09, 3): (24.199999999999996, 0.0, 4),
+    }  # (c1, c2, tolerance_change, max_ls) -> loss, step, evaluations
+    x = gs.tensor([-1.2, 1.0], dtype=gs.float64)
+    loss, grad = objective(x, 0, x)
+    for conditions, expected in searches.items():
+        found = _strong_wolfe(objective, x, 1.0, -grad, loss, grad, -grad.dot(grad), *conditions)
+        assert (found[0], found[2], found[3]) == pytest.approx(expected, rel=1e-9)
+        assert gs.equal(found[1], objective(x, found[2], -grad)[1])
+
+
+def test_the_cubic_between_two_points():
+    assert _cubic_interpolate(0.0, 0.0, -1.0, 2.0, 1.0, 3.0) == pytest.approx(0.8685170918213297)
+    assert _cubic_interpolate(0.0, 0.0, -1.0, 2.0, 1.0, 3.0, bounds=(1.5, 1.8)) == 1.5

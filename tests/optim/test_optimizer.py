@@ -318,3 +318,9 @@ def test_an_optimizer_of_ones_own():
     assert p.item() == 1.25 and optimizer.state_dict()["state"] == {0: {"count": 1}}
     with pytest.raises(NotImplementedError):
         gs.optim.Optimizer([p], {}).step()
+
+
+def test_parameters_come_last_in_a_saved_group():
+    optimizer = gs.optim.SGD([gs.ones(1, requires_grad=True)], lr=0.1)
+    assert list(optimizer.state_dict()["param_groups"][0])[-1] == "params"
+    assert next(iter(optimizer.param_groups[0])) == "params" and optimizer._patch_step_function() is None

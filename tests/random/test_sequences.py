@@ -133,3 +133,66 @@ def test_forked_state():
     with gs.random.fork_rng(enabled=False):
         gs.rand(1)
     assert not gs.equal(state, gs.random.get_rng_state()) and gs.random.initial_seed() == 5
+
+
+# ---- PyTorch's internal names
+
+
+def test_internal_names_of_gamma_and_dirichlet():
+    a = gs.tensor([0.5, 20.0], requires_grad=True)
+    (gradient,) = gs.autograd.grad(gs._standard_gamma(a.expand(4000, 2), source()).mean(0).sum(), a)
+    np.testing.assert_allclose(gradient, [1.0, 1.0], atol=0.15)
+    parts = gs._sample_dirichlet(gs.tensor([[1.0, 2.0], [3.0, 4.0]]), generator=source())
+    np.testing.assert_allclose(parts.sum(-1), [1.0, 1.0], rtol=1e-6)
+    with pytest.raises(RuntimeError, match="expects a floating dtype for 'input', got int64"):
+        gs._standard_gamma(gs.tensor([1, 2]))
+
+
+# ---- Sobol' sequences
+
+
+def engine(*args, **named):
+    pytest.importorskip("scipy.stats")
+    return gs.quasirandom.SobolEngine(*args, **named)
+
+
+def test_points_of_sobol():
+    """The first points as PyTorch has them."""
+    e = engine(3)
+    first = [[0.0, 0.0, 0.0], [0.5, 0.5, 0.5], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    second = [[0.375, 0.375, 0.625], [0.875, 0.875, 0.125]]
+    found = e.draw(4)
+    assert found.tolist() == first and found.dtype == gs.float32 and e.num_generated == 4
+    found = e.draw(2, dtype=gs.float64)
+    assert found.tolist() == second and found.dtype == gs.float64
+    assert e.reset() is e and e.draw().tolist() == first[:1]
+    assert e.fast_forward(2) is e and e.draw(2).tolist() == [first[3], second[0]]
+    assert engine(3).fast_forward(3).draw(2).tolist() == [first[3], second[0]]
+    assert engine(3).fast_forward(0).draw(6, out=gs.empty(0)).tolist() == first + second
+    assert engine(3).draw_base2(2).tolist() == first
+    assert engine(2).MAXDIM == 21201 and engine(21201).draw(3).shape == (3, 21201)
+    assert [repr(engine(2)), repr(engine(2, True, 0))] == [
+        "SobolEngine(dimension=2)", "SobolEngine(dimension=2, scramble=True, seed=0)",
+    ]  # fmt: skip
+
+
+def test_scrambled_points_of_sobol():
+    one, same, other = engine(2, True, seed=3), engine(2, True, seed=3), engine(2, True, seed=4)
+    points = one.draw(8)
+    assert gs.equal(points, same.draw(8)) and not gs.equal(points, other.draw(8))
+    assert gs.equal(one.reset().draw(8), points)
+    assert sorted((points[:, 0] * 8).floor().tolist()) == list(range(8))  # one in each eighth
+    gs.manual_seed(1)
+    drawn = engine(2, scramble=True).draw(3)
+    gs.manual_seed(1)
+    assert gs.equal(engine(2, scramble=True).draw(3), drawn) and not gs.equal(engine(2, scramble=True).draw(3), drawn)
+
+
+def test_points_of_sobol_that_are_refused():
+    for dimension in (0, 21202):
+        with pytest.raises(ValueError, match=r"range of dimensionality for SobolEngine is \[1, 21201\]"):
+            engine(dimension)
+    e = engine(2)
+    e.draw(3)
+    with pytest.raises(ValueError, match=r"3 points have been previously generated, then: n=3\+2\*\*1=5"):
+        e.draw_base2(1)

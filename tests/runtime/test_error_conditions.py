@@ -107,7 +107,7 @@ def fewer_gradients_than_roots():
     backward([leaf() * 2, leaf() * 3], [gs.tensor(np.ones(2))])
 
 
-@case(RuntimeError, "inputs[1]", "not have been used in the graph", "allow_unused=True")
+@case(RuntimeError, "index 1", "not have been used in the graph", "allow_unused=True")
 def an_input_is_not_used():
     x = leaf()
     grad((x * x).sum(), [x, leaf()])

@@ -373,7 +373,7 @@ def of_version(tree, version=1):
         (of_version({"dtype": "object"}), "no tensors of dtype 'object'"),
         (of_version({"meta": [-1], "dtype": "float32"}), "corrupt"),
         (of_version({"defaultdict": [], "factory": "eval"}), "corrupt"),
-        (of_version({"device": "cuda"}), "corrupt"),
+        (of_version({"device": "gpu"}), "corrupt"),
         (json.dumps(of_version(0)).replace("0}", "[" * 150 + "]" * 150 + "}"), "more than 100 levels"),
         (json.dumps(of_version(0)).replace("0}", "[" * 10**6 + "]" * 10**6 + "}"), "corrupt"),
     ],

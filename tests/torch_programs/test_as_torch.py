@@ -99,8 +99,10 @@ def test_pytorch_itself_is_not_replaced(tmp_path):
 
 def test_what_is_missing_says_why():
     with gs.compat.as_torch():
-        with pytest.raises(ModuleNotFoundError, match=r"No module named 'torch\.hub'\. torch\.hub has no counterpart"):
-            importlib.import_module("torch.hub")
+        with pytest.raises(
+            ModuleNotFoundError, match=r"No module named 'torch\.export'\. torch\.export has no counterpart"
+        ):
+            importlib.import_module("torch.export")
         with pytest.raises(ImportError):
             from torch import nonsense  # noqa: F401
 
@@ -115,6 +117,136 @@ def test_blocks_may_be_nested_and_end_with_an_error():
         1 / 0  # noqa: B018
     assert "torch" not in sys.modules
     assert not any(type(finder).__module__.startswith("gradsmith") for finder in sys.meta_path)
+
+
+def test_a_block_that_is_never_left(tmp_path):
+    program = """
+    import gradsmith as gs
+    torch = gs.compat.as_torch().__enter__()
+    import torch.utils._pytree as trees
+    print(trees.tree_leaves([1, [2]]))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("[1, 2]\n", "")
+
+
+@pytest.mark.skipif("torch" in sys.modules, reason="PyTorch has been imported")
+def test_a_function_with_a_block_of_its_own():
+    @gs.compat.as_torch()
+    def imported(depth):
+        import torch
+
+        return torch if depth == 0 else imported(depth - 1)
+
+    assert imported(2) is gs and "torch" not in sys.modules
+
+
+def test_modules_by_attribute_and_by_import():
+    with gs.compat.as_torch():
+        from torch.distributions.distribution import Distribution
+        from torch.utils.hooks import RemovableHandle
+    assert gs.distributions.distribution.Distribution is Distribution is gs.distributions.Distribution
+    assert isinstance(gs.nn.Linear(1, 1).register_forward_hook(print), RemovableHandle)
+
+
+# ---- the version
+
+VERSIONS = [
+    "0.1", "1.10.0", "1.9", "1.10.0a", "1.10.0a1", "1.10.0.a2", "1.10.0b2", "1.10.0rc1", "1.10.0-alpha.3",
+    "1.10.0.dev3", "1.10.0a1.dev2", "1.10.0.post1", "1.10.0-1", "1.10.0.post1.dev2", "1.10.0+cu118",
+    "1.10.0+cpu", "1.10.0+2", "1.10", "1.10.1", "2", "2.0.0", "v2.0", "2.13.0", "2.13.0.dev20260101", "2.13",
+]  # fmt: skip
+
+
+def test_versions_have_the_order_of_packages():
+    version = pytest.importorskip("packaging.version").Version
+    for first in VERSIONS:
+        for second in VERSIONS:
+            for method in ("__lt__", "__le__", "__eq__", "__ne__", "__ge__", "__gt__"):
+                expected = getattr(version(first), method)(version(second))
+                made = gs.torch_version.TorchVersion(first)
+                assert getattr(made, method)(second) is expected, (first, method, second)
+                assert getattr(made, method)(version(second)) is expected
+
+
+def test_versions_and_other_things():
+    version = gs.torch_version.TorchVersion("2.13.0")
+    assert version > (2, 9) and version >= (2, 13) and version == [2, 13, 0] and version < ("3", "0a1")
+    assert version == "2.13.0" and version != "parrot" and version < "parrot" and hash(version) == hash("2.13.0")
+    assert version.split(".")[:2] == ["2", "13"] and f"{version}" == "2.13.0"
+
+
+@pytest.mark.skipif("torch" in sys.modules, reason="PyTorch has been imported")
+def test_the_version_within_a_block():
+    own = gs.__version__
+    with pytest.raises(ZeroDivisionError), gs.compat.as_torch():
+        import torch
+
+        assert torch.__version__ == torch.version.__version__ == "2.13.0" and torch.__version__ >= (2, 0)
+        with gs.compat.as_torch():
+            from torch.torch_version import TorchVersion
+        assert isinstance(torch.__version__, TorchVersion)
+        1 / 0  # noqa: B018
+    assert gs.__version__ == gs.version.__version__ == own
+
+
+def test_the_version_of_the_package_is_its_own(tmp_path):
+    """In modules that are imported within a block too."""
+    program = """
+    import gradsmith as gs
+    with gs.compat.as_torch():
+        from gradsmith.environment import facts
+        print(facts()["gradsmith"].split()[0], gs.array_api.__version__)
+    print(gs.__version__)
+    """
+    shown, after = run(program, tmp_path)
+    assert shown.split() == [after, after]
+
+
+# ---- what libraries find in the dicts of modules
+
+LOOKING = """
+import gradsmith as gs
+if {block}:
+    gs.compat.as_torch().__enter__()
+import importlib
+for name in {modules}:
+    module = importlib.import_module(f"gradsmith.{{name}}")
+    print(name, sorted(set(module.__all__) - set(vars(module))))
+for _, found in gs.optim.__dict__.items():
+    getattr(gs.optim, "LBFGS")
+    gs.optim.lr_scheduler
+"""
+
+
+@pytest.mark.parametrize("block", [True, False])
+def test_modules_have_their_names_in_their_dict(block, tmp_path):
+    modules = ["distributions", "nn.utils", "nn.modules", "optim", "autograd", *block * ["nn", "nn.functional"]]
+    assert run(LOOKING.format(block=block, modules=modules), tmp_path) == [f"{name} []" for name in modules]
+
+
+def test_modules_stay_lazy(tmp_path):
+    program = """
+    import sys
+    import gradsmith as gs
+    with gs.compat.as_torch():
+        import torch.nn as nn, torch.optim, torch.distributions
+        dir(torch.optim), dir(nn), torch.optim.SGD, nn.functional.relu
+        print("gradsmith.optim.lbfgs" in sys.modules, "gradsmith.nn.recurrent" in sys.modules)
+    print(type(nn.functional).__name__)
+    """
+    assert run(program, tmp_path) == ["False False", "module"]
+
+
+def test_a_module_with_the_name_of_a_function(tmp_path):
+    program = """
+    import gradsmith as gs
+    with gs.compat.as_torch():
+        import torch.autograd.gradcheck
+        from torch.optim.adamw import AdamW
+    print(callable(gs.autograd.gradcheck), AdamW is gs.optim.AdamW)
+    """
+    assert run(program, tmp_path) == ["True True"]
 
 
 # ---- libraries, where they are installed

@@ -76,7 +76,153 @@ def test_leading_components() -> None:
     np.testing.assert_allclose(u @ torch.diag(s) @ v.mH, x, atol=1e-12)
     assert torch.svd_lowrank(x, 1, M=x)[1].item() == pytest.approx(0.0, abs=1e-12)
     assert torch.autograd.gradcheck(lambda x: torch.pca_lowrank(x, 2)[1], (x.clone().requires_grad_(),))
+    assert [part.shape for part in torch.svd_lowrank(x)] == [(6, 4), (4,), (4, 4)]
     with pytest.raises(ValueError, match=r"q\(=5\) must be a non-negative integer"):
-        torch.svd_lowrank(x, 5)
+        torch.pca_lowrank(x, 5)
+    with pytest.raises(ValueError, match=r"q\(=-1\) must be a non-negative integer"):
+        torch.svd_lowrank(x, -1)
     with pytest.raises(TypeError, match="must be Tensor"):
         torch.pca_lowrank([[1.0]])
+
+
+def test_to_without_a_device_or_dtype() -> None:
+    """None leaves what the tensor has, as programs rely on that hand `device=None` down."""
+    x = torch.ones(2, 3)
+    same = (
+        x.to(), x.to(None), x.to(None, None), x.to("cpu", None), x.to(device=None), x.to(dtype=None),
+        x.to(dtype=None, device=None), x.to(None, non_blocking=True), x.to(non_blocking=True),
+        x.to(None, memory_format=torch.preserve_format),
+    )  # fmt: skip
+    assert all(found is x for found in same)
+    wide = (
+        x.to(None, torch.float64), x.to(None, torch.float64, True, True),
+        x.to(device=None, dtype=torch.float64, copy=True),
+        x.to(None, torch.float64, memory_format=torch.contiguous_format),
+    )  # fmt: skip
+    assert {found.dtype for found in wide} == {torch.float64}
+    copies = x.to(copy=True), x.to(None, copy=True), x.to(None, None, False, True)
+    assert all(found is not x and found.tolist() == x.tolist() for found in copies)
+    assert x.to("meta").to(None, torch.float64).device.type == "meta"
+    for refused in ((torch.float64, None), (None, None, None), (None, x), (None, True)):
+        with pytest.raises(TypeError, match="invalid combination of arguments"):
+            x.to(*refused)
+
+
+class Left(tuple):
+    """A tuple that has its own say in operators beside a tensor."""
+
+    def _said(self, other):
+        return "said"
+
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = __rmatmul__ = _said
+    __rand__ = __ror__ = __rxor__ = __rlshift__ = __rrshift__ = _said
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _said
+    __hash__ = tuple.__hash__
+
+
+class LeftList(list):
+    __radd__ = __rmul__ = __eq__ = __lt__ = __gt__ = Left._said
+    __hash__ = None
+
+
+SIGNS = "+ - * / // % ** @ & | ^ << >> == != < <= > >="
+
+
+@pytest.mark.parametrize("sign", [*SIGNS.split()])
+def test_classes_derived_from_tuple_have_their_own_operators(sign: str) -> None:
+    for operand in (Left((1, 2)), Left((torch.ones(2), torch.ones(3)))):
+        assert eval(f"x {sign} v", {"x": torch.tensor([1, 2]), "v": operand}) == "said"
+
+
+def test_classes_derived_from_list_have_their_own_operators() -> None:
+    x, v = torch.ones(2), LeftList([1.0, 2.0])
+    assert (x + v, x * v, x == v, x < v, x > v) == ("said",) * 5
+    assert (x - v).tolist() == [0.0, -1.0]  # of which it has none
+    x += v
+    assert x == "said"
+
+
+def test_plain_lists_tuples_and_shapes_are_operands() -> None:
+    class Plain(tuple):
+        pass
+
+    x = torch.ones(2)
+    for operand in ([1.0, 2.0], (1.0, 2.0), Plain((1.0, 2.0)), torch.Size((1, 2))):
+        assert (x * operand).tolist() == (operand * x).tolist() == [1.0, 2.0] and (x < operand).tolist() == [
+            False,
+            True,
+        ]
+
+
+def test_functions_that_change_a_tensor() -> None:
+    """Of PyTorch's names of such functions, those whose method is here."""
+    from gradsmith import in_place
+
+    assert len(in_place.__all__) == 61 and all(getattr(torch, name) for name in in_place.__all__)
+    x = torch.tensor([0.25, 4.0])
+    assert torch.sqrt_(x) is x and x.tolist() == [0.5, 2.0]
+    assert torch.clamp_(x, max=1.0) is x and torch.fill_(x, 3) is x and x.tolist() == [3.0, 3.0]
+    leaf = torch.ones(2, requires_grad=True)
+    torch.exp_(leaf * 2).sum().backward()
+    np.testing.assert_allclose(leaf.grad, 2 * np.exp([2.0, 2.0]), rtol=1e-6)
+    with pytest.raises(TypeError, match=r"^sigmoid_\(\): argument 'input' \(position 1\) must be Tensor, not list"):
+        torch.sigmoid_([1.0])
+
+
+def test_the_mean_by_its_name_of_2018():
+    with pytest.warns(UserWarning, match="reduction='elementwise_mean' is deprecated"):
+        loss = nn.MSELoss(reduction="elementwise_mean")
+    assert loss(torch.ones(2), torch.zeros(2)).item() == 1 and loss.reduction == "mean"
+
+
+def test_variables_that_were_volatile():
+    with pytest.warns(UserWarning, match="volatile was removed"):
+        assert not torch.autograd.Variable(torch.ones(2), volatile=True).requires_grad
+    with pytest.raises(ValueError, match="volatile and require_grad"), pytest.warns(UserWarning):
+        torch.autograd.Variable(torch.ones(2), requires_grad=True, volatile=True)
+
+
+class RAdam(torch.optim.Optimizer):
+    """As programs of 2019 have it, or with the calls of today."""
+
+    def __init__(self, params, lr=0.01, betas=(0.9, 0.99), older=False):
+        super().__init__(params, {"lr": lr, "betas": betas})
+        self.older = older
+
+    def step(self, closure=None):
+        for group in self.param_groups:
+            for p in group["params"]:
+                self._update(p.data, p.grad.data, self.state[p], group["lr"], *group["betas"])
+
+    def _update(self, p, grad, state, lr, beta1, beta2):
+        if len(state) == 0:
+            state["average"], state["squares"], state["step"] = torch.zeros_like(p), torch.zeros_like(p), 0
+        average, squares = state["average"], state["squares"]
+        state["step"] += 1
+        if self.older:
+            squares.mul_(beta2).addcmul_(1 - beta2, grad, grad)
+            average.mul_(beta1).add_(1 - beta1, grad)
+        else:
+            squares.mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+            average.mul_(beta1).add_(grad, alpha=1 - beta1)
+        if state["step"] < 4:
+            p.add_(-lr, average) if self.older else p.add_(average, alpha=-lr)
+        elif self.older:
+            p.addcdiv_(-lr, average, squares.sqrt().add_(1e-8))
+        else:
+            p.addcdiv_(average, squares.sqrt().add_(1e-8), value=-lr)
+
+
+@pytest.mark.filterwarnings("ignore:This overload of")
+def test_an_optimizer_with_factors_by_position():
+    weights = []
+    for older in (True, False):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        optimizer = RAdam(model.parameters(), older=older)
+        for _ in range(8):
+            optimizer.zero_grad()
+            model(torch.ones(2, 3)).square().sum().backward()
+            optimizer.step()
+        weights.append(torch.nn.utils.parameters_to_vector(model.parameters()))
+    assert torch.equal(*weights)

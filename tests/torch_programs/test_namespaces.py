@@ -173,7 +173,11 @@ def test_compilers():
     assert gs.jit.script(model) is gs.jit.trace(model, gs.ones(1, 2)) is gs.jit.freeze(model) is model
     assert gs.jit.ignore(len) is len and gs.jit.ignore(drop=True)(len) is len and gs.jit.unused(len) is len
     assert not gs.jit.is_scripting() and not gs.jit.is_tracing() and gs.jit.annotate(int, 3) == 3
-    assert gs.jit.ScriptModule is gs.nn.Module and gs.ScriptModule is gs.nn.Module
+    assert gs.jit.ScriptModule is gs.ScriptModule and issubclass(gs.ScriptModule, gs.nn.Module)
+    assert not isinstance(model, gs.ScriptModule) and not isinstance(gs.jit.script(len), gs.jit.ScriptFunction)
+    assert gs.jit._overload(len) is gs.jit._overload_method(len) is len
+    with pytest.raises(TypeError, match="gradsmith.compile"):
+        gs.jit.ScriptFunction()
     with gs.jit.strict_fusion():
         pass
 
@@ -191,6 +195,24 @@ def test_dtypes_that_numpy_lacks_may_be_compared():
     x = gs.ones(2)
     assert x.dtype not in (gs.bfloat16, gs.complex32, gs.float8_e4m3fn) and repr(gs.bfloat16) == "gradsmith.bfloat16"
     assert {"bfloat16": gs.bfloat16, "float32": gs.float32}["float32"] == x.dtype
+
+
+def test_sizes_of_dtypes_that_numpy_lacks():
+    """The values are PyTorch's."""
+    found = gs.finfo(gs.bfloat16)
+    assert (gs.bfloat16.itemsize, gs.float8_e5m2.itemsize, gs.complex32.itemsize) == (2, 1, 4)
+    assert (found.bits, found.dtype, found.eps, found.resolution) == (16, "bfloat16", 0.0078125, 0.01)
+    assert found.max == -found.min == 3.3895313892515355e38
+    assert found.tiny == found.smallest_normal == 1.1754943508222875e-38
+    assert repr(found) == (
+        "finfo(resolution=0.01, min=-3.38953e+38, max=3.38953e+38, eps=0.0078125, smallest_normal=1.17549e-38, "
+        "tiny=1.17549e-38, dtype=bfloat16)"
+    )
+    assert [gs.finfo(dtype).max for dtype in (gs.float8_e5m2, gs.float8_e4m3fn, gs.complex32)] == [57344, 448, 65504]
+    assert [gs.finfo(dtype).eps for dtype in (gs.float8_e5m2, gs.float8_e4m3fn)] == [0.25, 0.125]
+    assert gs.finfo().bits == 32 and gs.finfo(gs.float64).eps == 2.0**-52 and gs.bfloat16.is_floating_point
+    with pytest.raises(TypeError, match="NumPy has no dtype bfloat16"):
+        gs.empty(0, dtype=gs.bfloat16).element_size()
 
 
 def test_modules_of_another_metaclass():

@@ -11,7 +11,7 @@ PROGRAM = """\
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
-from torch import hub as models, optim
+from torch import export as models, optim
 from torch.utils.data import DataLoader as Loader
 import numpy as np
 
@@ -38,17 +38,21 @@ def test_report(program, capsys):
     assert port.main([str(program)]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert [line.removeprefix(f"{program}:").split(". ")[0] for line in lines[:-1]] == [
-        "4:19: torch.hub: missing",
+        "4:19: torch.export: missing",
         "8:7: .cuda: otherwise",
         '9:27: "cuda": otherwise',
         "10:5: torch.compile: otherwise",
         "11:5: torch.nn.Linaer: missing",
         "12:22: .bfloat16: perhaps",
-        "13:9: torch.hub.load: missing",
+        "13:9: torch.export.load: missing",
         "15:1: torch.Tensor.foo: missing",
         "16:1: torch.package.PackageImporter: missing",
     ]
-    assert "Models of the hub" in lines[0] and "Did you mean 'Linear'" in lines[4] and "If this is a tensor" in lines[5]
+    assert (
+        "Functions run as Python" in lines[0]
+        and "Did you mean 'Linear'" in lines[4]
+        and "If this is a tensor" in lines[5]
+    )
     assert lines[-1] == "5 missing, 3 with another meaning, 1 perhaps missing, 10 as they are"
 
 
@@ -56,7 +60,7 @@ def test_json(program, capsys):
     assert port.main(["--json", str(program)]) == 1
     found = json.loads(capsys.readouterr().out)
     assert found["counts"] == {"missing": 5, "otherwise": 3, "perhaps": 1, "fine": 10}
-    assert found["findings"][0]["name"] == "torch.hub" and found["findings"][0]["line"] == 4
+    assert found["findings"][0]["name"] == "torch.export" and found["findings"][0]["line"] == 4
     assert set(found["findings"][0]) == {"path", "line", "column", "name", "kind", "reason"}
 
 

@@ -11,8 +11,12 @@ tensor([[ 6.,  0.],
         [ 0., 12.]])
 """
 
+from gradsmith.autograd.functional.arguments import _as_tuple, _grad_postprocess, _tuple_postprocess
 from gradsmith.autograd.functional.basis import _construct_standard_basis_for
 from gradsmith.autograd.functional.matrices import hessian, jacobian
 from gradsmith.autograd.functional.products import hvp, jvp, vhp, vjp
 
-__all__ = ["_construct_standard_basis_for", "vjp", "jvp", "jacobian", "hessian", "hvp", "vhp"]
+__all__ = [
+    "_as_tuple", "_construct_standard_basis_for", "_grad_postprocess", "_tuple_postprocess", "vjp", "jvp", "jacobian",
+    "hessian", "hvp", "vhp",
+]  # fmt: skip

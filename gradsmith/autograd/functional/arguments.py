@@ -99,3 +99,26 @@ def gradients(outputs: Sequence[Any], inputs: Tensors, vectors: Sequence[Any], *
 def filled(values: Sequence[Any], like: Sequence[Any]) -> Tensors:
     """Replace None by zeros."""
     return tuple(zeros_like(other.detach()) if one is None else one for one, other in zip(values, like))
+
+
+# ---- the same under PyTorch's names, for libraries
+
+
+def _as_tuple(inp: Any, arg_name: str | None = None, fn_name: str | None = None) -> Any:
+    """Was it a tuple of tensors, and the tuple; without names for an error, what it is as a tuple."""
+    if arg_name is None and fn_name is None:
+        return tuple(inp) if isinstance(inp, (tuple, list)) else (inp,)
+    return as_tensors(inp, str(arg_name), str(fn_name))
+
+
+def _tuple_postprocess(res: Any, to_unpack: bool | tuple[bool, bool]) -> Any:
+    """A result as it was asked for: the only one where there was no tuple, of tuples in a tuple likewise."""
+    outer, inner = to_unpack if isinstance(to_unpack, tuple) else (to_unpack, True)
+    return unwrap(res if inner else [one[0] for one in res], outer) if not (outer and inner) else res
+
+
+def _grad_postprocess(inputs: Sequence[Any], create_graph: bool) -> Sequence[Any]:
+    """Tensors, or tuples of them, without history unless it was asked for."""
+    if is_tensor(inputs[0]):
+        return inputs if create_graph else released(inputs, create_graph)
+    return tuple(_grad_postprocess(one, create_graph) for one in inputs)

@@ -23,6 +23,7 @@ from gradsmith.autograd.graph.saved_tensors import (
     saved_tensors_hooks,
     write_guard,
 )
+from gradsmith.names.missing import missing_attribute
 from gradsmith.runtime.calls import inplace
 from gradsmith.runtime.custom_function.gradient_edge import GradientEdge
 from gradsmith.runtime.engine.node_call import call_node
@@ -65,7 +66,7 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"{__name__}.drawing"), name)
     if name in ("SavedEntry", "SavedListing", "list_saved"):
         return getattr(importlib.import_module(f"{__name__}.saved_listing"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)
 
 
 def get_gradient_edge(tensor: Any) -> GradientEdge:

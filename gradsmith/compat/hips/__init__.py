@@ -11,9 +11,13 @@ with NumPy's methods.
 (np.float64(0.419974), np.float64(-0.6397))
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from gradsmith.compat.hips.builtins import dict, isinstance, list, tuple, type
-from gradsmith.compat.hips.extend import primitive
-from gradsmith.compat.hips.operators import (
+from gradsmith.compat.hips.differential_operators import (
     checkpoint,
     deriv,
     elementwise_grad,
@@ -35,6 +39,7 @@ from gradsmith.compat.hips.operators import (
     value_and_grad,
     vector_jacobian_product,
 )
+from gradsmith.compat.hips.extend import primitive
 
 __all__ = [
     "checkpoint", "deriv", "dict", "elementwise_grad", "grad", "grad_and_aux", "grad_named", "hessian",
@@ -42,3 +47,11 @@ __all__ = [
     "make_ggnvp", "make_hvp", "make_jvp", "make_jvp_reversemode", "make_vjp", "multigrad_dict", "primitive",
     "tensor_jacobian_product", "tuple", "type", "value_and_grad", "vector_jacobian_product",
 ]  # fmt: skip
+
+_MODULES = ("core", "misc", "numpy", "scipy", "test_util", "tracer", "wrap_util")  # others are imported with this one
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 import importlib
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, ClassVar
 
 from gradsmith.numpy.arguments import array_of, as_tensor, is_recorded, is_tensor, mapped, np, wrapped
 
@@ -17,18 +17,40 @@ METHODS = (
 )
 
 
-class ArrayBox:
-    """An array that is differentiated by, with NumPy's attributes and methods. Users do not make it."""
+class Box:
+    """What stands for a value within a function that is being differentiated.
+
+    `type_mappings` says for a type how a box is made of a value, the trace and the node; libraries add types of theirs.
+    """
+
+    __slots__ = ()
+    type_mappings: ClassVar[dict[type, Callable[..., Any]]] = {}
+
+    @classmethod
+    def register(cls, value_type: type) -> None:
+        Box.type_mappings[value_type] = cls
+
+
+class ArrayBox(Box):
+    """An array that is differentiated by, with NumPy's attributes and methods. Users do not make it.
+
+    Libraries make it of a value, a trace and a node, as `Box.type_mappings` says.
+    """
 
     __slots__ = ("tensor",)
     __array_priority__ = 100.0
+    __pandas_priority__ = 5000  # above that of tables, so that `column * box` is a box
 
-    def __init__(self, tensor: Any) -> None:
-        self.tensor = tensor
+    def __init__(self, tensor: Any, *trace_and_node: Any) -> None:
+        self.tensor = tensor_of(tensor) if trace_and_node else tensor
 
     @property
     def _value(self) -> Any:
         return getval(self)
+
+    @property
+    def _trace(self) -> Any:
+        return importlib.import_module("gradsmith.compat.hips.tracer").trace_of(self)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -78,9 +100,7 @@ class ArrayBox:
         return list(self) if self.ndim == 1 else [row.tolist() for row in self] if self.ndim else self
 
     def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, list):
-            index = np.asarray(unboxed_values(index))
-        return boxed(self.tensor[unboxed(index)])
+        return boxed(self.tensor[places(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         raise TypeError("'ArrayBox' object does not support item assignment; build the array by np.array or np.where")
@@ -123,9 +143,16 @@ class ArrayBox:
         return (function if method == "__call__" else getattr(function, method))(*inputs, **kwargs)
 
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        if not (has_box(args) or has_box(kwargs)):
+            args = [_listed(arg) for arg in args]  # NumPy has found a box in something that is iterated over
         inner = func.__module__.partition(".")[2]
         space = f"numpy.{inner}" if inner in ("linalg", "fft", "random") else "numpy"
         return getattr(importlib.import_module(f"gradsmith.compat.hips.{space}"), func.__name__)(*args, **kwargs)
+
+
+def _listed(arg: Any) -> Any:
+    found = list(arg) if isinstance(arg, Iterable) and not isinstance(arg, (str, np.ndarray)) else arg
+    return found if has_box(found) else arg
 
 
 @functools.cache
@@ -173,6 +200,8 @@ def _equip() -> None:
 
 
 _equip()
+for _type in (np.ndarray, float, complex, *(np.dtype(char).type for char in "efdgFDG")):
+    ArrayBox.register(_type)
 
 
 # ---- in and out
@@ -200,6 +229,18 @@ def unboxed(value: Any) -> Any:
     if isinstance(value, slice):
         return slice(*(unboxed(part) for part in (value.start, value.stop, value.step)))
     return _of_tensors(value) if inspect.isroutine(value) and not isinstance(value, type) else value
+
+
+def places(index: Any) -> Any:
+    """An index for tensors: arrays in place of lists, and of what NumPy takes for arrays, as columns of tables are."""
+    if isinstance(index, tuple):
+        return tuple(map(places, index))
+    if is_tensor(index) or isinstance(index, np.generic):
+        return index
+    if isinstance(index, list) or (hasattr(index, "__array__") and not isinstance(index, ArrayBox)):
+        array = np.asarray(unboxed_values(index))
+        return array.astype(np.intp) if array.dtype.kind in "iu" or (isinstance(index, list) and not index) else array
+    return unboxed(index)
 
 
 def _of_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -246,11 +287,17 @@ class Lifted:
 
     def __init__(self, ours: Callable[..., Any], own: Callable[..., Any]) -> None:
         self.ours, self.own = ours, own
+        self.rules: Any = None  # of the user's, a primitive
         self.__name__ = self.__qualname__ = getattr(own, "__name__", type(own).__name__)
         self.__doc__ = own.__doc__
         self.__module__ = "gradsmith.compat.hips.numpy"
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not (has_box(args) or has_box(kwargs)):
+            return self.own(*args, **kwargs)
+        return self.without_rules(*args, **kwargs) if self.rules is None else self.rules(*args, **kwargs)
+
+    def without_rules(self, *args: Any, **kwargs: Any) -> Any:
         if not (has_box(args) or has_box(kwargs)):
             return self.own(*args, **kwargs)
         return boxed(self.ours(*unboxed(args), **unboxed(kwargs)))
@@ -268,8 +315,14 @@ class Lifted:
         return self if instance is None else functools.partial(self, instance)
 
 
+def leaf_of(value: Any) -> Any:
+    """A leaf that is differentiated by, as a tensor; libraries have a say in values of their types."""
+    made_by = Box.type_mappings.get(type(value), ArrayBox)
+    return tensor_of(value) if made_by is ArrayBox else made_by(value, None, None).tensor
+
+
 def tensor_of(value: Any) -> Any:
-    """A leaf that is differentiated by, as a tensor.
+    """A number, an array or a box as a tensor.
 
     Raises
     ------

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from gradsmith.autograd.function import Function as CustomFunction
-from gradsmith.compat.hips.boxes import ArrayBox, boxed, getval, has_box, unboxed_values
-from gradsmith.compat.hips.boxes import ArrayBox as Box
-from gradsmith.compat.hips.operators import note_python_rule
+from gradsmith.compat.hips.boxes import ArrayBox, Box, Lifted, boxed, getval, has_box, unboxed_values
+from gradsmith.compat.hips.containers import (
+    added,
+    beside,
+    boxes_in,
+    emptied,
+    filled,
+    filled_among_zeros,
+    mapped_leaves,
+)
+from gradsmith.compat.hips.differential_operators import _make_jvp as forward
+from gradsmith.compat.hips.differential_operators import _make_vjp as reverse
+from gradsmith.compat.hips.differential_operators import note_python_rule
 from gradsmith.compat.hips.vector_spaces import VSpace, vspace
-from gradsmith.numpy.arguments import as_tensor, np, of_dtype, wrapped
+from gradsmith.numpy.arguments import as_tensor, is_tensor, np, of_dtype, wrapped
 from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 __all__ = [
@@ -21,25 +31,33 @@ __all__ = [
 
 
 class Primitive:
-    """A function of arrays whose derivatives are given by rules."""
+    """A function of arrays, and of containers of them, whose derivatives are given by rules."""
 
     def __init__(self, raw: Callable[..., Any]) -> None:
         functools.update_wrapper(self, raw)
-        self.raw = raw
+        self.raw = self.fun = raw
         self.name = getattr(raw, "__name__", repr(raw))
         self.vjps: Callable[..., Any] | None = None  # of (argnums, answer, args, kwargs), gives a function of g
         self.jvps: Callable[..., Any] | None = None  # of (argnums, gs, answer, args, kwargs)
+        self.argnums: set[int] | None = set()  # that rules have been given for; None are all
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if has_box(kwargs):
             raise TypeError(f"{self.name}: derivatives go by positional arguments; a named one has a box in it")
-        places = [n for n, arg in enumerate(args) if isinstance(arg, ArrayBox)]
-        if not places:
-            return self.raw(*unboxed_values(args), **kwargs)
+        boxes = {n: found for n, arg in enumerate(args) if (found := boxes_in(arg))}
+        if not any(isinstance(args[n], ArrayBox) or self.has_rule(n) for n in boxes):
+            return self.raw(*args, **kwargs)  # what it does with boxes in containers is recorded step by step
         note_python_rule()
-        call = Call(self, unboxed_values(args), kwargs, places)
-        found = Applied.apply(call, *[args[n].tensor for n in places])
-        return boxed(found if call.several is None else call.several(found))
+        call = Call(self, [emptied(arg) if n in boxes else arg for n, arg in enumerate(args)], kwargs, list(boxes))
+        return boxed(call.answer(Applied.apply(call, *[box.tensor for found in boxes.values() for box in found])))
+
+    def has_rule(self, argnum: int) -> bool:
+        return self.argnums is None or argnum in self.argnums
+
+    def note(self, argnums: Iterable[int]) -> None:
+        """Rules have been given for some arguments."""
+        if self.argnums is not None:
+            self.argnums.update(argnums)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else functools.partial(self, instance)
@@ -49,21 +67,28 @@ class Primitive:
 
 
 class Call:
-    """One call of a primitive: its arguments as arrays, and which of them are differentiated by."""
+    """One call of a primitive: its arguments and its result, with empty boxes for what is differentiated."""
 
-    def __init__(self, primitive: Primitive, args: Any, kwargs: Any, places: list[int]) -> None:
+    def __init__(self, primitive: Primitive, args: list[Any], kwargs: Any, places: list[int]) -> None:
         self.primitive, self.args, self.kwargs, self.places = primitive, args, kwargs, places
-        self.several: Callable[[Any], Any] | None = None  # the type of a result that is a tuple or list
+        self.result: Any = None
+
+    def filled(self, values: Any) -> list[Any]:
+        """The arguments with values in their boxes."""
+        following = iter(values)
+        return [filled(arg, following) if n in self.places else arg for n, arg in enumerate(self.args)]
 
     def arguments(self, tensors: Any) -> list[Any]:
         """The arguments, for rules: boxes where derivatives of the rule are wanted."""
-        args = list(self.args)
-        for place, tensor in zip(self.places, tensors):
-            args[place] = boxed(tensor)
-        return args
+        return self.filled(map(boxed, tensors))
 
     def answer(self, tensors: Any) -> Any:
-        return boxed(tensors[0] if self.several is None else self.several(tensors))
+        return filled(self.result, map(boxed, tensors))
+
+    def by_place(self, values: Sequence[Any]) -> list[tuple[int, Any]]:
+        """(place of an argument, its values) of one value for each box."""
+        following = iter(values)
+        return [(n, [next(following) for _ in boxes_in(self.args[n])]) for n in self.places]
 
 
 class Applied(CustomFunction):
@@ -71,42 +96,51 @@ class Applied(CustomFunction):
 
     @staticmethod
     def forward(ctx: Any, call: Call, *tensors: Any) -> Any:
-        args = list(call.args)
-        for place, tensor in zip(call.places, tensors):
-            args[place] = getval(ArrayBox(tensor))
-        found = call.primitive.raw(*args, **call.kwargs)
-        call.several = type(found) if isinstance(found, (tuple, list)) else None
-        results = tuple(wrapped(np.array(one)) for one in (found if call.several else (found,)))
+        found = call.primitive.raw(*call.filled(getval(ArrayBox(tensor)) for tensor in tensors), **call.kwargs)
+        results: list[Any] = []
+        call.result = mapped_leaves(lambda leaf: _taken(leaf, results), found)
         ctx.call = call
         ctx.save_for_backward(*tensors, *results)
         ctx.save_for_forward(*tensors, *results)
-        return results if call.several else results[0]
+        return tuple(results)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        call, count = ctx.call, len(ctx.call.places)
-        tensors, results = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        call: Call = ctx.call
+        tensors, results = _divided(call, ctx.saved_tensors)
         if call.primitive.vjps is None:
             raise NotImplementedError(f"VJP of {call.primitive.name} wrt argnums {call.places} not defined")
         rule = call.primitive.vjps(call.places, call.answer(results), call.arguments(tensors), call.kwargs)
-        given = [boxed(_conjugated(one)) for one in gradients]
-        found = rule(given[0] if call.several is None else call.several(given))
-        return (None, *(_conjugated(_as_gradient(one, like)) for one, like in zip(found, tensors)))
+        found = rule(filled_among_zeros(call.result, [boxed(_conjugated(one)) for one in gradients]))
+        parts = [part for n, one in zip(call.places, found) for part in beside(call.args[n], one)]
+        return (None, *(_conjugated(_as_gradient(one, like)) for one, like in zip(parts, tensors)))
 
     @staticmethod
     def jvp(ctx: Any, _: Any, *tangents: Any) -> Any:
-        call, count = ctx.call, len(ctx.call.places)
-        tensors, results = ctx.saved_tensors[:count], ctx.saved_tensors[count:]
+        call: Call = ctx.call
+        tensors, results = _divided(call, ctx.saved_tensors)
         if call.primitive.jvps is None:
             raise NotImplementedError(f"JVP of {call.primitive.name} wrt argnums {call.places} not defined")
-        known = [n for n, tangent in enumerate(tangents) if tangent is not None]
-        found = call.primitive.jvps(
-            [call.places[n] for n in known], [boxed(tangents[n]) for n in known], call.answer(results),
-            call.arguments(tensors), call.kwargs,
-        )  # fmt: skip
-        several = found if call.several else (found,)
-        changes = tuple(_as_gradient(one, like) for one, like in zip(several, results))
-        return changes if call.several else changes[0]
+        full = [zeros_like(x.detach()) if change is None else change for x, change in zip(tensors, tangents)]
+        known = [n for n, changes in call.by_place(tangents) if any(change is not None for change in changes)]
+        gs = [filled_among_zeros(call.args[n], map(boxed, one)) for n, one in call.by_place(full) if n in known]
+        found = call.primitive.jvps(known, gs, call.answer(results), call.arguments(tensors), call.kwargs)
+        return tuple(_as_gradient(one, like) for one, like in zip(beside(call.result, found), results))
+
+
+def _taken(leaf: Any, results: list[Any]) -> Any:
+    """Puts a number or an array of a result on a list, as a tensor; anything else stays in its place."""
+    tensor = wrapped(np.array(leaf))
+    if not is_tensor(tensor):
+        return leaf
+    results.append(tensor)
+    return ArrayBox(None)
+
+
+def _divided(call: Call, saved: Any) -> tuple[Any, Any]:
+    """The tensors of the arguments, and those of the result."""
+    count = sum(len(boxes_in(call.args[n])) for n in call.places)
+    return saved[:count], saved[count:]
 
 
 def _conjugated(tensor: Any) -> Any:
@@ -156,87 +190,118 @@ def notrace_primitive(raw: Callable[..., Any]) -> Callable[..., Any]:
     return values_only
 
 
-def register_notrace(trace_type: Any, primitive_fun: Primitive) -> None:
+def register_notrace(trace_type: Any, primitive_fun: Any) -> None:
     """No derivative passes through a primitive."""
-    _required(primitive_fun).vjps = lambda argnums, answer, args, kwargs: lambda g: [None] * len(argnums)
-    primitive_fun.jvps = lambda argnums, gs, answer, args, kwargs: np.zeros_like(unboxed_values(answer))
+    ruled = _ruled(primitive_fun)
+    ruled.vjps = lambda argnums, answer, args, kwargs: lambda g: [None] * len(argnums)
+    ruled.jvps = lambda argnums, gs, answer, args, kwargs: None
+    ruled.argnums = None
 
 
-def _required(fun: Any) -> Primitive:
-    if not isinstance(fun, Primitive):
-        raise TypeError(f"rules are given to what `primitive` has made, not to {fun!r}")
-    return fun
+def _ruled(fun: Any) -> Primitive:
+    """The primitive that rules belong to. For a function of NumPy, they replace its own from then on.
+
+    Rules of a function that is no primitive are never used, so they are dropped.
+    """
+    if isinstance(fun, Lifted):
+        fun.rules = fun.rules or _with_own_rules(fun)
+        return fun.rules  # type: ignore[no-any-return]
+    return fun if isinstance(fun, Primitive) else Primitive(fun)
+
+
+def _with_own_rules(fun: Lifted) -> Primitive:
+    """A primitive with the derivatives that a function of NumPy has, until others are given."""
+    made = Primitive(fun.without_rules)
+    made.name = fun.__name__
+
+    def part(argnums: Sequence[int], args: Any, kwargs: Any) -> tuple[Callable[[Any], Any], list[Any]]:
+        def of_chosen(chosen: Any) -> Any:
+            given = dict(zip(argnums, chosen))
+            return fun.without_rules(*(given.get(n, arg) for n, arg in enumerate(args)), **kwargs)
+
+        return of_chosen, [args[n] for n in argnums]
+
+    made.vjps = lambda argnums, answer, args, kwargs: reverse(*part(argnums, args, kwargs))[0]
+    made.jvps = lambda argnums, gs, answer, args, kwargs: forward(*part(argnums, args, kwargs))(gs)[1]
+    return made
 
 
 # ---- rules of reverse mode
 
 
-def defvjp_argnums(fun: Primitive, vjpmaker: Callable[..., Any]) -> None:
+def defvjp_argnums(fun: Any, vjpmaker: Callable[..., Any]) -> None:
     """One rule for all arguments: of (argnums, answer, args, kwargs), gives a function of g with as many results."""
-    _required(fun).vjps = vjpmaker
+    ruled = _ruled(fun)
+    ruled.vjps, ruled.argnums = vjpmaker, None
 
 
-def defvjp_argnum(fun: Primitive, vjpmaker: Callable[..., Any]) -> None:
+def defvjp_argnum(fun: Any, vjpmaker: Callable[..., Any]) -> None:
     """One rule for each argument: of (argnum, answer, args, kwargs), gives a function of g."""
+    defvjp_argnums(fun, _one_by_one(vjpmaker))
 
+
+def _one_by_one(vjpmaker: Callable[..., Any]) -> Callable[..., Any]:
     def rule(argnums: Sequence[int], answer: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
         rules = [vjpmaker(argnum, answer, args, kwargs) for argnum in argnums]
         return lambda g: [one(g) for one in rules]
 
-    _required(fun).vjps = rule
+    return rule
 
 
-def defvjp(fun: Primitive, *vjpmakers: Any, argnums: Sequence[int] | None = None) -> None:
+def defvjp(fun: Any, *vjpmakers: Any, argnums: Sequence[int] | None = None) -> None:
     """A rule for each argument: of (answer, *args, **kwargs), gives a function of g. None is a zero gradient."""
+    ruled = _ruled(fun)
     rules = dict(zip(range(len(vjpmakers)) if argnums is None else argnums, vjpmakers))
 
     def rule(argnum: int, answer: Any, args: Any, kwargs: Any) -> Callable[[Any], Any]:
         if argnum not in rules:
-            raise NotImplementedError(f"VJP of {fun.name} wrt argnum {argnum} not defined")
+            raise NotImplementedError(f"VJP of {ruled.name} wrt argnum {argnum} not defined")
         return (lambda g: None) if rules[argnum] is None else rules[argnum](answer, *args, **kwargs)
 
-    defvjp_argnum(fun, rule)
+    ruled.vjps = _one_by_one(rule)
+    ruled.note(rules)
 
 
 # ---- rules of forward mode
 
 
-def defjvp_argnums(fun: Primitive, jvpmaker: Callable[..., Any]) -> None:
+def defjvp_argnums(fun: Any, jvpmaker: Callable[..., Any]) -> None:
     """One rule for all arguments: of (argnums, gs, answer, args, kwargs), gives the tangent."""
-    _required(fun).jvps = jvpmaker
+    ruled = _ruled(fun)
+    ruled.jvps, ruled.argnums = jvpmaker, None
 
 
-def defjvp_argnum(fun: Primitive, jvpmaker: Callable[..., Any]) -> None:
+def defjvp_argnum(fun: Any, jvpmaker: Callable[..., Any]) -> None:
     """One rule for each argument: of (argnum, g, answer, args, kwargs), gives the tangent."""
+    defjvp_argnums(fun, _summed(jvpmaker))
 
+
+def _summed(jvpmaker: Callable[..., Any]) -> Callable[..., Any]:
     def rule(argnums: Sequence[int], gs: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         found = [jvpmaker(argnum, g, answer, args, kwargs) for argnum, g in zip(argnums, gs)]
-        return functools.reduce(_added, [one for one in found if one is not None], 0.0)
+        known = [one for one in found if one is not None]
+        return functools.reduce(added, known) if known else None
 
-    _required(fun).jvps = rule
-
-
-def _added(a: Any, b: Any) -> Any:
-    if not isinstance(b, (tuple, list)):
-        return a + b
-    return b if isinstance(a, float) else type(b)(x + y for x, y in zip(a, b))
+    return rule
 
 
-def defjvp(fun: Primitive, *jvpfuns: Any, argnums: Sequence[int] | None = None) -> None:
+def defjvp(fun: Any, *jvpfuns: Any, argnums: Sequence[int] | None = None) -> None:
     """A rule for each argument: of (g, answer, *args, **kwargs), gives the tangent. "same" says that it is linear."""
+    ruled = _ruled(fun)
     rules = dict(zip(range(len(jvpfuns)) if argnums is None else argnums, jvpfuns))
 
     def rule(argnum: int, g: Any, answer: Any, args: Any, kwargs: Any) -> Any:
         if argnum not in rules:
-            raise NotImplementedError(f"JVP of {fun.name} wrt argnum {argnum} not defined")
+            raise NotImplementedError(f"JVP of {ruled.name} wrt argnum {argnum} not defined")
         chosen = rules[argnum]
         if chosen == "same":
             return fun(*(g if n == argnum else arg for n, arg in enumerate(args)), **kwargs)
         return None if chosen is None else chosen(g, answer, *args, **kwargs)
 
-    defjvp_argnum(fun, rule)
+    ruled.jvps = _summed(rule)
+    ruled.note(rules)
 
 
-def def_linear(fun: Primitive) -> None:
+def def_linear(fun: Any) -> None:
     """A primitive that is linear in each of its arguments."""
     defjvp_argnum(fun, lambda argnum, g, answer, args, kwargs: fun(*args[:argnum], g, *args[argnum + 1 :], **kwargs))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gradsmith.compat.hips.operators import make_jvp, make_vjp, unary_to_nary
+from gradsmith.compat.hips.differential_operators import make_jvp, make_vjp, unary_to_nary
 from gradsmith.compat.hips.vector_spaces import vspace
 
 __all__ = ["check_grads", "combo_check"]
@@ -31,7 +31,7 @@ def _check_reverse(f: Callable[[Any], Any], x: Any) -> None:
     vjp, y = make_vjp(f)(x)
     xs, ys = vspace(x), vspace(y)
     direction, weights = xs.randn(), ys.randn()
-    gradient = vjp(weights)
+    gradient = xs.covector(vjp(ys.covector(weights)))
     if vspace(gradient) != xs:
         raise AssertionError(f"the gradient is {vspace(gradient)}, the argument {xs}")
     exact = xs.inner_prod(direction, gradient)

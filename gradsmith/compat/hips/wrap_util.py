@@ -2,6 +2,6 @@
 
 from functools import wraps
 
-from gradsmith.compat.hips.operators import unary_to_nary
+from gradsmith.compat.hips.differential_operators import unary_to_nary
 
 __all__ = ["unary_to_nary", "wraps"]

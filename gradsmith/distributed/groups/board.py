@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gradsmith.distributed.groups.pinning import own_cores
+from gradsmith.distributed.groups.watch import Watch
 
 __all__ = ["Board"]
 
@@ -37,18 +38,22 @@ class Board:
         The number of rows.
     is_crowded : bool
         The machine has fewer cores than ranks: a rank that waits should leave its core to the others.
+    watch : Watch
+        Knows of those that died before they could write it here.
     """
 
     def __init__(self, mpi: Any, world: Any, names: list[str]) -> None:
         self._names = names
         self._numbers = {name: number for number, name in enumerate(names)}
         node = world.Split_type(mpi.COMM_TYPE_SHARED)
+        self.watch = Watch(node, world.rank, world.size)
         self._window = mpi.Win.Allocate_shared(8 * _WIDTH, 8, comm=node)
         self._rows = {rank: self._row(place) for place, rank in enumerate(node.allgather(world.rank))}
         self.size = len(self._rows)
         self.is_crowded = len(set().union(*node.allgather(own_cores()))) < self.size
         self._own = self._rows[world.rank]
         self._own[:] = memoryview(bytes(8 * _WIDTH)).cast("q")
+        self.watch.wait()
         node.Barrier()
         node.Free()
         atexit.register(self.end)
@@ -87,6 +92,7 @@ class Board:
     def close(self) -> None:
         """All ranks of this machine are done with it."""
         atexit.unregister(self.end)
+        self.watch.close()
         self._rows.clear()
         self._own = [0] * _WIDTH
         self._window.Free()

@@ -154,9 +154,9 @@ class ProcessGroup:
     # ---- what went wrong
 
     def _look_around(self, op: str, waited: float, limit: float) -> None:
-        """Raise when a rank for which this one waits has ended, or the time has run out."""
+        """Raise when a rank for which this one waits has ended, one of the group has died, or the time has run out."""
         missing = self._missing()
-        ended = [rank for rank in missing if self._board is not None and self._board.has_ended(rank)]
+        ended = self._ended(missing)
         if not ended and waited < limit:
             return
         reason = f"rank {ended[0]} has ended" if ended else f"it was not done after {limit:g} s"
@@ -171,6 +171,13 @@ class ProcessGroup:
         if self._board is None:
             return []
         return [rank for rank in self.members if self._board.is_missing(rank, self.number, self.calls)]
+
+    def _ended(self, missing: Sequence[int]) -> list[int]:
+        """Of the missing ranks, those that have ended; and of all, those that died, in the midst of the call even."""
+        if self._board is None:
+            return []
+        dead = self._board.watch.dead()
+        return [rank for rank in self.members if rank in dead or (rank in missing and self._board.has_ended(rank))]
 
     def _report_difference(self, call: int, op: str, details: tuple[Any, ...], where: str) -> None:
         text = f"{_in_words(op, details)}{' at ' + where if where else ''}".encode()[:_DETAILS]

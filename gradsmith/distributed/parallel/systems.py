@@ -14,7 +14,7 @@ from gradsmith.autograd.grad_mode import no_grad
 from gradsmith.distributed.nn import functional as collectives
 from gradsmith.func.implicit import custom_root
 from gradsmith.generated import conj, sqrt
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import zeros_like
 
 __all__ = ["cg", "dot", "norm"]
@@ -64,7 +64,7 @@ def cg(
     numpy.linalg.LinAlgError
         It does not converge.
     """
-    tol = (1e-12 if b.dtype == np.float64 else float(finfo(b.dtype).eps) ** 0.5) if tol is None else tol
+    tol = (1e-12 if b.dtype == np.float64 else finfo(b.dtype).eps ** 0.5) if tol is None else tol
     limit = max(1000, 10 * b.numel()) if maxiter is None else maxiter
     start = zeros_like(b) if x0 is None else x0
 

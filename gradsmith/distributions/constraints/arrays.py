@@ -6,7 +6,7 @@ from gradsmith.distributions.constraints.base import Constraint
 from gradsmith.generated import isclose
 from gradsmith.generated.linalg_namespace import cholesky_ex, eigvalsh
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import full
 
 __all__: list[str] = []
@@ -67,7 +67,7 @@ class _CorrCholesky(_LowerCholesky):
     """Those with rows of norm 1: the factors of correlation matrices."""
 
     def check(self, value: Tensor) -> Tensor:
-        tolerance = float(finfo(value.dtype).eps) * value.shape[-1] * 10
+        tolerance = finfo(value.dtype).eps * value.shape[-1] * 10
         norms = value.detach().square().sum(-1).sqrt()
         return super().check(value) & (abs(norms - 1) <= tolerance).all(-1)
 

@@ -18,7 +18,8 @@ from gradsmith.distributions.utils import (
 )
 from gradsmith.generated import argmax, broadcast_tensors, clamp_min, gather, multinomial
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo, int64
+from gradsmith.runtime.arrays.dtypes import int64
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import arange, full
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Categorical(Distribution):
         return gather(logits, -1, places.expand((*batch, 1))).squeeze(-1)
 
     def entropy(self) -> Tensor:
-        logits = clamp_min(self.logits, float(finfo(self.logits.dtype).min))  # no product of zero and infinity
+        logits = clamp_min(self.logits, finfo(self.logits.dtype).min)  # no product of zero and infinity
         return -(logits * self.probs).sum(-1)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:

@@ -11,7 +11,7 @@ from gradsmith.distributions.utils import broadcast_all, noise_by
 from gradsmith.generated import clamp_min, lgamma, log, log1p, square, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import f
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 
 if TYPE_CHECKING:
     from gradsmith.distributions.utils import Parameter, Shape
@@ -67,7 +67,7 @@ class FisherSnedecor(Distribution):
 
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
         drawn = noise_by(f, self._extended_shape(sample_shape), self.df1, self.df2)
-        return clamp_min(drawn, float(finfo(drawn.dtype).tiny))
+        return clamp_min(drawn, finfo(drawn.dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value)

@@ -10,7 +10,7 @@ from gradsmith.distributions.utils import broadcast_all, noise_by
 from gradsmith.generated import clamp_min, digamma, igamma, lgamma, log, square, xlogy
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import standard_gamma
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 
 if TYPE_CHECKING:
     from gradsmith.distributions.utils import Parameter, Shape
@@ -67,7 +67,7 @@ class Gamma(ExponentialFamily):
 
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
         drawn = noise_by(standard_gamma, self._extended_shape(sample_shape), self.concentration)
-        return clamp_min(drawn / self.rate, float(finfo(drawn.dtype).tiny))
+        return clamp_min(drawn / self.rate, finfo(drawn.dtype).tiny)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value)

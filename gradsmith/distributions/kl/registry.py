@@ -25,12 +25,12 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     Parameters
     ----------
     type_p, type_q : type
-        Subclasses of `Distribution`.
+        Classes of distributions, or any from which such classes are derived: `object` stands for all.
 
     Raises
     ------
     TypeError
-        They are none.
+        They are no classes.
 
     Examples
     --------
@@ -44,8 +44,8 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     tensor(0.)
     """
     for name, kind in (("type_p", type_p), ("type_q", type_q)):
-        if not isinstance(kind, type) or not issubclass(kind, Distribution):
-            raise TypeError(f"Expected {name} to be a Distribution subclass but got {kind!r}")
+        if not isinstance(kind, type):
+            raise TypeError(f"Expected {name} to be a class of distributions but got {kind!r}")
 
     def register(rule: Any) -> Any:
         _KL_REGISTRY[type_p, type_q] = rule
@@ -94,7 +94,7 @@ def _dispatch_kl(type_p: type, type_q: type) -> Rule | None:
     matches = [(p, q) for p, q in _KL_REGISTRY if issubclass(type_p, p) and issubclass(type_q, q)]
     if not matches:
         return None
-    distance = {(p, q): (type_p.__mro__.index(p), type_q.__mro__.index(q)) for p, q in matches}
+    distance = {(p, q): (_steps_up(type_p, p), _steps_up(type_q, q)) for p, q in matches}
     nearest = min(matches, key=lambda match: distance[match])
     other = min(matches, key=lambda match: distance[match][::-1])
     if _KL_REGISTRY[nearest] is not _KL_REGISTRY[other]:
@@ -105,3 +105,9 @@ def _dispatch_kl(type_p: type, type_q: type) -> Rule | None:
             stacklevel=3,
         )
     return _KL_REGISTRY[nearest]
+
+
+def _steps_up(kind: type, base: type) -> int:
+    """How far a class is from one it is derived from; farthest from abstract ones, which only say that it is."""
+    bases = kind.__mro__
+    return bases.index(base) if base in bases else len(bases)

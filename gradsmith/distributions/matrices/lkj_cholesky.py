@@ -12,7 +12,7 @@ from gradsmith.distributions.unit_interval.beta import Beta
 from gradsmith.distributions.utils import broadcast_all, standard_normal_like
 from gradsmith.generated import cat, clamp_min, diag_embed, lgamma, log, mvlgamma, sqrt, square
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import arange
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class LKJCholesky(Distribution):
             normal = standard_normal_like((*shape[:-2], self.dim - 1, self.dim), self.concentration).tril()
             direction = normal / sqrt(square(normal).sum(-1, keepdim=True))
             below = cat([direction.new_zeros((*shape[:-2], 1, self.dim)), sqrt(lengths) * direction], -2)
-            rest = clamp_min(1 - square(below).sum(-1), float(finfo(below.dtype).tiny))
+            rest = clamp_min(1 - square(below).sum(-1), finfo(below.dtype).tiny)
             return below + diag_embed(sqrt(rest))
 
     def _squares_of_lengths(self) -> Beta:

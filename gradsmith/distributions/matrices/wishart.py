@@ -15,7 +15,7 @@ from gradsmith.distributions.vectors.triangular import half_log_determinant, pre
 from gradsmith.generated import clamp_min, diag_embed, digamma, mvlgamma, slogdet, sqrt, square, where
 from gradsmith.generated.tensor import Tensor
 from gradsmith.generated.triangular import cholesky_solve
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import arange, as_tensor
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -152,7 +152,7 @@ class Wishart(ExponentialFamily):
         n = self._event_shape[-1]
         degrees = self.df.unsqueeze(-1) - arange(n, dtype=self.df.dtype, device=self.df.device)
         diagonal = sqrt(Chi2(degrees, validate_args=False).rsample(sample_shape))
-        diagonal = clamp_min(diagonal, float(finfo(diagonal.dtype).eps))
+        diagonal = clamp_min(diagonal, finfo(diagonal.dtype).eps)
         below = standard_normal_like((*sample_shape, *self._batch_shape, n, n), diagonal).tril(-1)
         factor = self._unbroadcasted_scale_tril @ (below + diag_embed(diagonal))
         return factor @ factor.mT

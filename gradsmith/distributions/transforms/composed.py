@@ -11,6 +11,7 @@ from gradsmith.distributions.transforms.base import Transform
 from gradsmith.distributions.utils import _sum_rightmost, as_shape
 from gradsmith.generated import cat, stack
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.graph.size import Size
 
 __all__ = [
     "CatTransform", "CumulativeDistributionTransform", "IndependentTransform", "ReshapeTransform", "StackTransform",
@@ -151,14 +152,14 @@ class ReshapeTransform(Transform):
         return _exchanged(shape, self.out_shape, self.in_shape)
 
 
-def _exchanged(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> tuple[int, ...]:
+def _exchanged(shape: Sequence[int], old: tuple[int, ...], new: tuple[int, ...]) -> Size:
     shape = tuple(shape)
     if len(shape) < len(old):
         raise ValueError(f"Too few dimensions on input: expected at least {len(old)}, got shape {shape}")
     cut = len(shape) - len(old)
     if shape[cut:] != old:
         raise ValueError(f"Shape mismatch: expected {old} but got {shape[cut:]}")
-    return shape[:cut] + new
+    return Size(shape[:cut] + new)
 
 
 class _Several(Transform):

@@ -10,7 +10,7 @@ from gradsmith.distributions.transforms.base import Transform
 from gradsmith.distributions.utils import _sum_rightmost, broadcast_all
 from gradsmith.generated import abs, clamp, exp, expm1, log, log1p, logsigmoid, sigmoid, sign, softplus, tanh
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import full_like
 from gradsmith.runtime.tensors.queries import is_tensor
 
@@ -77,7 +77,7 @@ class SigmoidTransform(_Rising):
 
 def _inside(y: Tensor) -> Tensor:
     limits = finfo(y.dtype)
-    return clamp(y, float(limits.tiny), 1 - float(limits.eps))
+    return clamp(y, limits.tiny, 1 - limits.eps)
 
 
 class SoftplusTransform(_Rising):

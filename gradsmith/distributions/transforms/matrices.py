@@ -11,7 +11,8 @@ from gradsmith.distributions.utils import tril_matrix_to_vec, vec_to_tril_matrix
 from gradsmith.generated import clamp, constant_pad_nd, cumprod, cumsum, diag_embed, log, logsigmoid, sqrt, square, tanh
 from gradsmith.generated.decompositions import linalg_cholesky
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
+from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import eye
 
 __all__ = ["CorrCholeskyTransform", "LowerCholeskyTransform", "PositiveDefiniteTransform"]
@@ -37,7 +38,7 @@ class CorrCholeskyTransform(Transform):
     bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
-        eps = float(finfo(x.dtype).eps)
+        eps = finfo(x.dtype).eps
         part = vec_to_tril_matrix(clamp(tanh(x), eps - 1, 1 - eps), diag=-1)
         left = cumprod(sqrt(1 - square(part)), -1)
         part = part + eye(part.shape[-1], dtype=x.dtype, device=x.device)
@@ -61,7 +62,7 @@ class CorrCholeskyTransform(Transform):
         n = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if n * (n - 1) // 2 != count:
             raise ValueError(f"Input is not a flattened lower-diagonal number: {count} is no n * (n - 1) / 2")
-        return (*shape[:-1], n, n)
+        return Size((*shape[:-1], n, n))
 
     def inverse_shape(self, shape: Any) -> Any:
         """The shape of vectors for matrices of a shape."""
@@ -69,7 +70,7 @@ class CorrCholeskyTransform(Transform):
             raise ValueError("Too few dimensions on input: matrices have two")
         if shape[-2] != shape[-1]:
             raise ValueError(f"Input is not square: {tuple(shape)}")
-        return (*shape[:-2], shape[-1] * (shape[-1] - 1) // 2)
+        return Size((*shape[:-2], shape[-1] * (shape[-1] - 1) // 2))
 
 
 def _shifted(left: Tensor) -> Tensor:

@@ -8,7 +8,8 @@ from gradsmith.distributions import constraints
 from gradsmith.distributions.transforms.base import Transform
 from gradsmith.generated import clamp_min, constant_pad_nd, cumprod, cumsum, log, logsigmoid, sigmoid, softmax
 from gradsmith.generated.tensor import Tensor
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
+from gradsmith.runtime.graph.size import Size
 from gradsmith.runtime.tensors.factories.creation import arange
 
 __all__ = ["SoftmaxTransform", "StickBreakingTransform"]
@@ -70,7 +71,7 @@ class StickBreakingTransform(Transform):
 
     def _inverse(self, y: Tensor) -> Tensor:
         pieces = y[..., :-1]
-        rest = clamp_min(1 - cumsum(pieces, -1), float(finfo(y.dtype).tiny))
+        rest = clamp_min(1 - cumsum(pieces, -1), finfo(y.dtype).tiny)
         return log(pieces) - log(rest) + _moved_by(pieces)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
@@ -80,12 +81,12 @@ class StickBreakingTransform(Transform):
     def forward_shape(self, shape: Any) -> Any:
         """One element more along the last dimension."""
         _require_dimensions(shape, 1)
-        return (*shape[:-1], shape[-1] + 1)
+        return Size((*shape[:-1], shape[-1] + 1))
 
     def inverse_shape(self, shape: Any) -> Any:
         """One element less along the last dimension."""
         _require_dimensions(shape, 1)
-        return (*shape[:-1], shape[-1] - 1)
+        return Size((*shape[:-1], shape[-1] - 1))
 
 
 def _moved_by(x: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from gradsmith.generated import clamp, clamp_min, digamma, lgamma, square, where
 from gradsmith.generated.special_namespace import betaln, xlog1py
 from gradsmith.generated.tensor import Tensor
 from gradsmith.random.gammas import beta
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 
 if TYPE_CHECKING:
     from gradsmith.distributions.utils import Parameter, Shape
@@ -64,7 +64,7 @@ class Beta(ExponentialFamily):
     def rsample(self, sample_shape: Shape = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         drawn = noise_by(beta, shape, self.concentration1, self.concentration0)
-        return clamp(drawn, float(finfo(drawn.dtype).tiny), 1 - float(finfo(drawn.dtype).epsneg))
+        return clamp(drawn, finfo(drawn.dtype).tiny, 1 - finfo(drawn.dtype).eps / 2)
 
     def log_prob(self, value: Tensor) -> Tensor:
         value = self._checked(value)

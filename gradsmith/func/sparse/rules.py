@@ -211,9 +211,22 @@ def matmul(call: Call) -> list[Link]:
     vectors = [call.saved(f"{name}_ndim") == 1 for name in ("self", "other")]
     core = ("k" if vectors[0] else "mk", "k" if vectors[1] else "kn")
     ends = ("" if vectors[0] else "m") + ("" if vectors[1] else "n")
+    return _by_cores(call, ends, core)
+
+
+def row_distances(call: Call) -> list[Link]:
+    return _by_cores(call, "nm", ("nk", "mk"))
+
+
+def weighted_row_steps(call: Call) -> list[Link]:
+    """Along a row, the greatest of its differences decides about the others."""
+    return _by_cores(call, "nk", ("nm", "nl", "ml"))
+
+
+def _by_cores(call: Call, end: str, cores: tuple[str, ...]) -> list[Link]:
     (result,) = call.results
     return [
-        links.by_labels(edge, result, labels(result, ends), shape, labels(shape, core[edge]))
+        links.by_labels(edge, result, labels(result, end), shape, labels(shape, cores[edge]))
         for edge, shape in call.edges()
     ]
 
@@ -342,8 +355,8 @@ OF_OPS: dict[str, Rule] = {
             "bincount consecutive_elements histogram_between histogram_even histogramdd_between histogramdd_even",
         ),
         (by_probes, "unique_elements"),
-        (by_probes, "embedded rows_summed"),
-        (by_probes, "index_backward index_select masked_select mean stack sum sum_to zero_"),
+        (by_probes, "embedded embedded_diagonals rows_summed"),
+        (by_probes, "index_backward index_select masked_select mean number_sum stack sum sum_to zero_"),
         (by_probes, "diagonal_scatter repeat_interleave roll_along tril triu unfold_backward"),
         (written_by_index, "index_put"),
         (mixing, "amax amin cumsum gather log_softmax log_softmax_backward logsumexp max min prod scatter scatter_add"),
@@ -362,6 +375,8 @@ OF_OPS: dict[str, Rule] = {
         (everything, "ctc_losses ctc_slopes ctc_curvature linear_losses"),
         (product, "bmm dot matmul_of_transpose mm mv outer outers_of_groups rows_of_groups"),
         (matmul, "matmul"),
+        (row_distances, "row_distances"),
+        (weighted_row_steps, "weighted_row_steps"),
         (
             within_matrices,
             "cholesky_factor factored_adjugate factored_det factored_inverse factored_inverse_or_nan factored_slogdet",

@@ -25,7 +25,7 @@ from gradsmith.runtime.programs.kernels import Kernel, kernels_of
 from gradsmith.runtime.programs.program import Slot, Step
 from gradsmith.runtime.tensors.factories.in_traces import DRAWING, Drawn
 from gradsmith.runtime.tensors.factories.random import mask
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION
 
 GRADIENT, DRAW, MASK, VIEW = "gradient ", "draw ", "draw mask", "view of memory"
 
@@ -117,7 +117,7 @@ def _function(row: OpRow, is_inplace: bool, positional: list[Any]) -> Callable[.
 
 def _hidden(name: str, function: Callable[..., Any]) -> Op:
     """Nothing here knows what its entry says, so that it means another thing in each version."""
-    meaning = _digest(name, str(inspect.signature(function)), __version__)
+    meaning = _digest(name, str(inspect.signature(function)), OWN_VERSION)
     return Op(name, lambda operands: function(*operands), meaning)
 
 

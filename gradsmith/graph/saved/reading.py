@@ -15,7 +15,7 @@ from gradsmith.graph.saved.writing import FORMAT, PROGRAM, SUFFIX, VERSION, arra
 from gradsmith.serialization.archive import Archive
 from gradsmith.serialization.arrays import read_array
 from gradsmith.utils.pytree import TreeSpec
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION
 
 KEYS = {
     "format", "version", "gradsmith", "name", "dtype", "tree", "arguments", "stored", "forward", "result_tree",
@@ -159,7 +159,7 @@ class _Reader:
         )
         name, meaning = node
         op = op_named(name)
-        versions = f"it was saved by gradsmith {self.saved_by}, and this is {__version__}"
+        versions = f"it was saved by gradsmith {self.saved_by}, and this is {OWN_VERSION}"
         expect(op is not None, f"there is no op {name[:80]!r}; {versions}")
         assert op is not None
         expect(

@@ -14,7 +14,7 @@ from gradsmith.graph.saved.literals import encode
 from gradsmith.graph.saved.ops import op_named
 from gradsmith.serialization.archive import write_member
 from gradsmith.serialization.arrays import write_array
-from gradsmith.version import __version__
+from gradsmith.version import OWN_VERSION
 
 FORMAT, VERSION = "gradsmith program", 1
 PROGRAM, SUFFIX = "program.json", ".npy"
@@ -42,7 +42,7 @@ class _Writer:
         found = {
             "format": FORMAT,
             "version": VERSION,
-            "gradsmith": __version__,
+            "gradsmith": OWN_VERSION,
             "name": document.name,
             "dtype": document.dtype,
             "tree": trees.encode(document.tree),

@@ -3,6 +3,9 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from gradsmith.names.missing import missing_attribute
+from gradsmith.names.on_demand import show_all_names
+
 if TYPE_CHECKING:
     from gradsmith.nn.modules.activation import *  # noqa: F403
     from gradsmith.nn.modules.batchnorm import *  # noqa: F403
@@ -92,8 +95,11 @@ def __getattr__(name: str) -> Any:
         return value
     if name in (*_CLASSES, "lazy", "utils"):
         return importlib.import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise missing_attribute(__name__, name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__, *_CLASSES, "lazy", "utils"})
+
+
+show_all_names(__name__)

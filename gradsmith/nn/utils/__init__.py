@@ -3,9 +3,13 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from gradsmith.names.on_demand import show_all_names
+from gradsmith.names.other_modules import add_other_name
+
 if TYPE_CHECKING:
     from gradsmith.nn.utils import parametrizations as parametrizations
     from gradsmith.nn.utils import parametrize as parametrize
+    from gradsmith.nn.utils import prune as prune
     from gradsmith.nn.utils import rnn as rnn
     from gradsmith.nn.utils.clip_grad import clip_grad_norm as clip_grad_norm
     from gradsmith.nn.utils.clip_grad import clip_grad_norm_ as clip_grad_norm_
@@ -36,9 +40,13 @@ _FUNCTIONS = {
     "weight_norms": ("remove_weight_norm", "weight_norm"),
 }  # fmt: skip
 _FILE_OF = {name: file for file, names in _FUNCTIONS.items() for name in names}
-_MODULES = ("parametrizations", "parametrize", "rnn")
+_MODULES = ("parametrizations", "parametrize", "prune", "rnn")
 
 __all__ = [*_FILE_OF, *_MODULES]
+
+# PyTorch has a module of the name of each function; in this one, the name is the function's.
+add_other_name(f"{__name__}.spectral_norm", f"{__name__}.spectral_norms")
+add_other_name(f"{__name__}.weight_norm", f"{__name__}.weight_norms")
 
 
 def __getattr__(name: str) -> Any:
@@ -46,6 +54,8 @@ def __getattr__(name: str) -> Any:
     if name in _FILE_OF:
         value = globals()[name] = getattr(importlib.import_module(f"{__name__}.{_FILE_OF[name]}"), name)
         return value
+    if name == "stateless":  # it stands among modules for PyTorch's libraries
+        return importlib.import_module("gradsmith.compat.torch.nn.utils.stateless")
     if name in (*_MODULES, *_FUNCTIONS):
         return importlib.import_module(f"{__name__}.{name}")
     from gradsmith.names.missing import missing_attribute
@@ -55,3 +65,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+show_all_names(__name__)

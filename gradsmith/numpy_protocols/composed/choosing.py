@@ -33,8 +33,12 @@ def select(condlist: Any, choicelist: Any, default: Any = 0) -> Any:
     """The first condition that holds decides: the choices are laid over each other from the last to the first."""
     if len(condlist) != len(choicelist) or not len(condlist):
         raise ValueError("list of cases must be same length as list of conditions, and not empty")
-    found: Any = default
-    for condition, choice in zip(reversed(list(condlist)), reversed(list(choicelist))):
+    given = [one if type(one) in (int, float, complex) else as_tensor(one) for one in (*choicelist, default)]
+    kind = np.result_type(
+        *[one.dtype if is_tensor(one) else one for one in given]
+    )  # numbers alone make NumPy's float64
+    *choices, found = [as_tensor(one).to(kind) for one in given]
+    for condition, choice in zip(reversed(list(condlist)), reversed(choices)):
         found = gs.where(as_tensor(condition), choice, found)
     return found
 

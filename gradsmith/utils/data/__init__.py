@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from gradsmith.names.other_modules import add_other_name
 from gradsmith.utils.data.collate import default_collate, default_convert
 from gradsmith.utils.data.dataloader import DataLoader
 from gradsmith.utils.data.dataset import (
@@ -30,6 +31,11 @@ __all__ = [
     "RandomSampler", "Sampler", "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
     "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info", "random_split",
 ]  # fmt: skip
+
+# Where PyTorch has what makes batches, and what workers know.
+_utils = add_other_name(f"{__name__}._utils", __name__)
+add_other_name(f"{__name__}._utils.collate", f"{__name__}.collate")
+add_other_name(f"{__name__}._utils.worker", f"{__name__}.worker")
 
 
 def __getattr__(name: str) -> Any:

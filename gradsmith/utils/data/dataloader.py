@@ -16,6 +16,11 @@ from gradsmith.utils.data.worker import Plan
 
 __all__ = ["DataLoader"]
 
+# PyTorch's names of one pass over a loader.
+_BaseDataLoaderIter = PassIterator
+_SingleProcessDataLoaderIter = SingleIterator
+_MultiProcessingDataLoaderIter = WorkersIterator
+
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 

@@ -76,16 +76,20 @@ def conv_weight(output: Array, image: Array, stride: Any, padding: Any, dilation
 
 
 def conv_image(output: Array, weight: Array, stride: Any, padding: Any, dilation: Any, groups: int, size: Any) -> Array:
-    """A place of the image is reached from the places of the output that a tap brings there, be they outside of it."""
+    """A place of the image is reached from the places of the output that a tap brings there."""
     window = weight.shape[-3:]
     loops = np.broadcast_shapes(output.shape[:-5], weight.shape[:-5])
     shape = (*loops, output.shape[-5], groups, weight.shape[-4], *size)
     image = np.zeros(shape, np.result_type(output, weight))
     for tap in np.ndindex(*window):
         reached = [np.arange(n) + before - k * spread for n, before, k, spread in zip(size, padding, tap, dilation)]
-        there = np.ix_(*[np.flatnonzero(places % step == 0) for places, step in zip(reached, stride)])
-        places = [of[of % step == 0] // step for of, step in zip(reached, stride)]
-        values = in_groups(elements_at(output, places), -4, groups)
+        comes = [
+            (of % step == 0) & (of >= 0) & (of < step * n) for of, step, n in zip(reached, stride, output.shape[-3:])
+        ]
+        there = np.ix_(*map(np.flatnonzero, comes))
+        places = np.ix_(*[of[here] // step for of, step, here in zip(reached, stride, comes)])
+        from_places: Any = (..., *places)
+        values = in_groups(output[from_places], -4, groups)
         at_tap: Any = (..., *tap)
         reachable: Any = (..., *there)
         weights = in_groups(weight[at_tap], -2, groups)

@@ -171,7 +171,18 @@ def p_norm(x: Array, p: float, dim: Any, keepdim: bool) -> Array:
     return np.asarray(np.sum(size**p, axis=along, keepdims=keepdim) ** (1 / p))
 
 
+def row_steps(weights: Array, rows: Array, others: Array, p: float) -> Array:
+    """Weighted sums of differences between rows: for p = 1 of their signs, for p = inf of the signs of the greatest."""
+    steps: Array = np.expand_dims(rows, -2) - np.expand_dims(others, -3)
+    if p == np.inf:
+        steps = np.where(np.abs(steps) == np.abs(steps).max(-1, keepdims=True), np.sign(steps), 0.0)
+    elif p == 1:
+        steps = np.nan_to_num(np.sign(steps))  # of NaN the sign is zero
+    weighted = np.expand_dims(weights, -1) * steps
+    return np.asarray(np.sum(weighted if p == 2 else np.where(steps == 0, 0.0, weighted), axis=-2))
+
+
 DEFINITIONS = (
     argsort, cummax, cummin, cumprod, kthvalue, median, median_dim, mode, nanmedian, nanmedian_dim, p_norm, recurrence,
-    recurrence_reversed, searchsorted, sort, topk,
+    recurrence_reversed, row_steps, searchsorted, sort, topk,
 )  # fmt: skip

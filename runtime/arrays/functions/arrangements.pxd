@@ -1,6 +1,7 @@
 cimport numpy as cnp
 
 cpdef object diagonal_of(cnp.ndarray a, Py_ssize_t offset, Py_ssize_t dim1, Py_ssize_t dim2)
+cpdef object embedded_diagonals_of(object a, Py_ssize_t offset, Py_ssize_t one, Py_ssize_t other)
 cpdef object diagonal_scatter_of(object a, object src, Py_ssize_t offset, Py_ssize_t dim1, Py_ssize_t dim2)
 cpdef object unfold_of(cnp.ndarray a, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step)
 cpdef object unfold_backward_of(object a, object shape, Py_ssize_t dim, Py_ssize_t size, Py_ssize_t step)

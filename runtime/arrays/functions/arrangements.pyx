@@ -52,6 +52,20 @@ cpdef object diagonal_scatter_of(object a, object src, Py_ssize_t offset, Py_ssi
     return result
 
 
+cpdef object embedded_diagonals_of(object a, Py_ssize_t offset, Py_ssize_t one, Py_ssize_t other):
+    """Zeros but for a diagonal; the dimensions are those of the result, and 0 is the last one."""
+    cdef int count = cnp.PyArray_NDIM(a) + 1
+    dim1, dim2 = count - 1 - one, count - 1 - other
+    length = a.shape[count - 2] + abs(offset)
+    sizes = iter(a.shape)
+    shape = tuple([length if dim in (dim1, dim2) else next(sizes) for dim in range(count)])
+    if is_meta(<PyObject *>a):
+        return fresh_beside(a, cnp.PyArray_TYPE(a), shape)
+    result = fresh_zeros(cnp.PyArray_TYPE(a), shape)
+    diagonal_of(result, offset, dim1, dim2)[...] = a
+    return result
+
+
 cdef object own_copy(object a):
     if is_meta(<PyObject *>a):
         return fresh_beside(a, cnp.PyArray_TYPE(a), a.shape)

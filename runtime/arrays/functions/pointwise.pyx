@@ -166,7 +166,7 @@ cpdef object rounded_of(object a, object decimals):
     if is_meta(<PyObject *>a):
         return array_without_data(a.shape, a.dtype)
     wide = take(cast(<PyObject *>a, cnp.NPY_FLOAT32)) if a.dtype == np.float16 else a
-    return np.round(wide, decimals).astype(a.dtype, copy=False)
+    return np.asarray(np.round(wide, decimals)).astype(a.dtype, copy=False)
 
 
 # ---- copies and parts

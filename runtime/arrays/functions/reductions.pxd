@@ -1,4 +1,5 @@
 cpdef object sum_of(object a, object dim, bint keepdim, object dtype)
+cpdef object number_sum_of(object a, object dim, bint keepdim, object dtype)
 cpdef object mean_of(object a, object dim, bint keepdim, object dtype)
 cpdef object sum_to_of(object a, object size)
 cpdef object prod_of(object a, object dim, bint keepdim, object dtype)

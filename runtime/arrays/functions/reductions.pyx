@@ -30,6 +30,8 @@ from gradsmith.runtime.arrays.array cimport (
     logsumexp,
     mean_axes,
     meta_array,
+    nansum_axes,
+    prod_axes,
     readable_copy,
     release_array,
     softmax,
@@ -121,6 +123,17 @@ cpdef object sum_of(object a, object dim, bint keepdim, object dtype):
     return in_dtype(take(sum_axes(<PyObject *>a, axes, keepdim)), dtype)
 
 
+cpdef object number_sum_of(object a, object dim, bint keepdim, object dtype):
+    """Of the elements that are no NaN, which integers never are."""
+    if not is_floating(a) or is_meta(<PyObject *>a):
+        return sum_of(a, dim, keepdim, dtype)
+    if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)) or (dtype is not None and dtype.kind != "f"):
+        return sum_of(np.where(np.isnan(a), a.dtype.type(0), a), dim, keepdim, dtype)
+    typed = widened(addable(a, dtype))
+    axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
+    return as_type(take(nansum_axes(<PyObject *>typed, axes, keepdim)), reduced_type(a, dtype))
+
+
 cdef bint are_counted(object a, object dtype) except -1:
     """Integers whose sum is wanted in a floating type, and cannot overflow their own."""
     return dtype.kind in "fc" and a.dtype.kind in "biu" and a.itemsize < 8
@@ -204,6 +217,8 @@ cpdef object prod_of(object a, object dim, bint keepdim, object dtype):
     if (axes is None or cnp.PyArray_NDIM(a) == 1) and not keepdim and dtype is None and is_short(a):
         return short_product(a)
     a = widened(addable(a, dtype))
+    if cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT32 or cnp.PyArray_TYPE(a) == cnp.NPY_FLOAT64:
+        return as_type(take(prod_axes(<PyObject *>a, axes, keepdim)), type_number)
     wide = a.dtype if is_floating(a) else np.int64
     with np.errstate(all="ignore"):
         product = np.asarray(np.multiply.reduce(a, axis=axes, keepdims=keepdim, dtype=wide))
@@ -255,12 +270,18 @@ cdef object variance_of(object a, object dim, object correction, bint keepdim):
     a = widened(a)
     axes = wrapped_axes(dim, cnp.PyArray_NDIM(a))
     cdef PyObject *mean = mean_axes(<PyObject *>a, axes, True)
-    distance = take(binary(SUBTRACT, <PyObject *>a, mean))
+    cdef PyObject *distance = binary(SUBTRACT, <PyObject *>a, mean)
+    cdef PyObject *magnitude
     release_array(mean)
     if cnp.PyTypeNum_ISCOMPLEX(cnp.PyArray_TYPE(a)):
-        distance = take(unary(ABSOLUTE, <PyObject *>distance))
-    unary_into(SQUARE, <PyObject *>distance, <PyObject *>distance)
-    total = take(sum_axes(<PyObject *>distance, axes, keepdim))
+        magnitude = unary(ABSOLUTE, distance)
+        release_array(distance)
+        distance = magnitude
+    try:
+        unary_into(SQUARE, distance, distance)
+        total = take(sum_axes(distance, axes, keepdim))
+    finally:
+        release_array(distance)     # it serves the next result of its size, without page faults
     freedom = max(counted(a.shape, axes) - (1 if correction is None else correction), 0)
     return take(binary_scalar(TRUE_DIVIDE, <PyObject *>total, float(freedom), False))
 

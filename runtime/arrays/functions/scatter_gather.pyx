@@ -17,6 +17,7 @@ from numpy cimport npy_intp
 
 from gradsmith.runtime.arrays.array cimport cast, contiguous, is_meta, meta_array
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, fresh, fresh_beside, take
+from gradsmith.runtime.arrays.functions.runs cimport MOST_RUNS, SHORT_RUN, Run, find_runs
 
 import numpy as np
 
@@ -311,10 +312,21 @@ cdef bint take_each_row(
     npy_intp inner
 ) noexcept nogil:
     """Rows of `inner` bytes. False when an index was out of range; see Note [Indices are read once more]."""
-    cdef npy_intp o
+    cdef npy_intp o, count
     cdef bint is_done
+    cdef Run runs[MOST_RUNS]
+    count = find_runs(runs, chosen, rows, length)
     for o in range(outer):
-        if inner == 4:
+        if count and inner == 4:
+            take_runs(<uint32_t *>target, <const uint32_t *>source, runs, count)
+            is_done = True
+        elif count and inner == 8:
+            take_runs(<uint64_t *>target, <const uint64_t *>source, runs, count)
+            is_done = True
+        elif count:
+            copy_runs(target, source, runs, count, inner)
+            is_done = True
+        elif inner == 4:
             is_done = take_each(<uint32_t *>target, <const uint32_t *>source, chosen, length, rows)
         elif inner == 8:
             is_done = take_each(<uint64_t *>target, <const uint64_t *>source, chosen, length, rows)
@@ -325,6 +337,26 @@ cdef bint take_each_row(
         source += length * inner
         target += rows * inner
     return True
+
+
+cdef inline void take_runs(bits *target, const bits *source, const Run *runs, npy_intp count) noexcept nogil:
+    cdef npy_intp i, k
+    for i in range(count):
+        if runs[i].length <= SHORT_RUN:
+            for k in range(runs[i].length):
+                target[k] = source[runs[i].place + k]
+        else:
+            memcpy(target, source + runs[i].place, runs[i].length * sizeof(bits))
+        target += runs[i].length
+
+
+cdef inline void copy_runs(
+    char *target, const char *source, const Run *runs, npy_intp count, npy_intp inner
+) noexcept nogil:
+    cdef npy_intp i
+    for i in range(count):
+        memcpy(target, source + runs[i].place * inner, runs[i].length * inner)
+        target += runs[i].length * inner
 
 
 cdef inline bint take_each(
@@ -412,12 +444,17 @@ cdef bint add_each_row(
     number *target, const number *src, const int64_t *chosen, npy_intp outer, npy_intp length, npy_intp rows,
     npy_intp inner
 ) noexcept nogil:
-    cdef npy_intp o, i
+    cdef npy_intp o, i, count
     cdef int64_t place
-    if outer == 1 and inner == 1:
+    cdef Run runs[MOST_RUNS]
+    count = find_runs(runs, chosen, rows, length)
+    if outer == 1 and inner == 1 and count == 0:
         return add_each(target, src, chosen, length, rows)
     for o in range(outer):
-        for i in range(rows):
+        for i in range(count):
+            add_row(target + runs[i].place * inner, src, runs[i].length * inner)
+            src += runs[i].length * inner
+        for i in range(0 if count else rows):
             place = chosen[i]
             if <uint64_t>place >= <uint64_t>length:
                 return False

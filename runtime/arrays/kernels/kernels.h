@@ -102,6 +102,8 @@ PyObject *gs_where(PyObject *condition, PyObject *a, PyObject *b);
 /* reduce.c */
 PyObject *gs_sum(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_mean(PyObject *a, PyObject *axes, int keepdims);
+PyObject *gs_nansum(PyObject *a, PyObject *axes, int keepdims);
+PyObject *gs_prod(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_amax(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_amin(PyObject *a, PyObject *axes, int keepdims);
 PyObject *gs_sum_to(PyObject *a, int nd, const npy_intp *dims);

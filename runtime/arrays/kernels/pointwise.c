@@ -523,9 +523,11 @@ unary_of(gs_ufunc f, PyObject *g_of_a)
 static PyObject *
 cube(PyObject *a)
 {
-    PyObject *square = gs_unary(GS_SQUARE, a);
-    PyObject *result = square == NULL ? NULL : gs_binary(GS_MULTIPLY, square, a);
-    gs_array_xrelease(square);
+    PyObject *result = gs_unary(GS_SQUARE, a);
+    if (result != NULL && gs_binary_into(GS_MULTIPLY, result, a, result) < 0) {
+        gs_array_release(result);
+        return NULL;
+    }
     return result;
 }
 

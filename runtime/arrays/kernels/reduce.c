@@ -1,4 +1,4 @@
-/* Sums, means, largest and smallest elements along any axes.
+/* Sums, means, products, largest and smallest elements along any axes.
  *
  * The array's dimensions are put in the order of memory and merged into groups that are kept or reduced:
  *
@@ -14,6 +14,7 @@
 #include "support/loops.h"
 #include "support/meta.h"
 #include "support/order.h"
+#include "product.h"
 #include "support/promotion.h"
 #include "sum.h"
 #include "threads/thread_pool.h"
@@ -29,6 +30,26 @@ sum_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp out
     (void)loop;
     return type == NPY_FLOAT32 ? gs_sum_float32((const float *)x, (float *)out, outer, r, inner)
                                : gs_sum_float64((const double *)x, (double *)out, outer, r, inner);
+}
+
+static int
+sum_numbers(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    return type == NPY_FLOAT32 ? gs_sum_numbers_float32((const float *)x, (float *)out, outer, r, inner)
+                               : gs_sum_numbers_float64((const double *)x, (double *)out, outer, r, inner);
+}
+
+static int
+multiply_floats(int type, const gs_loop *loop, const char *x, char *out, npy_intp outer, npy_intp r, npy_intp inner)
+{
+    (void)loop;
+    if (type == NPY_FLOAT32) {
+        gs_product_float32((const float *)x, (float *)out, outer, r, inner);
+    } else {
+        gs_product_float64((const double *)x, (double *)out, outer, r, inner);
+    }
+    return 0;
 }
 
 /* The parts of a complex number are added like two columns. */
@@ -222,6 +243,7 @@ reduce_groups(groups *g, reducer reduce, const gs_loop *loop, int from, int type
         }
         status = to == NULL ? -1 : reduce(from, loop, x, to, outer, r, inner);
         from = type;
+        reduce = reduce == sum_numbers ? sum_floats : reduce; /* a NaN is now the sum of both infinities, and counts */
         gs_array_xrelease(source);
         source = step;
         x = to;
@@ -239,7 +261,7 @@ reduce_or_copy(groups *g, PyObject *array, reducer reduce, const gs_loop *loop, 
         return reduce_groups(g, reduce, loop, from, type, x, out);
     }
     npy_intp n = product(g, 0, g->n); /* every reduced dimension has size 1 */
-    if (from != type) {
+    if (from != type || reduce == sum_numbers) {
         return reduce(from, loop, x, out, n, 1, 1);
     }
     memcpy(out, x, (size_t)(n * gs_itemsize[type]));
@@ -393,6 +415,55 @@ gs_mean(PyObject *a, PyObject *argument, int keepdims)
     }
     Py_XDECREF(count);
     return as_reduced(mean, type);
+}
+
+/* ---- sums of what is no NaN, and products; of float32 and float64 */
+
+static int
+is_single_or_double(const char *name, int type)
+{
+    if (type == NPY_FLOAT32 || type == NPY_FLOAT64) {
+        return 1;
+    }
+    gs_raise_not_implemented(name, type);
+    return 0;
+}
+
+PyObject *
+gs_nansum(PyObject *a, PyObject *argument, int keepdims)
+{
+    gs_axes axes;
+    int type = gs_numeric_type(a);
+    if (type < 0 || !is_single_or_double("nansum", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+        return NULL;
+    }
+    return axes.count == 0 ? zeros(type, &axes) : reduce_array(a, &axes, sum_numbers, NULL, type);
+}
+
+static PyObject *
+ones(int type, const gs_axes *axes)
+{
+    PyObject *out = gs_array_new(type, axes->out_nd, axes->out_dims);
+    npy_intp size = out == NULL ? 0 : gs_size(out);
+    for (npy_intp i = 0; i < size; i++) {
+        if (type == NPY_FLOAT32) {
+            ((float *)gs_fields(out)->data)[i] = 1;
+        } else {
+            ((double *)gs_fields(out)->data)[i] = 1;
+        }
+    }
+    return out;
+}
+
+PyObject *
+gs_prod(PyObject *a, PyObject *argument, int keepdims)
+{
+    gs_axes axes;
+    int type = gs_numeric_type(a);
+    if (type < 0 || !is_single_or_double("prod", type) || gs_axes_parse(&axes, argument, a, keepdims) < 0) {
+        return NULL;
+    }
+    return axes.count == 0 ? ones(type, &axes) : reduce_array(a, &axes, multiply_floats, NULL, type);
 }
 
 /* ---- extremes */

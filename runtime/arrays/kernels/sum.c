@@ -21,8 +21,26 @@
 #define MOST_PARTS 64      /* parts a long column is cut into */
 #define NARROW 32          /* rows below this many columns are joined to longer ones */
 
+#define ALL_ELEMENTS(x) (x)
+#define NUMBERS(x) ((x) == (x) ? (x) : 0) /* what is no NaN */
+
+#define TERM ALL_ELEMENTS
+#define ADDS_PAIRS
 #include "support/with_float32.h"
 #include "sum_template.h"
 
 #include "support/with_float64.h"
+#include "sum_template.h"
+#undef TERM
+#undef ADDS_PAIRS
+
+#define TERM NUMBERS
+#include "support/with_float32.h"
+#undef NAME
+#define NAME(x) x##_numbers_float32
+#include "sum_template.h"
+
+#include "support/with_float64.h"
+#undef NAME
+#define NAME(x) x##_numbers_float64
 #include "sum_template.h"

@@ -11,6 +11,10 @@ GS_HIDDEN_BEGIN
 int gs_sum_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
 int gs_sum_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
 
+/* The same of the elements that are no NaN. */
+int gs_sum_numbers_float32(const float *x, float *out, npy_intp outer, npy_intp r, npy_intp inner);
+int gs_sum_numbers_float64(const double *x, double *out, npy_intp outer, npy_intp r, npy_intp inner);
+
 /* The same for pairs, the parts of complex numbers: out[o, p] = sum over r of x[o, r, p]. */
 int gs_sum_pairs_float32(const float *x, float *out, npy_intp outer, npy_intp r);
 int gs_sum_pairs_float64(const double *x, double *out, npy_intp outer, npy_intp r);

@@ -1,4 +1,4 @@
-/* The text of sum.c for one type: REAL is the type, NAME(x) adds its suffix. */
+/* The text of sum.c for one type: REAL is the type, NAME(x) adds its suffix, TERM(x) is what is added of an element. */
 
 /* ---- along rows */
 
@@ -10,16 +10,16 @@ NAME(sum_block)(const REAL *x, npy_intp n)
     npy_intp i = 0;
     for (; i + 64 <= n; i += 64) {
         for (int k = 0; k < 64; k++) {
-            lanes[k] += x[i + k];
+            lanes[k] += TERM(x[i + k]);
         }
     }
     for (; i + 16 <= n; i += 16) {
         for (int k = 0; k < 16; k++) {
-            lanes[k] += x[i + k];
+            lanes[k] += TERM(x[i + k]);
         }
     }
     for (; i < n; i++) {
-        rest += x[i];
+        rest += TERM(x[i]);
     }
     for (int width = 32; width >= 1; width /= 2) {
         for (int k = 0; k < width; k++) {
@@ -34,7 +34,7 @@ NAME(sum_short)(const REAL *x, npy_intp n)
 {
     double sum = 0;
     for (npy_intp i = 0; i < n; i++) {
-        sum += (double)x[i];
+        sum += (double)TERM(x[i]);
     }
     return sum;
 }
@@ -129,14 +129,14 @@ NAME(add_rows)(const REAL *x, npy_intp row_step, npy_intp n_rows, npy_intp n_col
             const REAL *a = x + i * row_step, *b = a + row_step, *c = b + row_step, *d = c + row_step;
             GS_IVDEP
             for (npy_intp j = 0; j < n_columns; j++) {
-                block[j] += (a[j] + b[j]) + (c[j] + d[j]);
+                block[j] += (TERM(a[j]) + TERM(b[j])) + (TERM(c[j]) + TERM(d[j]));
             }
         }
         for (; i < end; i++) {
             const REAL *a = x + i * row_step;
             GS_IVDEP
             for (npy_intp j = 0; j < n_columns; j++) {
-                block[j] += a[j];
+                block[j] += TERM(a[j]);
             }
         }
         for (npy_intp j = 0; j < n_columns; j++) {
@@ -178,12 +178,14 @@ NAME(sum_tiles)(void *context, npy_intp first, npy_intp last)
 GS_CLONES static void
 NAME(sum_few_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
 {
-    memcpy(out, x, sizeof(REAL) * (size_t)inner);
+    for (npy_intp j = 0; j < inner; j++) {
+        out[j] = TERM(x[j]);
+    }
     for (npy_intp i = 1; i < r; i++) {
         const REAL *row = x + i * inner;
         GS_IVDEP
         for (npy_intp j = 0; j < inner; j++) {
-            out[j] += row[j];
+            out[j] += TERM(row[j]);
         }
     }
 }
@@ -242,7 +244,7 @@ NAME(sum_narrow_columns)(const REAL *x, REAL *out, npy_intp r, npy_intp inner)
         sums[i % inner] += (double)joined[i];
     }
     for (npy_intp i = n_joined * k * inner; i < r * inner; i++) {
-        sums[i % inner] += (double)x[i];
+        sums[i % inner] += (double)TERM(x[i]);
     }
     for (npy_intp j = 0; j < inner; j++) {
         out[j] = (REAL)sums[j];
@@ -268,6 +270,7 @@ NAME(gs_sum)(const REAL *x, REAL *out, npy_intp outer, npy_intp r, npy_intp inne
     return NAME(sum_along_columns)(x, out, outer, r, inner);
 }
 
+#ifdef ADDS_PAIRS
 /* ---- pairs: even lanes hold one part, odd lanes the other */
 
 GS_INLINE void
@@ -319,3 +322,4 @@ NAME(gs_sum_pairs)(const REAL *x, REAL *out, npy_intp outer, npy_intp r)
     gs_parallel(NAME(sum_rows_of_pairs), &job, outer, 2 * r + 8, 1);
     return 0;
 }
+#endif

@@ -133,6 +133,8 @@ def new_image_sizes(op, shape, weight, stride, padding, output_padding, dilation
             f"Given transposed=True, weight of size {list(weight)}, expected input{list(shape)} to have {weight[0]} "
             f"channels, but got {channels} channels instead"
         )
+    if weight[1] < 1:
+        raise RuntimeError(f"{op}(): non-empty weight tensor expected, but its size is {list(weight)}")
     if min(padding) < 0:
         raise RuntimeError(f"{op}(): negative padding is not supported, but it is {list(padding)}")
     if any([n < 0 or n >= max(step, spread) for n, step, spread in zip(output_padding, stride, dilation)]):
@@ -162,6 +164,11 @@ cdef int expect_steps(object op, object weight, object stride, object dilation, 
         raise RuntimeError(f"{op}(): non-positive stride is not supported, but it is {list(stride)}")
     if min(dilation) < 1:
         raise RuntimeError(f"{op}(): dilation should be greater than zero, but it is {list(dilation)}")
+    if weight[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{list(weight)} instead"
+        )
     if weight[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "

@@ -22,8 +22,8 @@ cdef tuple MODES = (
 )
 
 
-cpdef object differences_of_rows(object x1, object x2, object p, object mode):
-    """Each row of `x1` minus each of `x2`."""
+cpdef object have_distance_loop(object x1, object x2, object p, object mode):
+    """Can cdist(x1, x2) be computed without all differences? Raises where it cannot be computed at all."""
     if mode not in MODES:
         raise ValueError(f"cdist(): {mode} is not a valid value for compute_mode; it is one of {', '.join(MODES)}")
     check_rows("cdist", x1, p)
@@ -35,16 +35,37 @@ cpdef object differences_of_rows(object x1, object x2, object p, object mode):
             f"cdist(): X1 and X2 must have the same number of columns, but their sizes are {list(x1.shape)} and "
             f"{list(x2.shape)}"
         )
-    return x1.unsqueeze(-2) - x2.unsqueeze(-3)
+    return is_loop_for(x1, p)
 
 
-cpdef object differences_within(object self, object p):
+cpdef object has_distance_loop(object self, object p):
+    """The same of pdist(self)."""
+    count_of_rows(self)
+    check_rows("pdist", self, p)
+    return is_loop_for(self, p)
+
+
+cdef bint is_loop_for(object x, object p) except -1:
+    return x.dtype in (np.float32, np.float64) and p in (1, 2, math.inf) and x.shape[-1 + x.ndim] > 0
+
+
+cpdef object differences_of_pairs(object self):
     """Each row minus each of those after it."""
+    rows, others = [from_array(places).to(self.device) for places in np.triu_indices(count_of_rows(self), 1)]
+    return self.index_select(0, rows) - self.index_select(0, others)
+
+
+cpdef object pair_places(object self):
+    """Where each row's distances to those after it stand in the matrix of all distances, laid out in one row."""
+    n = count_of_rows(self)
+    rows, others = np.triu_indices(n, 1)
+    return from_array(rows * n + others).to(self.device)
+
+
+cdef object count_of_rows(object self):
     if self.ndim != 2:
         raise RuntimeError(f"pdist(): only supports 2D tensors, got: {self.ndim}D")
-    check_rows("pdist", self, p)
-    rows, others = [from_array(places).to(self.device) for places in np.triu_indices(self.shape[0], 1)]
-    return self.index_select(0, rows) - self.index_select(0, others)
+    return self.shape[0]
 
 
 cdef int check_rows(op, object x, object p) except -1:

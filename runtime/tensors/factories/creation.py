@@ -165,16 +165,19 @@ def _shares(source: Any, result: Tensor) -> bool:
     return array is not None and (array.size == 0 or np.shares_memory(array, result.numpy(force=True)))
 
 
-def from_numpy(array: Array) -> Tensor:
+def from_numpy(array: Array | Tensor) -> Tensor:
     """Tensor that shares the memory of an ndarray: changes of one are seen in the other.
 
-    A read-only array gives a tensor whose values cannot be changed in place.
+    A read-only array gives a tensor whose values cannot be changed in place. A tensor is returned as it is: functions
+    of NumPy give tensors for tensors, where programs for PyTorch expect arrays.
 
     Raises
     ------
     TypeError
         If `array` is no ndarray, or its dtype has no place in a tensor.
     """
+    if is_tensor(array):
+        return array
     if not isinstance(array, np.ndarray):
         raise TypeError(f"from_numpy(): expected np.ndarray (got {type(array).__name__})")
     refuse_masked(array)

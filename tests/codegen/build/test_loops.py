@@ -6,6 +6,7 @@ import pytest
 
 from codegen.build import loops
 from codegen.build.build import load_table
+from codegen.formula.callees import intrinsics
 from codegen.write.render import render_all
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,3 +24,9 @@ def test_each_formula_is_lowered_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loops, "expect_loop", counted)
     render_all(load_table(ROOT / "derivatives.yaml"))
     assert len(lowered) == len(set(lowered)) > 50
+
+
+def test_each_function_of_loops_is_an_op() -> None:
+    """Where no loop fits, a formula of them is computed by ops."""
+    ops = {op.signature.base for op in load_table(ROOT / "derivatives.yaml").ops}
+    assert set(intrinsics()) <= ops

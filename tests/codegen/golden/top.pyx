@@ -99,7 +99,7 @@ batched_top_dim = BatchRule(b"top", slice_by_slice, b"...", packed_top_dim, NULL
 cdef TensorBase op_top_other(TensorBase self, TensorBase other):
     cdef int depth = begin_op("top", (self, other), NULL) if watching else 0
     cdef TensorBase result = op_where_tensor_tensor(op_gt_tensor(self, other), self, other)
-    return ended(depth, result)
+    return ended_composite(depth, result)
 
 TopDimResult = return_type("top", "TopDimResult", ("values", "indices"), __name__)
 

@@ -51,8 +51,14 @@ def test_what_one_reads_alone_is_not_shared() -> None:
     assert parts(shared("grad * exp(self)", "grad * exp(other)")) == []
 
 
-def test_formulas_that_choose_are_left_alone() -> None:
+def test_what_a_formula_may_not_read_is_not_shared() -> None:
     assert parts(shared("grad * exp(self) if self.ndim > 1 else grad", "grad * exp(self) - grad")) == []
+
+
+def test_a_formula_that_chooses_shares_what_it_reads_in_any_case() -> None:
+    found = shared("exp(self) * (grad * exp(self) if self.ndim > 1 else grad) * exp(self)")
+    assert parts(found) == [("exp_of_self", "op_exp(self)", (0,))]
+    assert "op_exp" not in show(found.formulas[0])
 
 
 def test_names_that_mean_something_else() -> None:

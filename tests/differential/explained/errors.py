@@ -92,8 +92,17 @@ EXPLANATIONS = (
             "isFloatingType",
             "forward AD with .* that does not support it",
             "masked_fill_ only supports boolean masks, but got mask with dtype unsigned",
+            r"tau.shape\[-1\] must be equal", "pivots should be a Tensor of scalar type", "LU_pivots is expected",
+            "to be true, but got false", "view size is not compatible", "to a 0-dim tensor",
+            "tensor has no dimensions", "takes from 1 to 0 positional", "encountered for isin",
+            "dtype should be real for real inputs", "INTERNAL ASSERT FAILED", "tensor does not have a device",
+            "bias type .* should be the same", "expected scalar type", "shape '.*' is invalid for input",
+            "could not infer output dtype", "but the operation's result requires dtype",
         )(d)
-        or into_out("could not infer output dtype")(d),
+        or into_out(
+            "non-boolean outputs", "output tensor's dtype is wrong", "should have the same dtype",
+            "have the same dtype, but got", "out tensor to have scalar type", "must be of same type as input",
+        )(d),
     ),
     Explanation(
         "derivative only here",
@@ -141,6 +150,19 @@ EXPLANATIONS = (
         "PyTorch's index_select has a RuntimeError for tensors without dimensions, its narrow_copy for a wrong one.",
         ("errors.md", "**One error per call.**"),
         lambda d: of_call("index_select", "index_add", "narrow_copy", aspects=("error type",))(d),
+    ),
+    Explanation(
+        "parts of numbers that are not complex",
+        "An exception that is an AttributeError too, as Python wants it of a property that is not there.",
+        ("errors.md", "**One error per call.**"),
+        lambda d: of_call("imag", aspects=("error type",))(d) and str(d.ours).startswith("NoImaginaryPart"),
+    ),
+    Explanation(
+        "losses of complex numbers",
+        "PyTorch computes what has no meaning as a loss.",
+        ("accepted_calls.md", "**Some calls of PyTorch are refused.**"),
+        lambda d: only_we_refuse("_loss.*not defined for complex numbers")(d)
+        or (of_call("_loss", "cross_entropy", aspects=("error type",))(d) and "not defined for" in str(d.ours)),
     ),
     Explanation(
         "powers with a bool exponent",

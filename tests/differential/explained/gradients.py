@@ -222,7 +222,26 @@ def view_of_inference(difference: Difference) -> bool:
     return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(difference.step.uses() & made)
 
 
+TRIANGLES = ("cholesky_solve", "cholesky_inverse", "triangular_solve", "as_strided_scatter")
+APART = ("std_mean", "var_mean", "aminmax", "vander", "native_", "_pool", "triangular_solve", "svd")
+
+
 EXPLANATIONS = (
+    Explanation(
+        "triangles, and places written twice",
+        "PyTorch gives numbers to what an op does not read.",
+        ("gradients.md", "**A gradient is that of the value.**"),
+        lambda d: d.aspect in ("gradient", "hook", "value") and called_before(d, *TRIANGLES) and d.step.name != "parts"
+        and re.search("grad|backward", d.step.call) is not None,
+    ),
+    Explanation(
+        "what does not depend has no history",
+        "PyTorch's node has all results, and all that it has saved is gone after the backward of one.",
+        ("gradients.md", "**Only what depends on an input has a history.**"),
+        lambda d: called_before(d, *APART)
+        and (d.aspect in ("requires_grad", "has_node", "is_leaf")
+        or only_pytorch_refuses("backward through the graph a second time")(d)),
+    ),
     Explanation(
         "gradients are tensors of their own",
         "PyTorch gives a gradient that it was given, and adds to it where it became the gradient of a leaf.",

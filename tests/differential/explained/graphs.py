@@ -8,7 +8,7 @@ from ..compare import Difference
 from ..program import STEP
 from .again import finds_changed
 from .explanation import Explanation
-from .questions import called_before, made_of, only_pytorch_refuses, only_we_refuse, sources
+from .questions import called_before, made_of, only_pytorch_refuses, only_we_refuse
 
 
 def found_unused_after_the_run(difference: Difference) -> bool:
@@ -67,22 +67,10 @@ def converted_target(difference: Difference) -> bool:
 
 def changed_where_shapes_count(difference: Difference) -> bool:
     """What PyTorch's nodes of these ops have saved besides indices and masks, which are read here as well."""
-    ops = ("masked_select", "gather", "sgn", "sign", "index_add", "pow", "**")
+    ops = ("masked_select", "gather", "sgn", "sign", "index_add", "pow", "**", "nextafter", "vander", "norm", "aminmax")
     steps = [step for step in difference.history if any(name in step.call for name in ops)]
     kept = {name for step in steps for name in (step.gives, *step.uses())}
     return finds_changed(difference, kept, "Half|(Complex)?(Float|Double)")
-
-
-def reaches_once_differentiable(difference: Difference) -> bool:
-    """A gradient that `Once` has computed, of which PyTorch's needs none."""
-    made = made_of(difference.history, {step.gives for step in difference.history if "Once" in step.call})
-    touched = {difference.where.split("[")[0].split(".")[0], *difference.step.uses()}
-    if difference.aspect == "error":
-        return bool(touched & made) and only_we_refuse("once_differentiable")(difference)
-    if difference.where.endswith(".grad") and "create_graph" in difference.step.kwargs:  # of what it was applied to
-        steps = difference.history
-        made |= sources(steps, {name for step in steps if "Once" in step.call for name in step.uses()})
-    return difference.aspect in ("requires_grad", "is_leaf", "has_node") and bool(touched & made)
 
 
 EXPLANATIONS = (
@@ -111,12 +99,6 @@ EXPLANATIONS = (
         lambda d: (only_we_refuse("saved by DivBackward0")(d)
         or only_pytorch_refuses("backward through the graph a second time")(d))
         and any(step.call == "{0} / {1}" and not STEP.match(step.args[0]) for step in d.history),
-    ),
-    Explanation(
-        "differentiable once",
-        "PyTorch does not see that a gradient depends on an input through a saved tensor alone.",
-        ("custom_functions.md", "**`once_differentiable` looks at saved tensors too.**"),
-        reaches_once_differentiable,
     ),
     Explanation(
         "a class index that was changed",

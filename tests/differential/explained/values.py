@@ -8,7 +8,7 @@ import numpy as np
 
 from ..compare import Difference, close, largest
 from .explanation import Explanation
-from .questions import called_before, is_floating, of_call
+from .questions import called_before, is_floating, made_by, of_call
 
 COMPARES = re.compile(r"\b(eq|ne|lt|le|gt|ge|less|greater|not_equal)|[<>=!]=? ").search
 
@@ -118,6 +118,13 @@ def of_infinity(difference: Difference) -> bool:
 
 
 EXPLANATIONS = (
+    Explanation(
+        "topk in order",
+        "PyTorch leaves the order open with sorted=False.",
+        ("accepted_calls.md", "**`topk` is sorted.**"),
+        lambda d: d.aspect == "value" and made_by(d, "topk")
+        and close(np.sort(d.ours, None), np.sort(d.theirs, None), 0, 0),
+    ),
     Explanation(
         "the largest values of sinh",
         "PyTorch's vectors overflow where exp does.",

@@ -78,7 +78,26 @@ def base_came_to_require_grad(difference: Difference) -> bool:
     return bool({difference.where.split("[")[0], *difference.step.uses()} & made_of(steps, views))
 
 
+FACTORS = (
+    "svd", "qr", "inverse", "cholesky", "orgqr", "ormqr", "householder", "triangular_solve", "lu", "matrix_power",
+    "pinv",
+)  # fmt: skip
+LEFT_AS_COMPUTED = ("conv_tbc", "pixel_unshuffle", "cross", "stft")
+
+
 EXPLANATIONS = (
+    Explanation(
+        "matrices by rows",
+        "PyTorch gives them as LAPACK has left them.",
+        ("order_of_dimensions.md", "Factors, inverses and solutions are by rows"),
+        lambda d: d.aspect == "strides" and made_by(d, *FACTORS, *LEFT_AS_COMPUTED),
+    ),
+    Explanation(
+        "parts that are called unsafe",
+        "PyTorch's show memory of the tensor and do not say that they are views.",
+        ("accepted_calls.md", "`unsafe_split` and `unsafe_chunk` give are views"),
+        lambda d: beside(d, "unsafe_") or of_call("unsafe_", aspects=("is_view", "requires_grad", "is_leaf"))(d),
+    ),
     Explanation(
         "layout of gradients, and of dimensions of size one",
         "A gradient lies in memory as it was computed, and a dimension of size one has no say.",

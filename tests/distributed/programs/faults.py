@@ -1,5 +1,6 @@
 """Goes wrong on one rank, in the way that the argument says."""
 
+import ctypes
 import os
 import signal
 import sys
@@ -12,7 +13,7 @@ if "--by-messages" in sys.argv:  # as on several machines
     Board.has_all = lambda self, group, members: False
 dist = gs.distributed
 what = sys.argv[1]
-dist.init_process_group(timeout=2, debug="lines" in what)
+dist.init_process_group(timeout=50 if "--timeout=50" in sys.argv else 2, debug="lines" in what)
 RANK, SIZE = dist.get_rank(), dist.get_world_size()
 LAST = RANK == SIZE - 1
 dist.barrier()
@@ -21,6 +22,13 @@ if what == "raises" and LAST:
     raise ArithmeticError("this rank has failed")
 if what == "dies" and LAST:
     os._exit(7)
+if what == "dies before its child" and LAST:
+    if not os.fork():
+        os.closerange(0, 3)
+        time.sleep(3)
+    os._exit(7)
+if what == "crashes" and LAST:
+    ctypes.string_at(0)
 if what == "is killed" and LAST:
     os.kill(os.getpid(), signal.SIGKILL)
 if what == "ends" and LAST:

@@ -8,6 +8,7 @@ import pytest
 from table import CALLABLE, CASES, DIFFERENTIABLE
 
 import gradsmith as gs
+from gradsmith import in_place
 from gradsmith.autograd import grad
 from gradsmith.codegen.spec.names import namespace_of
 from gradsmith.verify.calls import call, call_function, call_method, call_property, function_of, outputs_of
@@ -78,7 +79,7 @@ def is_public(row):
 def test_what_is_exported(row):
     of_all_overloads = {form for other in CALLABLE if other.base == row.base for form in other.forms}
     for name in (name for name in (row.base, *row.aliases) if not namespace_of(name)):  # see test_namespaces.py
-        assert (name in gs.__all__) == is_public(row)
+        assert (name in gs.__all__) == (is_public(row) or name in in_place.__all__)
         assert hasattr(gs.Tensor, name) == bool({"method", "property"} & of_all_overloads)
         is_an_op = any(name + "_copy" == other.base and is_public(other) for other in CALLABLE)
         is_a_copy = "copy" in row.forms or is_an_op or name == "view_as_complex"  # whose copy is a plain function
@@ -329,3 +330,11 @@ def test_node_is_named_after_its_op(case):
 
 def test_every_node_name_is_tested_that_is_listed():
     assert set(NODE_NAMES) <= {case.id for case in DIFFERENTIABLE}
+
+
+@pytest.mark.parametrize("number", [2, True, 2.5, 1j, np.float32(2), np.int64(1)])
+def test_matrix_products_are_not_of_numbers(number):
+    x = gs.ones(2)
+    for product in (lambda: x @ number, lambda: number @ x):
+        with pytest.raises(TypeError, match="unsupported operand type.* for @"):
+            product()

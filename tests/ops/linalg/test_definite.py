@@ -93,7 +93,25 @@ def test_the_first_leading_minor_that_is_not_positive(dtype, n, order, bad):
             call(gs.tensor(a))
     factors, orders = gs.linalg.cholesky_ex(gs.tensor(a))
     assert orders.dtype == gs.int32 and orders.tolist() == [0, order]
-    assert (factors[0].numpy() == np.eye(n)).all() and np.isnan(np.diagonal(factors[1].numpy())).all()
+    np.testing.assert_array_equal(factors.numpy(), a)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n, order", [(3, 3), (5, 1), (12, 7)])
+def test_the_factor_until_a_minor_is_not_positive(dtype, n, order):
+    """What is there, multiplied, is the matrix; Moré and Sorensen's method reads the row of the minor."""
+    a = positive(dtype, n, n)
+    a[order - 1, order - 1] -= 3 * np.abs(a).sum()
+    found = gs.linalg.cholesky_ex(gs.tensor(a).requires_grad_())
+    assert found.info.item() == order
+    whole, done = found.L.detach().numpy(), order - 1
+    left = np.tril(whole[done:, done:]) + adjoint(np.tril(whole[done:, done:], -1))
+    product = whole[:, :done] @ adjoint(whole[:, :done])
+    product[done:, done:] += left
+    close(product, a, dtype)
+    assert not np.triu(whole, 1).any() and left[0, 0] < 0
+    (slope,) = gs.autograd.grad(found.L.abs().sum(), found.L.grad_fn.next_functions[0][0].variable)
+    assert slope.isnan().any()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -75,3 +75,11 @@ def test_cross_products():
     np.testing.assert_allclose(gs.linalg.cross(gs.tensor(a), gs.tensor(b)).numpy(), np.cross(a, b))
     with pytest.raises(RuntimeError, match="no dimension of size 3"):
         gs.cross(gs.ones(2), gs.ones(2))
+
+
+@pytest.mark.parametrize("beta", [0, 1, 0.5])
+def test_a_product_with_an_addition_is_computed_once(beta):
+    with gs.profiler.profile() as profile:
+        gs.addmm(gs.ones(2, 4), gs.ones(2, 3), gs.ones(3, 4), beta=beta)
+        gs.ones(2, 2, 4).baddbmm_(gs.ones(2, 2, 3), gs.ones(2, 3, 4), beta=beta)
+    assert [event.name for event in profile.events() if event.name in ("mm", "bmm")] == ["mm", "bmm"]

@@ -26,6 +26,7 @@ STEEP = {
     "banded_solve",
     "linalg_solve_banded",
     "linalg_solve_toeplitz",
+    "polygamma_any",
     "reduced_svd",
     "special_betainccinv",
     "special_betaincinv",

@@ -8,6 +8,7 @@ import pytest
 import gradsmith as gs
 import gradsmith.nn.functional as F
 from gradsmith.autograd import gradcheck, gradgradcheck
+from gradsmith.runtime.arrays import array
 
 RNG = np.random.default_rng(7)
 CONV = {1: F.conv1d, 2: F.conv2d, 3: F.conv3d}
@@ -211,6 +212,58 @@ def test_gradients_of_weights_of_many_channels(outputs, inputs, window, sizes):
         np.testing.assert_allclose(tw.grad.numpy(), expected, rtol=tolerance, atol=tolerance * np.abs(expected).max())
 
 
+# Many channels and few positions: products of matrices, of some images each, some of them turned around.
+FEW_POSITIONS = {
+    "an image is a matrix": ((3, 96, 5, 6), (80, 96, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "of some positions": ((5, 128, 2, 1), (64, 128, 1, 1), (1, 1), (0, 0), (1, 1), 1),
+    "patches": ((2, 3, 17, 25), (50, 3, 8, 8), (8, 8), (0, 0), (1, 1), 1),
+    "patches with a gap": ((3, 64, 9, 8), (70, 64, 2, 1), (3, 2), (0, 1), (1, 1), 1),
+    "one position": ((2, 100, 2, 2), (64, 100, 2, 2), (2, 2), (0, 0), (1, 1), 1),
+    "padded": ((4, 64, 4, 4), (65, 64, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+    "padded and dilated": ((3, 64, 5, 7), (40, 64, 3, 2), (2, 1), (2, 3), (2, 3), 1),
+    "groups": ((2, 128, 4, 3), (96, 64, 3, 3), (1, 1), (1, 1), (1, 1), 2),
+    "many images": ((600, 64, 3, 3), (64, 64, 2, 2), (1, 1), (0, 0), (1, 1), 1),
+    "a long window": ((2, 1, 700), (130, 1, 256), (64,), (0,), (1,), 1),
+    "volumes": ((2, 48, 3, 2, 4), (64, 48, 2, 2, 3), (1, 2, 1), (0, 1, 1), (1, 1, 1), 1),
+    "rows of an image": ((1, 128, 20, 9), (160, 128, 3, 3), (1, 1), (1, 1), (1, 1), 1),
+}
+
+
+@pytest.fixture(params=["auto", "blas"])
+def products(request):
+    array.set_matmul_backend(request.param)
+    yield
+    array.set_matmul_backend("auto")
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("case", FEW_POSITIONS.values(), ids=FEW_POSITIONS)
+def test_many_channels_of_few_positions(case, dtype, products):
+    of_image, of_weight, *settings = case
+    x, w, b, dx, dw = (RNG.standard_normal(s) for s in (of_image, of_weight, of_weight[:1], of_image, of_weight))
+    tx, tw, tb = (gs.tensor(a.astype(dtype), requires_grad=True) for a in (x, w, b))
+    expected = convolved(x, w, *settings) + b.reshape(-1, *[1] * (w.ndim - 2))
+    y = CONV[w.ndim - 2](tx, tw, tb, *settings)
+    tolerance = 1e-12 if dtype == np.float64 else 2e-5
+    np.testing.assert_allclose(y.detach().numpy(), expected, rtol=tolerance, atol=tolerance * 100)
+    g = RNG.standard_normal(y.shape)
+    of_x, of_w = (a.numpy() for a in gs.autograd.grad(y, [tx, tw], gs.tensor(g.astype(dtype))))
+    for found, direction, changed in ((of_x, dx, convolved(dx, w, *settings)), (of_w, dw, convolved(x, dw, *settings))):
+        scale = tolerance * np.linalg.norm(g) * np.linalg.norm(changed)
+        assert abs(np.vdot(found, direction) - np.vdot(g, changed)) < 10 * scale
+
+
+def test_no_window_reaches_the_end_of_an_image():
+    """Its gradient is zero there, in memory that held something else."""
+    x = gs.tensor(RNG.standard_normal((2, 64, 7, 8)), requires_grad=True)
+    w = gs.tensor(RNG.standard_normal((64, 64, 2, 2)))
+    grad = gs.autograd.grad(F.conv2d(x, w, stride=3).sum(), x)[0].numpy()
+    reached = np.zeros((7, 8), bool)
+    reached[np.ix_([0, 1, 3, 4], [0, 1, 3, 4, 6, 7])] = True
+    np.testing.assert_array_equal((grad != 0).all((0, 1)), reached)
+    np.testing.assert_array_equal((grad == 0).all((0, 1)), ~reached)
+
+
 def test_strides_of_many_phases():
     x, w = RNG.standard_normal((2, 2, 45, 50)), RNG.standard_normal((3, 2, 4, 4))
     tx = gs.tensor(x, requires_grad=True)
@@ -274,9 +327,10 @@ def test_infinite_elements_reach_their_windows_alone():
     assert np.isfinite(tw.grad.numpy()).all()
 
 
-def test_results_do_not_depend_on_threads():
-    x = gs.tensor(RNG.standard_normal((8, 16, 20, 20)), requires_grad=True)
-    w = gs.tensor(RNG.standard_normal((24, 16, 3, 3)), requires_grad=True)
+@pytest.mark.parametrize(("channels", "size"), [(16, 20), (128, 5)])
+def test_results_do_not_depend_on_threads(channels, size):
+    x = gs.tensor(RNG.standard_normal((8, channels, size, size)), requires_grad=True)
+    w = gs.tensor(RNG.standard_normal((24, channels, 3, 3)), requires_grad=True)
     before = gs.get_num_threads()
     found = []
     try:
@@ -341,6 +395,12 @@ ERRORS = {
     "groups": (
         lambda: F.conv2d(X, gs.zeros(5, 2, 3, 3), groups=2), "expected weight to be divisible by 2 at dimension 0"
     ),
+    "no channels to make": (
+        lambda: F.conv2d(X, gs.zeros(0, 4, 3, 3)), "Given groups=1, expected weight to be at least 1 at dimension 0"
+    ),
+    "no channels to make an image of": (
+        lambda: F.conv_transpose2d(X, gs.zeros(4, 0, 3, 3)), "non-empty weight tensor expected"
+    ),
     "no groups": (lambda: F.conv2d(X, W, groups=0), "non-positive groups is not supported"),
     "stride": (lambda: F.conv2d(X, W, stride=0, groups=2), "non-positive stride is not supported"),
     "dilation": (lambda: F.conv2d(X, W, dilation=0, groups=2), "dilation should be greater than zero"),
@@ -382,3 +442,14 @@ def test_an_infinite_weight_stays_in_its_row():
     assert F.conv_transpose2d(x, weight, stride=(2, 1)).tolist() == [[[[np.inf] * 3, [1.0] * 3]]]
     volume, weight = gs.ones(1, 1, 1, 1, 3), gs.tensor([[[[[np.inf]], [[1.0]]]]])
     assert F.conv_transpose3d(volume, weight, stride=(2, 1, 1)).tolist() == [[[[[np.inf] * 3], [[1.0] * 3]]]]
+
+
+@pytest.mark.parametrize("channels", [2, 64])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_weights_that_are_nan_meet_no_zeros_around_an_output(channels, dtype):
+    """Whichever way is chosen by the sizes: only where an element of the output arrives, there is a NaN."""
+    x, weight = np.ones((1, channels, 5), dtype), np.ones((channels, 2, 3), dtype)
+    weight[0, 0, 2] = np.nan
+    found = F.conv_transpose1d(gs.tensor(x), gs.tensor(weight)).numpy()
+    assert np.isnan(found).tolist() == [[[False, False, True, True, True, True, True], [False] * 7]]
+    assert found[0, 0, :2].tolist() == [channels, 2 * channels]

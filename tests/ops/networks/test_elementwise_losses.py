@@ -1,6 +1,7 @@
 """Losses of pairs of elements against their definitions, with every reduction."""
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -69,6 +70,20 @@ def test_logits_far_away():
     (first,) = grad(loss.sum(), x, create_graph=True)
     assert first.tolist() == [0.0, 0.0, 1.0, -1.0]
     assert grad(first.sum(), x)[0].tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+def test_logits_of_another_dtype_than_the_target(reduction):
+    """As in PyTorch the loss is of the target's dtype, and weights do not count."""
+    wide, narrow, half = (gs.full((3,), 0.5, dtype=dtype) for dtype in (gs.float64, gs.float32, gs.float16))
+    loss = partial(F.binary_cross_entropy_with_logits, reduction=reduction)
+    for x in (wide, narrow, half):
+        for target in (wide, narrow, half):
+            assert loss(x, target).dtype == target.dtype
+            assert loss(x, x, weight=target).dtype == loss(x, x, pos_weight=target).dtype == x.dtype
+        assert loss(x, gs.ones(3, dtype=gs.int64)).dtype == x.dtype
+    x, target = wide.clone().requires_grad_(), narrow.clone().requires_grad_()
+    assert [one.dtype for one in grad(loss(x, target).sum(), (x, target))] == [gs.float64, gs.float32]
 
 
 @pytest.mark.parametrize(

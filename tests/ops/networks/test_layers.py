@@ -196,6 +196,31 @@ def test_channels_are_dropped_whole(function, shape, kept):
     assert (y == y[..., :1]).all() and set(np.unique(y)) == {0.0, 2.0}
 
 
+@pytest.mark.parametrize(
+    ("function", "shape", "kept"),
+    [
+        (F.dropout2d, (50, 7), 2), (F.dropout2d, (50, 7, 1, 2, 2), 2), (F.dropout3d, (50, 3), 1),
+        (F.dropout3d, (50, 3, 2), 1), (F.dropout3d, (50,), 1),
+    ],
+)  # fmt: skip
+def test_channels_of_other_inputs_are_dropped_with_a_warning(function, shape, kept):
+    gs.manual_seed(0)
+    with pytest.warns(
+        UserWarning, match=rf"Received a {len(shape)}-D input to {function.__name__}, which is deprecated"
+    ):
+        y = function(gs.ones(*shape), 0.5).numpy().reshape(*shape[:kept], -1)
+    assert (y == y[..., :1]).all() and set(np.unique(y)) == {0.0, 2.0}
+
+
+@pytest.mark.filterwarnings("ignore:dropout2d")
+def test_channels_that_there_are_not():
+    with pytest.raises(RuntimeError, match="Feature dropout requires at least 2 dimensions"):
+        F.dropout2d(gs.ones(5))
+    assert F.dropout2d(gs.ones(5), training=False).shape == (5,)
+    with pytest.raises(RuntimeError, match="dropout1d: Expected 2D or 3D input, but received a 1D input"):
+        F.dropout1d(gs.ones(5))
+
+
 def test_alpha_dropout_keeps_mean_and_variance():
     gs.manual_seed(1)
     x = gs.randn(200_000)

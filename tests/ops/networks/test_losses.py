@@ -178,6 +178,13 @@ def test_triplets_of_complex_numbers(p, swap):
     np.testing.assert_allclose(found.numpy(), np.maximum(1 + distance(a, b, p) - farthest, 0), rtol=1e-12)
 
 
+def test_weights_of_another_dtype_do_not_count():
+    p, target = gs.tensor(P, dtype=gs.float32), gs.tensor(T, dtype=gs.float32)
+    found = F.binary_cross_entropy(p, target, weight=gs.tensor(P))
+    assert found.dtype == gs.float32
+    np.testing.assert_allclose(found, (P * -(T * np.log(P) + (1 - T) * np.log(1 - P))).mean(), rtol=1e-5)
+
+
 def test_losses_of_each_slice():
     x, target = gs.tensor(X), gs.tensor(CLASSES)
     found = gs.vmap(F.multi_margin_loss)(x, target)
@@ -187,7 +194,13 @@ def test_losses_of_each_slice():
 
 ERRORS = {
     "size of a target": (ValueError, lambda x: F.binary_cross_entropy(x, x[0]), "expects a target of the size"),
-    "integers": (NotImplementedError, lambda x: F.binary_cross_entropy(x.long(), x), "not defined for int64"),
+    "integers": (NotImplementedError, lambda x: F.binary_cross_entropy(x.long(), x.long()), "not defined for int64"),
+    "dtype of a target": (
+        RuntimeError, lambda x: F.binary_cross_entropy(x.double(), x), "found dtype float32 but expected float64",
+    ),
+    "classes as a target": (
+        RuntimeError, lambda x: F.binary_cross_entropy(x, x.long()), "found dtype int64 but expected float32",
+    ),
     "dimensions": (RuntimeError, lambda x: F.margin_ranking_loss(x, x[0], x), "same number of dimensions"),
     "no margin": (ValueError, lambda x: F.triplet_margin_loss(x, x, x, margin=0.0), "margin to be greater than 0"),
     "no margin with a distance": (

@@ -313,6 +313,20 @@ def test_derivatives_in_image_and_grid(mode, padding_mode):
     assert gradcheck(lambda x, grid: F.grid_sample(x, grid, mode, padding_mode), (x, grid))
 
 
+@pytest.mark.parametrize("padding_mode", ["zeros", "border", "reflection"])
+def test_the_nearest_element_has_a_gradient_of_zeros_in_the_grid(padding_mode):
+    x = gs.tensor(RNG.standard_normal((1, 2, 4, 4)), requires_grad=True)
+    grid = gs.tensor([[[[0.3, -0.2], [1.4, np.nan]]]], dtype=gs.float64, requires_grad=True)
+    found = F.grid_sample(x, grid, "nearest", padding_mode, False)
+    alone = F.grid_sample(x.detach(), grid.detach(), "nearest", padding_mode, False)
+    np.testing.assert_array_equal(found.detach().numpy(), alone.numpy())
+    found.nansum().backward()
+    assert grid.grad.tolist() == [[[[0.0, 0.0], [0.0, 0.0]]]] and x.grad.sum().item() in (2.0, 4.0)
+    grid = gs.zeros(1, 2, 2, 2, requires_grad=True)
+    F.grid_sample(gs.ones(1, 1, 4, 4), grid, mode="nearest", padding_mode=padding_mode).sum().backward()
+    assert not grid.grad.any()
+
+
 @pytest.mark.parametrize("dims", [2, 3])
 def test_modes_by_number(dims):
     x = gs.tensor(RNG.standard_normal((2, 3, *[4] * dims)))

@@ -135,6 +135,7 @@ def test_places():
     assert gs.tril_indices(3, 4, -1).tolist() == [[1, 2, 2], [0, 0, 1]]
     assert gs.triu_indices(2, 3, 1, dtype=gs.int32).tolist() == [[0, 0, 1], [1, 2, 2]]
     assert gs.broadcast_shapes((3, 1), 4) == (3, 4)
+    assert gs.broadcast_shapes((2, 1), (1, 3)).numel() == 6 and isinstance(gs.broadcast_shapes(), gs.Size)
 
 
 def test_a_histogram_of_points_has_no_derivative():

@@ -54,6 +54,81 @@ def test_shapes_of_distances():
     assert gs.pdist(gs.zeros(3, 0)).tolist() == [0.0] * 3
 
 
+P = [1.0, 2.0, math.inf]
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def in_wide_numbers(x1, x2, p):
+    steps = np.abs(x1[..., :, None, :].astype(np.longdouble) - x2[..., None, :, :])
+    return steps.max(-1) if p == math.inf else (steps**p).sum(-1) ** (1 / np.longdouble(p))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("p", P)
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 5, 2), (33, 70, 3), (6, 31, 65), (40, 9, 700)])
+def test_distances_of_many_sizes(shape, p, dtype):
+    """With parts of tiles, of panels and of blocks; and with gradients against those of all differences."""
+    n, m, k = shape
+    x1, x2, weights = (
+        numbers(n, k).astype(dtype),
+        numbers(m, k, seed=1).astype(dtype),
+        numbers(n, m, seed=2).astype(dtype),
+    )
+    first, second = gs.from_numpy(x1).requires_grad_(), gs.from_numpy(x2).requires_grad_()
+    found = gs.cdist(first, second, p)
+    tolerance = 3e-6 if dtype == np.float32 else 1e-14
+    np.testing.assert_allclose(found.detach(), in_wide_numbers(x1, x2, p).astype(dtype), rtol=tolerance)
+    found.backward(gs.from_numpy(weights))
+    steps = x1[:, None].astype(float) - x2[None]
+    if p == 2:
+        slopes = steps / np.linalg.norm(steps, axis=-1, keepdims=True)
+    else:
+        is_greatest = np.abs(steps) == np.abs(steps).max(-1, keepdims=True)
+        slopes = np.sign(steps) * (is_greatest if p == math.inf else 1)
+    parts = weights[..., None] * slopes
+    np.testing.assert_allclose(first.grad, parts.sum(1), rtol=10 * tolerance, atol=30 * tolerance)
+    np.testing.assert_allclose(second.grad, -parts.sum(0), rtol=10 * tolerance, atol=30 * tolerance)
+
+
+@pytest.mark.parametrize("p", P)
+def test_distances_in_batches_and_layouts(p):
+    x1, x2 = numbers(2, 1, 5, 4), numbers(3, 6, 4, seed=1)
+    expected = in_wide_numbers(x1, x2, p).astype(float)
+    np.testing.assert_allclose(gs.cdist(gs.from_numpy(x1), gs.from_numpy(x2), p), expected, rtol=1e-14)
+    spread = gs.from_numpy(np.repeat(x1, 2, -1))[..., ::2], gs.from_numpy(np.swapaxes(x2, -1, -2).copy()).mT
+    np.testing.assert_array_equal(gs.cdist(*spread, p), gs.cdist(gs.from_numpy(x1), gs.from_numpy(x2), p))
+    assert gs.cdist(gs.zeros(2, 3, 4, device="meta"), gs.zeros(5, 4, device="meta"), p).shape == (2, 3, 5)
+
+
+@pytest.mark.parametrize("p", P)
+def test_distances_of_near_rows_keep_their_digits(p):
+    """Not by |a|^2 + |b|^2 - 2 a b: the rows are a millionth apart."""
+    x1 = numbers(40, 30) + 100
+    x2 = x1 + 1e-6 * numbers(40, 30, seed=1)
+    found = gs.cdist(gs.from_numpy(x1), gs.from_numpy(x2), p)
+    np.testing.assert_allclose(found, in_wide_numbers(x1, x2, p).astype(float), rtol=1e-14)
+
+
+@pytest.mark.parametrize("p", P)
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_distances_from_rows_without_numbers(value, p):
+    x1 = numbers(5, 3)
+    x1[1, 0] = value
+    found = gs.cdist(gs.from_numpy(x1), gs.from_numpy(numbers(20, 3)), p).numpy()
+    np.testing.assert_array_equal(found[1], [value] * 20)
+    assert np.isfinite(np.delete(found, 1, 0)).all()
+
+
+def test_distances_do_not_depend_on_their_neighbours():
+    x1, x2 = gs.from_numpy(numbers(37, 11)), gs.from_numpy(numbers(50, 11, seed=1))
+    for p in P:
+        whole = gs.cdist(x1, x2, p)
+        assert gs.equal(whole[5:9, 3:21], gs.cdist(x1[5:9], x2[3:21], p))
+
+
 # ---- covariances
 
 

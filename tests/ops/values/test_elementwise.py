@@ -44,7 +44,16 @@ def test_rounding_to_digits(dtype, decimals):
     x = np.array([15.0, 25.0, 2.675, -0.05, inf, nan, 6e4], dtype)
     wide = x.astype("float32") if dtype == "float16" else x
     found = gs.round(gs.tensor(x), decimals=decimals).numpy()
+    np.testing.assert_array_equal(gs.tensor(x).round(decimals).numpy(), found)  # as NumPy's method
     np.testing.assert_array_equal(found, np.round(wide, decimals).astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_rounding_in_place_without_dimensions(dtype):
+    """NumPy gives a scalar here, no array; it was once read as one."""
+    for call in (lambda x: x.round_(decimals=1), lambda x: x.round_(1), lambda x: gs.round(x, decimals=1, out=x)):
+        x = gs.tensor(1.26, dtype=np.dtype(dtype))
+        assert call(x) is x and x.item() == np.round(np.asarray(1.26, dtype), 1)
 
 
 def test_rounding_refuses_integers_with_digits():

@@ -463,3 +463,28 @@ def test_one_index_among_many_that_is_out_of_range(wrong):
     ):
         with pytest.raises((IndexError, RuntimeError), match="out of (range|bounds)"):
             call(gs.ones(3), gs.tensor(index))
+
+
+class Column:
+    """What a column of a table is to an index: something that gives an array."""
+
+    ndim = 1
+
+    def __init__(self, *values):
+        self.values = np.array(values)
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+
+def test_columns_of_tables_are_indices():
+    x = gs.arange(6.0).reshape(2, 3).requires_grad_()
+    assert x[Column(True, False)].tolist() == [[0.0, 1.0, 2.0]]
+    assert x[1, Column(2, 0)].tolist() == [5.0, 3.0] and x[None, Column(1)].shape == (1, 1, 3)
+    (slope,) = gs.autograd.grad(x[Column(1, 1)].sum(), x)
+    assert slope.tolist() == [[0.0] * 3, [2.0] * 3]
+    y = x.detach().clone()
+    y[Column(0)] = Column(7.0, 8.0, 9.0)
+    assert y[0].tolist() == [7.0, 8.0, 9.0]
+    with pytest.raises(IndexError, match="must be int64, int32, bool or uint8 tensors, got float64"):
+        x[Column(0.5)]

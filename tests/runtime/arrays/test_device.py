@@ -42,6 +42,36 @@ def test_what_is_no_device(arguments, error, message):
         gs.device(*arguments)
 
 
+def test_an_accelerator_can_be_named():
+    """As in PyTorch where there is none: programs have one as a default argument."""
+    cuda = gs.device("cuda")
+    assert (cuda.type, cuda.index, repr(cuda)) == ("cuda", None, "device(type='cuda')")
+    assert gs.device("cuda:1") == gs.device("cuda", 1) != cuda != gs.device("cpu")
+    assert (repr(gs.device("mps:0")), str(gs.device("xla", 2))) == ("device(type='mps', index=0)", "xla:2")
+    assert pickle.loads(pickle.dumps(cuda)) == cuda and len({cuda, gs.device("cuda"), gs.device("cuda:0")}) == 2
+    with pytest.raises(RuntimeError, match="Invalid device string: 'cuda:x'"):
+        gs.device("cuda:x")
+
+
+USES = {
+    "to": lambda device: gs.ones(2).to(device),
+    "to of a module": lambda device: gs.nn.Linear(2, 2).to(device),
+    "a layer": lambda device: gs.nn.Linear(2, 2, device=device),
+    "a generator": lambda device: gs.Generator(device),
+    "the default": gs.set_default_device,
+    "a block": lambda device: device.__enter__(),
+    "new": lambda device: gs.ones(2).new_zeros(3, device=device),
+    "a file": lambda device: gs.load("none", map_location=device),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+def test_an_accelerator_cannot_be_used(use):
+    with pytest.raises(RuntimeError, match="CPU only: there is no device 'mps:1'"):
+        USES[use](gs.device("mps:1"))
+    assert gs.get_default_device() == "cpu" and gs.ones(1).is_cpu
+
+
 def test_a_device_does_not_change():
     with pytest.raises(AttributeError, match="'type' cannot be set"):
         gs.device("cpu").type = "meta"
@@ -121,6 +151,8 @@ def test_every_creation_function_takes_a_device(name):
         RuntimeError, match=rf"{name}\(\): gradsmith computes on the CPU only: there is no device 'cuda'"
     ):
         CREATED[name](device="cuda")
+    with pytest.raises(RuntimeError, match=rf"{name}\(\): .*there is no device 'cuda:1'"):
+        CREATED[name](device=gs.device("cuda:1"))
     with pytest.raises(TypeError, match=rf"{name}\(\): argument 'device' must be gradsmith.device, not float"):
         CREATED[name](device=1.5)
 

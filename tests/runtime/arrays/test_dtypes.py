@@ -1,5 +1,7 @@
 """Names of dtypes, what is accepted as one, promotion, the default dtype."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -140,3 +142,73 @@ def test_kind_of_a_tensor_or_dtype():
 def test_limits():
     assert gs.finfo(gs.float32).eps == np.finfo(np.float32).eps
     assert gs.iinfo(gs.int16).max == 32767
+
+
+@pytest.mark.parametrize("dtype", SUPPORTED, ids=str)
+def test_dtypes_have_pytorchs_attributes(dtype):
+    kinds = {"f": (True, False, True), "c": (False, True, True), "i": (False, False, True)}
+    expected = kinds.get(dtype.kind, (False, False, False))
+    for one in (dtype, np.dtype(dtype.str), gs.zeros(1, dtype=dtype).dtype):
+        assert (one.is_floating_point, one.is_complex, one.is_signed) == expected
+    assert dtype.to_real() == np.zeros(1, dtype).real.dtype
+
+
+def test_complex_dtypes_of_real_ones():
+    assert gs.float32.to_complex() == gs.complex64.to_complex() == gs.complex64
+    assert gs.float64.to_complex() == gs.complex128 and gs.complex128.to_real() == gs.float64
+    for dtype in (gs.int64, gs.float16, gs.bool):
+        with pytest.raises(RuntimeError, match="there is no complex dtype of two"):
+            dtype.to_complex()
+    assert gs.bfloat16.is_floating_point and not gs.bfloat16.is_complex and gs.complex32.is_complex
+
+
+def test_attributes_of_numpy_are_kept():
+    assert np.dtype(np.float32).itemsize == 4
+    with pytest.raises(AttributeError, match="has no attribute 'is_float'"):
+        _ = np.dtype(np.float32).is_float
+
+
+def test_limits_are_numbers_of_python():
+    """Each as PyTorch has it; as a number of the dtype, twice the largest would be infinite."""
+    limits = gs.finfo(gs.float32)
+    values = (limits.eps, limits.max, limits.min, limits.tiny, limits.smallest_normal, limits.resolution)
+    smallest = 1.1754943508222875e-38
+    assert values == (2.0**-23, 3.4028234663852886e38, -3.4028234663852886e38, smallest, smallest, 1e-6)
+    assert {type(value) for value in values} == {float} and (limits.bits, limits.dtype) == (32, "float32")
+    assert limits.max * 2 == 6.805646932770577e38
+    assert gs.tensor([0.5, 1 - gs.finfo(gs.float64).eps]).dtype == gs.float32
+    assert json.dumps(gs.finfo(gs.float16).max) == "65504.0"
+    assert gs.finfo() == limits == gs.finfo(gs.complex64) != gs.finfo(type=gs.float16)
+    whole = gs.iinfo(gs.int16)
+    assert (whole.min, whole.max, whole.bits, whole.dtype) == (-32768, 32767, 16, "int16")
+    assert type(whole.max) is type(whole.min) is int and whole == gs.iinfo("int16") != gs.iinfo(gs.int8)
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (
+            lambda: gs.finfo(gs.float16),
+            "finfo(resolution=0.001, min=-65504, max=65504, eps=0.000976562, smallest_normal=6.10352e-05, "
+            "tiny=6.10352e-05, dtype=float16)",
+        ),
+        (
+            lambda: gs.finfo(gs.complex128),
+            "finfo(resolution=1e-15, min=-1.79769e+308, max=1.79769e+308, eps=2.22045e-16, "
+            "smallest_normal=2.22507e-308, tiny=2.22507e-308, dtype=float64)",
+        ),
+        (lambda: gs.iinfo(gs.uint8), "iinfo(min=0, max=255, dtype=uint8)"),
+        (lambda: gs.iinfo(gs.int64), "iinfo(min=-9.22337e+18, max=9.22337e+18, dtype=int64)"),
+    ],
+)
+def test_limits_are_shown_in_a_line(limits, expected):
+    assert repr(limits()) == expected
+
+
+def test_limits_of_the_other_kind_are_refused():
+    with pytest.raises(TypeError, match="finfo\\(\\) requires a floating point input type, got int32"):
+        gs.finfo(gs.int32)
+    with pytest.raises(TypeError, match="iinfo\\(\\) requires an integer input type, got float32"):
+        gs.iinfo(gs.float32)
+    with pytest.raises(TypeError, match="bool is not supported by iinfo"):
+        gs.iinfo(gs.bool)

@@ -1,5 +1,6 @@
 """Ops whose value SciPy computes: it is imported by their first call, and named where it is missing."""
 
+import math
 import subprocess
 import sys
 
@@ -13,19 +14,23 @@ import sys
 import gradsmith as gs
 print("scipy" in sys.modules)
 x = gs.tensor([0.0, 0.5], dtype=gs.float64, requires_grad=True)
-y = x.erfinv()
-print("scipy.special" in sys.modules, "scipy.stats" in sys.modules, float(gs.erf(y)[1].detach()))
+y = gs.special.bessel_j0(x)
+print("scipy.special" in sys.modules, "scipy.stats" in sys.modules, float(y[1].detach()))
 """
 MISSING = """
 import sys
 sys.modules["scipy"] = None
 import gradsmith as gs
-for call in (gs.Tensor.erfinv, gs.Tensor.erfinv_, gs.erfinv):
+for call in (gs.Tensor.mvlgamma, gs.Tensor.mvlgamma_, gs.mvlgamma):
     try:
-        call(gs.zeros(2))
+        call(gs.ones(2), 1)
     except ModuleNotFoundError as error:
         print(error)
-print(gs.erf(gs.zeros(1)).item())
+x = gs.zeros(1, requires_grad=True)
+y = gs.erf(x) + gs.erfinv(x) + gs.lgamma(x + 1) + gs.digamma(x + 1) + gs.special.ndtri(x + 0.5)
+y = y + gs.special.i1(x)
+y.backward()
+print(y.item(), x.grad.item())
 """
 
 
@@ -37,12 +42,18 @@ def test_it_is_imported_by_the_first_call():
     before, after = output_of(CALLS)
     assert before == "False"
     imported, other, value = after.split()
-    assert (imported, other) == ("True", "False") and float(value) == pytest.approx(0.5, rel=1e-14)
+    assert (imported, other) == ("True", "False") and float(value) == pytest.approx(0.938469807240813, rel=1e-14)
 
 
 def test_where_it_is_missing_the_op_says_so():
-    message = "erfinv() needs scipy.special, which is not installed: pip install 'gradsmith[scipy]'"
-    assert output_of(MISSING) == [message, message, message, "0.0"]
+    message = "mvlgamma() needs scipy.special, which is not installed: pip install 'gradsmith[scipy]'"
+    *found, values = output_of(MISSING)
+    assert found == [message, message, message]
+    value, slope = map(float, values.split())
+    euler = 0.57721566
+    assert value == pytest.approx(-euler, rel=1e-6)
+    slopes = (2 / math.sqrt(math.pi), math.sqrt(math.pi) / 2, -euler, math.pi**2 / 6, math.sqrt(2 * math.pi), 0.5)
+    assert slope == pytest.approx(sum(slopes), rel=1e-6)
 
 
 def test_integers_are_computed_in_the_default_dtype():

@@ -159,8 +159,8 @@ def test_once_differentiable_is_differentiable_once():
 @pytest.mark.parametrize("allow_unused", [False, True])
 def test_once_differentiable_refuses_a_second_time(allow_unused):
     x = leaf([3.0])
-    (first,) = grad(twice(save=True).apply(x), x, create_graph=True)
-    assert first.item() == 6.0 and first.grad_fn.name() == "Error"
+    (first,) = grad(twice(save=True).apply(x) ** 2, x, create_graph=True)
+    assert first.item() == 108.0 and first.grad_fn.name() == "Error"
     with pytest.raises(RuntimeError, match="trying to differentiate twice a function that was marked with @once_diff"):
         grad(first, x, allow_unused=allow_unused)
 
@@ -176,6 +176,14 @@ def test_once_differentiable_is_no_error_when_nothing_depends():
     x = leaf([3.0])
     (first,) = grad(twice(save=False).apply(x), x, create_graph=True)
     assert not first.requires_grad
+
+
+def test_once_differentiable_is_constant_by_what_was_saved():
+    """The gradient that comes in depends on nothing; the other term has the derivative that it always has."""
+    x = leaf([3.0])
+    (first,) = grad(twice(save=True).apply(x) + x**3, x, create_graph=True)
+    assert first.item() == 33.0
+    assert grad(first, x)[0].item() == 18.0
 
 
 def test_once_differentiable_with_none_and_several():

@@ -369,7 +369,7 @@ def test_an_input_at_which_no_gradient_arrives():
     y = a * 2
     y.grad_fn.register_prehook(lambda grads: (None,))
     z = (y * 3).sum()
-    with pytest.raises(RuntimeError, match=r"not have been used in the graph: inputs\[0\]"):
+    with pytest.raises(RuntimeError, match=r"at index 0 appears to not have been used in the graph"):
         gs.autograd.grad(z, a, retain_graph=True)
     assert gs.autograd.grad(z, a, allow_unused=True, retain_graph=True) == (None,)
     assert gs.autograd.grad(z, a, materialize_grads=True)[0].tolist() == [0.0]

@@ -138,6 +138,12 @@ def test_from_numpy_shares():
     np.testing.assert_array_equal(source, [7, 8, 2])
 
 
+def test_from_numpy_gives_a_tensor_back():
+    """NumPy's functions give tensors for tensors, and programs call `from_numpy` on their results."""
+    found = np.isin(gs.arange(3), np.array([1]))
+    assert gs.from_numpy(found) is found and found.tolist() == [False, True, False]
+
+
 def test_from_numpy_of_a_strided_array():
     source = np.arange(12.0).reshape(3, 4)[::-1, ::2]
     same(gs.from_numpy(source) + 1, source + 1, gs.float64)
@@ -516,7 +522,7 @@ def test_layout_and_pin_memory(name):
     for named in ({"layout": gs.strided}, {"pin_memory": True}, {"layout": None, "pin_memory": False}):
         made = MAKERS[name](**named)
         assert (made.shape, made.dtype) == (plain.shape, plain.dtype)
-    with pytest.raises(NotImplementedError, match="layout gradsmith.sparse_coo is that of gradients of embeddings"):
+    with pytest.raises(NotImplementedError, match="no tensor is made with the layout gradsmith.sparse_coo"):
         MAKERS[name](layout=gs.sparse_coo)
     with pytest.raises(TypeError, match="'layout' must be gradsmith.strided, not str"):
         MAKERS[name](layout="strided")

@@ -57,6 +57,23 @@ def test_arguments_of_to():
         x.to("cpu", non_blocking="yes")
 
 
+def test_the_class_of_all_tensors_is_that_of_the_default_dtype():
+    x = gs.tensor([0.5, 0.0], dtype=gs.float64)
+    for kind in (gs.Tensor, "torch.Tensor"):
+        assert x.type(kind).tolist() == [0.5, 0.0] and x.type(kind).dtype == gs.float32
+        assert (x > 0).type(kind).tolist() == [1.0, 0.0]
+    assert x.type(dtype=gs.Tensor).dtype == gs.float32
+    with pytest.raises(ValueError, match="invalid type: 'Tensor'"):
+        x.type("Tensor")
+
+
+def test_questions_for_what_there_is_not():
+    names = "ipu maia mkldnn mps mtia nested quantized sparse_csr vulkan xla xpu cuda sparse meta"
+    assert not any(getattr(gs.ones(1), f"is_{name}") for name in names.split())
+    with pytest.raises(AttributeError):
+        gs.ones(1).is_mps = True
+
+
 def test_new():
     x = gs.zeros(2, dtype=gs.float64)
     assert x.new(3, 4).shape == (3, 4) and x.new([1, 2]).tolist() == [1.0, 2.0] and x.new().dtype == gs.float64

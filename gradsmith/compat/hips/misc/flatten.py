@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -13,7 +14,7 @@ __all__ = ["flatten", "flatten_func"]
 
 
 def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """A vector of all numbers in tuples, lists and dicts, these in the order of their keys, and the way back."""
+    """A vector of all numbers in tuples, lists and dicts, and the way back; of dicts, sorted by their keys."""
     leaves: list[Any] = []
     rebuilt = _taken_apart(value, leaves)
     sizes = [int(np.size(getval(leaf))) for leaf in leaves]
@@ -29,9 +30,8 @@ def flatten(value: Any) -> tuple[Any, Callable[[Any], Any]]:
 def _taken_apart(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
     """Puts the leaves on a list; gives a function from the parts of a vector to a tree like this one."""
     if isinstance(value, dict):
-        keys = sorted(value)
-        parts = [_taken_apart(value[key], leaves) for key in keys]
-        return lambda pieces: {key: part(pieces) for key, part in zip(keys, parts)}
+        parts = {key: _taken_apart(value[key], leaves) for key in sorted(value)}
+        return lambda pieces: _in_order(value, {key: part(pieces) for key, part in parts.items()})
     if isinstance(value, (list, tuple)):
         kind, items = type(value), [_taken_apart(item, leaves) for item in value]
         if hasattr(value, "_fields"):
@@ -40,6 +40,14 @@ def _taken_apart(value: Any, leaves: list[Any]) -> Callable[[Any], Any]:
     leaves.append(value)
     shape = np.shape(getval(value))
     return lambda pieces: np.reshape(next(pieces), shape) if shape else next(pieces)[0]
+
+
+def _in_order(like: Any, items: Any) -> Any:
+    """The items in the order of a dict's keys, and in a dict of its class."""
+    filled = copy.copy(like)
+    for key in like:
+        filled[key] = items[key]
+    return filled
 
 
 def flatten_func(func: Callable[..., Any], example: Any) -> tuple[Callable[..., Any], Callable[[Any], Any], Any]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
+from gradsmith.runtime.arrays.warning_place import warn_caller
 
 
 class Loss(Module):
@@ -23,7 +24,7 @@ class Loss(Module):
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
         super().__init__()
         is_old = size_average is not None or reduce is not None
-        self.reduction = old_reduction(size_average, reduce) if is_old else reduction
+        self.reduction = old_reduction(size_average, reduce) if is_old else _of_today(reduction)
 
 
 class WeightedLoss(Loss):
@@ -40,6 +41,14 @@ class WeightedLoss(Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         self.register_buffer("weight", weight)
+
+
+def _of_today(reduction: str) -> str:
+    """A reduction by its name, of which one was another in 2018."""
+    if reduction != "elementwise_mean":
+        return reduction
+    warn_caller("reduction='elementwise_mean' is deprecated. Please use reduction='mean' instead.")
+    return "mean"
 
 
 def old_reduction(size_average: Any, reduce: Any) -> str:

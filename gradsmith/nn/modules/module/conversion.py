@@ -12,7 +12,7 @@ from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module.registry import Registry
 from gradsmith.nn.parameter import Parameter
 from gradsmith.runtime.arrays.device import as_device
-from gradsmith.runtime.arrays.dtypes import float16, float32, float64
+from gradsmith.runtime.arrays.dtypes import as_dtype, float16, float32, float64
 from gradsmith.runtime.tensors.factories.creation import empty_like
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Conversion(Registry):
         >>> gs.nn.Linear(2, 2).to(gs.float64).weight.dtype
         dtype('float64')
         """
-        device, dtype = _place_and_dtype(*args, **kwargs)
+        device, dtype = place_and_dtype(*args, **kwargs)
         if dtype is not None and dtype.kind not in "fc":
             raise TypeError(
                 f"nn.Module.to only accepts floating point or complex dtypes, but got desired dtype={dtype}"
@@ -115,7 +115,7 @@ class Conversion(Registry):
         return self
 
 
-def _place_and_dtype(
+def place_and_dtype(
     *args: Any,
     device: Any = None,
     dtype: Any = None,
@@ -125,15 +125,14 @@ def _place_and_dtype(
     memory_format: Any = None,
 ) -> tuple[Any, np.dtype[Any] | None]:
     """What to convert to, from the arguments of `to`: (device, dtype, ...), (dtype, ...) or (tensor, ...)."""
-    first, *rest = args or (tensor,)
+    first = args[0] if args else tensor
     if isinstance(first, Tensor):
         return first.device, first.dtype
-    if first is not None and _is_dtype(first):
+    if _is_dtype(first):
         dtype = first
-    elif first is not None:
-        device = first
-        dtype = rest[0] if rest and _is_dtype(rest[0]) else dtype
-    return None if device is None else as_device(device, "to"), None if dtype is None else np.dtype(dtype)
+    elif args:
+        device, dtype = first, args[1] if len(args) > 1 else dtype
+    return None if device is None else as_device(device, "to"), None if dtype is None else as_dtype(dtype, "to")
 
 
 def _is_dtype(value: Any) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn import init
@@ -13,6 +13,9 @@ from gradsmith.nn.modules.module import Module
 from gradsmith.nn.modules.rnn.functions import function
 from gradsmith.nn.parameter import Parameter
 from gradsmith.runtime.tensors.factories.creation import empty, zeros
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 # Mode -> how many gates there are.
 GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
@@ -115,7 +118,21 @@ class RNNBase(Module):
 
     @property
     def _flat_weights(self) -> list[Tensor]:
-        return [getattr(self, name) for name in self._flat_weights_names]
+        """What `forward` computes with: the parameters, unless another list has been set."""
+        return self.__dict__.get("_set_weights") or [getattr(self, name) for name in self._flat_weights_names]
+
+    @_flat_weights.setter
+    def _flat_weights(self, weights: list[Tensor]) -> None:
+        self.__dict__["_set_weights"] = weights
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if self.__dict__.get("_set_weights") and name in self._flat_weights_names:
+            self.__dict__["_set_weights"][self._flat_weights_names.index(name)] = value
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        self.__dict__.pop("_set_weights", None)
+        return super()._apply(fn, recurse)
 
     @property
     def all_weights(self) -> list[list[Parameter]]:

@@ -10,7 +10,7 @@ from gradsmith.generated.linalg_namespace import householder_product, qr, solve,
 from gradsmith.generated.tensor import Tensor
 from gradsmith.nn.modules.module import Module
 from gradsmith.nn.utils.parametrize import register_parametrization
-from gradsmith.runtime.arrays.dtypes import finfo
+from gradsmith.runtime.arrays.limits import finfo
 from gradsmith.runtime.tensors.factories.creation import eye, zeros_like
 from gradsmith.runtime.tensors.factories.random import randn
 from gradsmith.runtime.tensors.queries import allclose
@@ -115,7 +115,7 @@ def _base(Q: Tensor) -> Tensor:
 def _is_orthogonal(Q: Tensor) -> bool:
     size = Q.shape[-1]
     identity = eye(size, dtype=Q.dtype, device=Q.device).expand(*Q.shape[:-2], size, size)
-    return allclose(Q.mH @ Q, identity, atol=10.0 * Q.shape[-2] * float(finfo(Q.dtype).eps))
+    return allclose(Q.mH @ Q, identity, atol=10.0 * Q.shape[-2] * finfo(Q.dtype).eps)
 
 
 def _made_orthogonal(A: Tensor) -> Tensor:

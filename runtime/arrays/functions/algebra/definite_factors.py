@@ -34,7 +34,11 @@ def cholesky_factor_of(a: Array) -> Array:
 
 
 def cholesky_with_order_of(a: Array, check: bool) -> tuple[Array, Array]:
-    """NaN for matrices that are not positive definite, and the order of the first leading minor that says so, or 0."""
+    """The factors, and the order of the first leading minor that is not positive, or 0.
+
+    Of a matrix that has one, the columns before it are those of the factor, and the triangle behind them is what would
+    be left to be factored.
+    """
     op = "linalg.cholesky_ex"
     check_square(op, a)
     if has_no_data(a):
@@ -42,7 +46,19 @@ def cholesky_with_order_of(a: Array, check: bool) -> tuple[Array, Array]:
     factors, orders = factors_and_orders(a)
     if check and orders.any():
         raise not_definite(op, a, orders)
+    for place in map(tuple, np.argwhere(orders)):
+        factors[place] = _unfinished_factor(a[place], int(orders[place]) - 1)
     return factors, orders
+
+
+def _unfinished_factor(a: Array, done: int) -> Array:
+    """By one step of blocks, the first as large as it is positive definite; the lower triangle is read."""
+    factor = np.tril(a)
+    if done:
+        first = factor[:done, :done] = np.linalg.cholesky(a[:done, :done])
+        below = factor[done:, :done] = np.linalg.solve(first, a[done:, :done].conj().T).conj().T
+        factor[done:, done:] -= np.tril(below @ below.conj().T)
+    return factor
 
 
 def factors_and_orders(a: Array) -> tuple[Array, Array]:
@@ -64,8 +80,16 @@ def not_definite(op: str, a: Array, orders: Array) -> LinAlgError:
 
 
 def cholesky_slope_of(factor: Array, gradient: Array) -> Array:
-    """The gradient of a matrix, a Hermitian one, for that of its factor; lower triangles are read."""
+    """The gradient of a matrix, a Hermitian one, for that of its factor; lower triangles are read.
+
+    NaN for a factor that `cholesky_ex` could not finish.
+    """
     batch = joint_batch("linalg.cholesky", factor, gradient)
     if has_no_data(factor) or has_no_data(gradient):
         return array_without_data((*batch, *factor.shape[-2:]), factor.dtype)
-    return slopes_of_factors(with_batch(factor, batch), with_batch(gradient, batch))
+    factor = with_batch(factor, batch)
+    slopes = slopes_of_factors(factor, with_batch(gradient, batch))
+    finished = (np.diagonal(factor, 0, -2, -1).real > 0).all(-1)
+    if not finished.all():
+        slopes[~finished] = np.nan
+    return slopes

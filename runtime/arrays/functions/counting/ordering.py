@@ -7,7 +7,6 @@ afterwards.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -108,20 +107,10 @@ def ties_in_order(rows: Array, values: Array, places: Array) -> Array:
 # ---- selected
 
 
-def topk_of(a: Array, k: int, dim: int, largest: bool, sorted: bool) -> tuple[Array, Array]:
-    axis = wrapped_dim(dim, a.ndim)
-    length = a.shape[axis] if a.ndim else 1
-    if not 0 <= k <= length:
-        raise RuntimeError(
-            f"topk(): selected index k out of range: k is {k}, but dimension {dim} has {length} elements"
-        )
-    shape = (*a.shape[:axis], k, *a.shape[axis + 1 :]) if a.ndim else ()
-    if has_no_data(a):
-        return pair_without_data(shape, a.dtype)
-    if a.ndim == 0:
-        return a.copy(), np.zeros((), np.int64)
+def first_of_sorted_rows(a: Array, axis: int, k: int, largest: bool) -> tuple[Array, Array]:
+    """What `topk` gives, of more elements than are worth a scan; see selection.pyx."""
     rows = np.ascontiguousarray(as_rows(a, axis))
-    if length < _LONG:
+    if rows.shape[-1] < _LONG:
         values, places = (found[..., :k] for found in sorted_rows(rows, largest))
     else:
         places = places_of_extremes(rows, k, largest)
@@ -259,59 +248,3 @@ def most_frequent(rows: Array) -> Array:
     starts[..., 1:] = values[..., 1:] != values[..., :-1]
     since = np.arange(length) - np.maximum.accumulate(np.where(starts, np.arange(length), 0), axis=-1)
     return np.take_along_axis(places, since.argmax(-1)[..., None], -1)[..., 0]
-
-
-# ---- searched
-
-
-def searchsorted_of(sequence: Array, a: Array, out_int32: bool, right: bool, side: Any, sorter: Any) -> Array:
-    """Places at which to insert elements into ascending rows, before equal ones or after them."""
-    side = checked_side(right, side)
-    a = np.asarray(a)
-    check_searchable(sequence, a, sorter)
-    dtype = np.dtype(np.int32 if out_int32 else np.int64)
-    if has_no_data(a) or has_no_data(sequence):
-        return array_without_data(a.shape, dtype)
-    if sequence.ndim == 1:
-        return found_in(sequence, a, side, sorter).astype(dtype, copy=False)
-    count = math.prod(sequence.shape[:-1])  # a count that is inferred needs elements
-    rows, wanted = sequence.reshape(count, sequence.shape[-1]), a.reshape(count, a.shape[-1])
-    orders = [None] * len(rows) if sorter is None else sorter.reshape(rows.shape)
-    found = [found_in(row, one, side, order) for row, one, order in zip(rows, wanted, orders)]
-    return np.array(found, dtype).reshape(a.shape)
-
-
-def found_in(row: Array, wanted: Array, side: Any, order: Any) -> Array:
-    """Looked up in ascending order where there are many, so that neighbours in memory are read together."""
-    if wanted.size < 4096 or wanted.dtype.itemsize < 4:
-        return np.asarray(np.searchsorted(row, wanted, side, order))
-    flat = wanted.reshape(-1)
-    places = np.argsort(flat)
-    found = np.empty(flat.shape, np.int64)
-    found[places] = np.searchsorted(row, flat[places], side, order)
-    return found.reshape(wanted.shape)
-
-
-def checked_side(right: bool, side: Any) -> Any:
-    if side not in (None, "left", "right"):
-        raise RuntimeError(f"searchsorted(): side can only be 'left' or 'right' but got {side}")
-    if side == "left" and right:
-        raise RuntimeError(
-            "searchsorted(): side and right can't be set to opposites, got side of left while right was True"
-        )
-    return side or ("right" if right else "left")
-
-
-def check_searchable(sequence: Array, a: Array, sorter: Any) -> None:
-    if sequence.ndim == 0:
-        raise RuntimeError("searchsorted(): the sorted sequence must have at least one dimension")
-    if sequence.ndim > 1 and sequence.shape[:-1] != a.shape[:-1]:
-        raise RuntimeError(
-            "searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions of boundaries tensor "
-            f"and input value tensor must match, but they have sizes {list(sequence.shape)} and {list(a.shape)}"
-        )
-    if sorter is not None and (sorter.shape != sequence.shape or sorter.dtype != np.int64):
-        raise RuntimeError(
-            f"searchsorted(): sorter must be an int64 tensor of the size of the sequence, {list(sequence.shape)}, but "
-            f"is one of {sorter.dtype} of size {list(sorter.shape)}"
-        )

@@ -1,4 +1,4 @@
-"""Running sums, products and extremes, and linear recurrences, along a dimension."""
+"""Running sums and products, and linear recurrences, along a dimension."""
 
 from cpython.ref cimport PyObject
 cimport numpy as cnp
@@ -6,7 +6,16 @@ from libc.math cimport NAN, atan2, cos, exp, hypot, isinf, isnan, log, log1p, si
 from libc.stdint cimport int64_t
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport ABSOLUTE, SQRT, SQUARE, clone_by_rows, is_meta, sum_axes, unary
+from gradsmith.runtime.arrays.array cimport (
+    ABSOLUTE,
+    SQRT,
+    SQUARE,
+    clone_by_rows,
+    is_meta,
+    release_array,
+    sum_axes,
+    unary,
+)
 from gradsmith.runtime.arrays.functions.normalize cimport wrap_dim, wrapped_axes
 from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside, take
 
@@ -176,30 +185,6 @@ def add_weighted(number[:, :, :] rows, const number[:, :, :] weights):
                     rows[i, j, k] = rows[i, j, k] + weights[i, j, k] * rows[i, j - 1, k]
 
 
-# ---- extremes
-
-cpdef tuple cummax_of(object a, Py_ssize_t dim):
-    return running_extreme(a, wrap_dim(dim, cnp.PyArray_NDIM(a)), np.maximum)
-
-
-cpdef tuple cummin_of(object a, Py_ssize_t dim):
-    return running_extreme(a, wrap_dim(dim, cnp.PyArray_NDIM(a)), np.minimum)
-
-
-cdef tuple running_extreme(object a, int axis, object extreme):
-    """Of equal elements the last one is named, and of several NaN too."""
-    if is_meta(<PyObject *>a):
-        return fresh_beside(a, cnp.PyArray_TYPE(a), a.shape), fresh_beside(a, cnp.NPY_INT64, a.shape)
-    if cnp.PyArray_NDIM(a) == 0:
-        return a.copy(), np.zeros((), np.int64)
-    values = extreme.accumulate(a, axis=axis)
-    reached = a == values
-    if a.dtype.kind == "f":
-        reached |= np.isnan(a)
-    numbers = np.arange(a.shape[axis]).reshape([-1 if d == axis else 1 for d in range(a.ndim)])
-    return values, np.maximum.accumulate(np.where(reached, numbers, 0), axis=axis)
-
-
 # ---- logarithms of sums
 
 cpdef object logcumsumexp_of(object a, Py_ssize_t dim):
@@ -283,8 +268,11 @@ cpdef object p_norm_of(object a, object p, object dim, bint keepdim):
 
 cdef object usual_norm(object a, bint is_euclidean, object axes, bint keepdim):
     """Of real numbers, without Python and on several threads: the sum of magnitudes, or the root of that of squares."""
-    parts = take(unary(SQUARE if is_euclidean else ABSOLUTE, <PyObject *>a))
-    total = take(sum_axes(<PyObject *>parts, axes, keepdim))
+    cdef PyObject *parts = unary(SQUARE if is_euclidean else ABSOLUTE, <PyObject *>a)
+    try:
+        total = take(sum_axes(parts, axes, keepdim))
+    finally:
+        release_array(parts)        # it serves the next result of its size, without page faults
     return take(unary(SQRT, <PyObject *>total)) if is_euclidean else total
 
 

@@ -125,10 +125,11 @@ def polygamma_of(digamma: Function, zeta: Function, n: int, x: Array) -> Array:
     def polygamma(x: Array) -> Array:
         if n == 0:
             return np.asarray(digamma(x))
+        factor = (-1) ** (n + 1) * math.factorial(n)
         is_reflected = (x < 0) & (x != np.round(x))
-        positive = (-1) ** (n + 1) * math.factorial(n) * zeta(n + 1.0, np.where(is_reflected, 1 - x, x))
         if not np.any(is_reflected):
-            return np.asarray(positive, x.dtype)
+            return np.asarray(factor * zeta(n + 1.0, x), x.dtype)
+        positive = factor * zeta(n + 1.0, np.where(is_reflected, 1 - x, x))
         reflected = (-1) ** n * positive - cotangent_derivative(n, x)
         return np.asarray(np.where(is_reflected, reflected, positive).astype(x.dtype))
 

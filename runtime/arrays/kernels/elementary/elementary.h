@@ -2,10 +2,15 @@
 #ifndef GRADSMITH_ELEMENTARY_H
 #define GRADSMITH_ELEMENTARY_H
 
+#include "elementary/bessel_functions.h"
 #include "elementary/error_function.h"
 #include "elementary/exponential.h"
+#include "elementary/gamma_functions.h"
 #include "elementary/hyperbolic.h"
+#include "elementary/inverse_error_function.h"
 #include "elementary/logarithm.h"
+#include "elementary/normal_distribution.h"
+#include "elementary/second_bessel_functions.h"
 #include "elementary/trigonometric.h"
 
 #endif

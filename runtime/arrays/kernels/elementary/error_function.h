@@ -1,14 +1,12 @@
 /* Note [Error function]
  *
- * In single precision erf |x| = 1 - e^-s with s = |x| + |x| p(|x|), and 1 is taken off before anything is rounded: with n
- * and r as in Note [Exponentials] that is (1 - 2^n) - 2^n (e^r - 1), where n is 0 while s is small.  The small part of s
- * is added last.
+ * erf |x| = 1 - e^-s with s = |x| + |x| p(|x|), and 1 is taken off before anything is rounded: with n and r as in
+ * Note [Exponentials] that is (1 - 2^n) - 2^n (e^r - 1), where n is 0 while s is small.  The small part of s is added last.
  *
- * In double precision erf x = x + x q(x^2) up to 1, and beyond it is 1 - erfc x.  There erfc x = exp(-x^2) F(t) / (1 + 2 x),
- * and F, with t = (x - 4) / (x + 4), is nearly constant.
- *
- * For erfc itself the error of x^2 counts, since the exponential multiplies it by x^2: x is split into a part with half
- * of the bits, whose square is exact, and a rest, and exp(-x^2) is the product of two exponentials.
+ * In double precision erfc x = 1 - (x + x q(x^2)) up to 1/2.  Beyond it is exp(-x^2) F(t) / (1 + 2 x), and F, with
+ * t = (x - 4) / (x + 4), is nearly constant.  There the error of x^2 counts, since the exponential multiplies it by x^2: x
+ * is split into a part with half of the bits, whose square is exact, and a rest, and exp(-x^2) is the product of two
+ * exponentials.  In single precision erfc x is exp(-x^2) times a rational function, computed in double.
  */
 #ifndef GRADSMITH_ERROR_FUNCTIONS_H
 #define GRADSMITH_ERROR_FUNCTIONS_H
@@ -65,10 +63,27 @@ gs_erf_series(double z)
 GS_INLINE double
 gs_erf(double x)
 {
-    double t = fabs(x), q = gs_erf_series(x * x);
-    double inside = t > 6.0 ? 6.0 : t;
-    double large = 1.0 - gs_exp(-inside * inside) * gs_scaled_erfc(inside);
-    return t < 1.0 ? x + x * q : copysign(large, x);
+    double size = fabs(x), t = size > 5.95 ? 5.95 : size;
+    double t2 = t * t, t4 = t2 * t2;
+    double p = GS_PARABOLA(t, 1.7889219568733257e-14, -5.963570939607789e-16, 9.306894588631142e-18);
+    p = GS_CUBIC(t, 3.213079337613223e-10, -4.269156777740874e-11, 4.3800608383459225e-12, -3.3456625165796587e-13)
+        + t4 * p;
+    p = GS_CUBIC(t, 1.0002714705265217e-07, -3.4046082523466996e-08, 9.034896652563893e-09, -1.9081936823850914e-09)
+        + t4 * p;
+    p = GS_CUBIC(t, -1.5388872806998853e-06, 1.58450570618977e-07, 2.6362560326484007e-07, -2.1477488134406135e-07)
+        + t4 * p;
+    p = GS_CUBIC(t, 6.452664407037097e-05, -2.9802118189070744e-05, 3.5429676751440316e-06, 2.649413336128355e-06)
+        + t4 * p;
+    p = GS_CUBIC(t, -0.0002091946353339271, 0.001696205875616839, -0.0005901226403776994, 2.586686625517899e-05)
+        + t4 * p;
+    p = GS_CUBIC(t, 0.1283791670955126, 0.6366197723675813, 0.1027726033019475, -0.019128447009304553) + t4 * p;
+    p = p * t;
+    gs_double_bits shifted = {(t + p) * -1.4426950408889634 + GS_ROUNDER}, power;
+    double n = shifted.value - GS_ROUNDER;
+    double first = -t - n * 0.6931471805592082, small = n * 7.371002565167799e-13 + p, r = first - small;
+    double rest = first + (gs_exp_series(r) * (r * r) - small);
+    power.bits = (shifted.bits << 52) + 0x3ff0000000000000u;
+    return copysign((1.0 - power.value) - power.value * rest, x);
 }
 
 GS_INLINE double
@@ -84,10 +99,31 @@ gs_erfc(double x)
     return t < 0.5 ? near : far;
 }
 
+/* In double with fewer terms: the square is exact then, and nothing is lost near zero. */
+GS_INLINE double
+gs_erfc_of_single(double x)
+{
+    double t = gs_within(fabs(x), 0.0, 10.5);
+    double t2 = t * t, t4 = t2 * t2;
+    double p = GS_LINE(t, 0.09351429917603397, 0.010118439651872436);
+    p = GS_CUBIC(t, 0.9999999999112859, 1.4370466892254838, 1.0042016919343804, 0.40453276527552967) + t4 * p;
+    double q = GS_PARABOLA(t, 0.7260046354881018, 0.16574876047681814, 0.01793448857204183);
+    q = GS_CUBIC(t, 1.0, 2.5654258444822036, 2.898975026385637, 1.8625005457058417) + t4 * q;
+    gs_double_bits shifted = {t2 * -1.4426950408889634 + GS_ROUNDER}, power;
+    double n = shifted.value - GS_ROUNDER;
+    double r = -t2 - n * 0.6931471805599453, r2 = r * r, r4 = r2 * r2;
+    power.value = GS_CUBIC(r, 0.5000000067623893, 0.16666665871838554, 0.04166629514257523, 0.008333496493639873)
+        + r4 * GS_LINE(r, 0.0013944645297139535, 0.00019790610119780374);
+    power.value = 1.0 + (r + r2 * power.value);
+    power.bits += shifted.bits << 52;
+    double tail = power.value * p / q;
+    return x < 0.0 ? 2.0 - tail : tail;
+}
+
 GS_INLINE float
 gs_erfcf(float x)
 {
-    return (float)gs_erfc((double)x);
+    return (float)gs_erfc_of_single((double)x);
 }
 
 #endif

@@ -50,24 +50,39 @@ gs_logf(float x)
     return x == INFINITY ? x : result;
 }
 
-/* The same bits for a normal number above zero. Those are the numbers whose bits are next to those of the least one. */
-#define GS_MOST_ABOVE_LEAST_F 0x7effffffu
-#define GS_MOST_ABOVE_LEAST 0x7fdfffffffffffffu
+/* The parts are added in double precision, so that powers of ten have whole logarithms. */
+GS_INLINE float
+gs_log10f(float x)
+{
+    int is_tiny = x < FLT_MIN;
+    gs_float_bits scaled = {is_tiny ? x * 8388608.0f : x};
+    uint32_t shifted = scaled.bits - 0x3f3504f3u;
+    float n = (float)((int32_t)shifted >> 23) - (is_tiny ? 23.0f : 0.0f);
+    scaled.bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
+    double of_mantissa = gs_log_of_parts_f(scaled.value - 1.0f, 0.0f, 0.0f);
+    float result = (float)(n * 0.30102999566398119521 + of_mantissa * 0.43429448190325182765);
+    float outside = x == 0.0f ? -INFINITY : NAN;
+    result = x > 0.0f ? result : outside;
+    return x == INFINITY ? x : result;
+}
 
+/* The highest bit is set where x is no normal number above zero: its bits are then below those of the least one, or above
+ * those of the greatest. */
 GS_INLINE uint32_t
-gs_bits_above_least_f(float x)
+gs_is_unusual_logf(float x)
 {
     gs_float_bits parts = {x};
-    return parts.bits - 0x00800000u;
+    return (parts.bits - 0x00800000u) | (0x7f7fffffu - parts.bits);
 }
 
 GS_INLINE uint64_t
-gs_bits_above_least(double x)
+gs_is_unusual_log(double x)
 {
     gs_double_bits parts = {x};
-    return parts.bits - 0x0010000000000000u;
+    return (parts.bits - 0x0010000000000000u) | (0x7fefffffffffffffu - parts.bits);
 }
 
+/* The same bits for a normal number above zero. */
 GS_INLINE float
 gs_log_of_normal_f(float x)
 {
@@ -107,6 +122,18 @@ gs_log_of_normal(double x)
     uint64_t shifted = parts.bits - 0x3fe6a09e667f3bcdu;
     parts.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
     return gs_log_of_parts(parts.value - 1.0, gs_exponent_of(shifted), 0.0);
+}
+
+/* With an error of 1e-9, for normal numbers above zero. */
+GS_INLINE double
+gs_log_for_single(double x)
+{
+    gs_double_bits parts = {x};
+    uint64_t shifted = parts.bits - 0x3fe6a09e667f3bcdu;
+    parts.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    double f = parts.value - 1.0, s = f / (2.0 + f), z = s * s, z2 = z * z;
+    double p = GS_CUBIC(z, 1.999999998621348, 0.6666681595035742, 0.3997479494201127, 0.29925650692439437);
+    return gs_exponent_of(shifted) * 0.6931471805599453 + s * p;
 }
 
 GS_INLINE float

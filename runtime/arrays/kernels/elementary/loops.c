@@ -62,50 +62,62 @@ run_in_blocks(block_function function, npy_intp size, char **args, const npy_int
 /* Note [Usual arguments]
  *
  * A function takes fewer steps where its argument and result are neither tiny nor huge nor NaN, which is so for nearly all
- * numbers.  Blocks are looked through first, while they are read into the cache, and one with an unusual argument goes the
- * long way.  Both ways give the same bits.  An argument is usual whose bits, as `key` puts them, are at most `most`. */
-#define LOOP_OF_USUAL(name, key, most, usual, anywhere, real, bits)                                                 \
+ * numbers.  A block is computed for such ones, and once more the long way if it turns out to have an unusual argument: both
+ * ways give the same bits.  `is_unusual` says so by its highest bit. */
+#define LOOP_OF_USUAL(name, is_unusual, usual, anywhere, real, bits)                                                \
     GS_CLONES static void name##_block(const void *in, void *out, npy_intp n)                                       \
     {                                                                                                               \
+        real kept[BLOCK];                                                                                           \
         for (npy_intp first = 0; first < n; first += BLOCK) {                                                       \
-            const real *x = (const real *)in + first;                                                               \
-            real *result = (real *)out + first;                                                                     \
             npy_intp here = n - first < BLOCK ? n - first : BLOCK;                                                  \
-            bits largest = 0;                                                                                       \
-            for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
-                bits here_bits = key(x[i]);                                                                         \
-                largest = here_bits > largest ? here_bits : largest;                                                \
+            real *result = (real *)out + first;                                                                     \
+            const real *x = (const real *)in + first;                                                               \
+            if (x == result) {                                                                                      \
+                x = memcpy(kept, x, (size_t)here * sizeof(real));                                                   \
             }                                                                                                       \
-            if (GS_UNLIKELY(largest > most)) {                                                                      \
+            bits any = 0;                                                                                           \
+            GS_IVDEP                                                                                                \
+            for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
+                any |= is_unusual(x[i]);                                                                            \
+                result[i] = usual(x[i]);                                                                            \
+            }                                                                                                       \
+            if (GS_UNLIKELY(any >> (8 * sizeof(bits) - 1))) {                                                       \
                 GS_IVDEP                                                                                            \
                 for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                               \
                     result[i] = anywhere(x[i]);                                                                     \
                 }                                                                                                   \
-                continue;                                                                                           \
-            }                                                                                                       \
-            GS_IVDEP                                                                                                \
-            for (npy_intp i = 0; i < here / LANES * LANES; i++) {                                                   \
-                result[i] = usual(x[i]);                                                                            \
             }                                                                                                       \
         }                                                                                                           \
     }                                                                                                               \
     LOOP_OF_BLOCKS(name, real)
 
-LOOP_OF_USUAL(expf, gs_size_bits_f, GS_MOST_OF_NORMAL_EXP_F, gs_normal_expf, gs_expf, float, uint32_t)
-LOOP_OF_USUAL(exp, gs_size_bits, GS_MOST_OF_NORMAL_EXP, gs_normal_exp, gs_exp, double, uint64_t)
+LOOP_OF_USUAL(expf, gs_is_unusual_expf, gs_normal_expf, gs_expf, float, uint32_t)
+LOOP_OF_USUAL(exp, gs_is_unusual_exp, gs_normal_exp, gs_exp, double, uint64_t)
 LOOP(expm1f, float)
 LOOP(expm1, double)
-LOOP_OF_USUAL(logf, gs_bits_above_least_f, GS_MOST_ABOVE_LEAST_F, gs_log_of_normal_f, gs_logf, float, uint32_t)
-LOOP_OF_USUAL(log, gs_bits_above_least, GS_MOST_ABOVE_LEAST, gs_log_of_normal, gs_log, double, uint64_t)
+LOOP_OF_USUAL(logf, gs_is_unusual_logf, gs_log_of_normal_f, gs_logf, float, uint32_t)
+LOOP_OF_USUAL(log, gs_is_unusual_log, gs_log_of_normal, gs_log, double, uint64_t)
 LOOP(log1pf, float)
 LOOP(log1p, double)
 LOOP(tanhf, float)
 LOOP(tanh, double)
 /* See Note [Sines and cosines]. */
-LOOP_OF_USUAL(sinf, gs_size_bits_f, GS_NEAR_BITS_F, gs_sinf, gs_sin_anywheref, float, uint32_t)
-LOOP_OF_USUAL(sin, gs_size_bits, GS_NEAR_BITS, gs_sin, gs_sin_anywhere, double, uint64_t)
-LOOP_OF_USUAL(cosf, gs_size_bits_f, GS_NEAR_BITS_F, gs_cosf, gs_cos_anywheref, float, uint32_t)
-LOOP_OF_USUAL(cos, gs_size_bits, GS_NEAR_BITS, gs_cos, gs_cos_anywhere, double, uint64_t)
+LOOP_OF_USUAL(sinf, gs_is_unusual_anglef, gs_sinf, gs_sin_anywheref, float, uint32_t)
+LOOP_OF_USUAL(sin, gs_is_unusual_angle, gs_sin, gs_sin_anywhere, double, uint64_t)
+LOOP_OF_USUAL(cosf, gs_is_unusual_anglef, gs_cosf, gs_cos_anywheref, float, uint32_t)
+LOOP_OF_USUAL(cos, gs_is_unusual_angle, gs_cos, gs_cos_anywhere, double, uint64_t)
+
+LOOP(log10f, float)
+/* Of NaN the sign is zero, as in PyTorch; NumPy gives NaN. */
+#define gs_signf(x) (float)(((x) > 0) - ((x) < 0))
+#define gs_sign(x) (double)(((x) > 0) - ((x) < 0))
+#define gs_reciprocalf(x) (1 / (x))
+#define gs_reciprocal(x) (1 / (x))
+
+LOOP(signf, float)
+LOOP(sign, double)
+LOOP(reciprocalf, float)
+LOOP(reciprocal, double)
 
 gs_loop_function
 gs_elementary_loop(gs_ufunc ufunc, int type)
@@ -122,6 +134,9 @@ gs_elementary_loop(gs_ufunc ufunc, int type)
     case GS_TANH: return is_float ? tanhf_loop : tanh_loop;
     case GS_SIN: return is_float ? sinf_loop : sin_loop;
     case GS_COS: return is_float ? cosf_loop : cos_loop;
+    case GS_LOG10: return is_float ? log10f_loop : NULL;
+    case GS_SIGN: return is_float ? signf_loop : sign_loop;
+    case GS_RECIPROCAL: return is_float ? reciprocalf_loop : reciprocal_loop;
     default: return NULL;
     }
 }

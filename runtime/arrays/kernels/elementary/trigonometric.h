@@ -1,8 +1,11 @@
 /* Note [Sines and cosines]
  *
  * With k the integer next to x / (pi/2) and r the rest, sin x is one of sin r, cos r, -sin r, -cos r, by the lowest two
- * bits of k.  pi/2 is subtracted k times in parts with so few bits that their products with k are exact; in single
- * precision that happens in double.  This serves up to GS_NEAR: k then has 16 bits.
+ * bits of k.  pi/2 is subtracted k times in parts with so few bits that their products with k are exact.  This serves up to
+ * GS_NEAR: k then has 16 bits.
+ *
+ * Single precision is computed in double, where one polynomial does up to pi/2: with k the integer next to x / pi, sin x is
+ * sin r or, for odd k, -sin r.  cos x = sin(x + pi/2) takes a k between two integers.
  *
  * What lies beyond is *far*, and rare.  Functions here are right for near arguments only; loops look first whether all
  * arguments of a block are near and otherwise call gs_sin_anywhere and the like, element by element: see
@@ -14,8 +17,8 @@
 #include "elementary/far_arguments.h"
 
 #define GS_NEAR 100000.0
-#define GS_NEAR_BITS_F 0x47c35000u
-#define GS_NEAR_BITS 0x40f86a0000000000u
+#define gs_is_unusual_anglef(x) gs_beyond_f(x, 0x47c35000u)
+#define gs_is_unusual_angle(x) gs_beyond(x, 0x40f86a0000000000u)
 #define GS_NEAR_BLOCK 256 /* elements that are looked at together */
 
 /* Not for infinities and NaN: they are far. */
@@ -56,55 +59,31 @@ gs_sin_or_cos(gs_quarter_turns turns)
     return result.value;
 }
 
-typedef struct {
-    float rest, low;
-    uint32_t quadrant;
-} gs_quarter_turns_f;
-
-GS_INLINE gs_quarter_turns_f
-gs_turns_from(double rest, uint32_t quadrant)
-{
-    float high = (float)rest;
-    return (gs_quarter_turns_f){high, (float)(rest - (double)high), quadrant};
-}
-
-GS_INLINE gs_quarter_turns_f
-gs_near_turns_f(float x)
-{
-    gs_float_bits shifted = {x * 0.63661977f + GS_ROUNDER_F};
-    double k = (double)(shifted.value - GS_ROUNDER_F);
-    double rest = ((double)x - k * 1.5707963267341256) - k * 6.077100506506192e-11;
-    return gs_turns_from(rest, shifted.bits);
-}
-
+/* sin x, or, with `ahead` of 1/2 and the other sign, cos x. */
 GS_INLINE float
-gs_sin_or_cos_f(gs_quarter_turns_f turns)
+gs_near_sine_f(float x, double ahead, double sign)
 {
-    float r = turns.rest, low = turns.low, z = r * r;
-    float s = -0.00019510831f;
-    s = s * z + 0.008332131f;
-    s = s * z + -0.16666654f;
-    float sine = r + (s * (r * z) + low);
-    float c = 2.4431236e-05f;
-    c = c * z + -0.0013887306f;
-    c = c * z + 0.041666646f;
-    float half = 0.5f * z, one = 1.0f - half;
-    float cosine = one + ((((1.0f - one) - half) - r * low) + c * (z * z));
-    gs_float_bits result = {turns.quadrant & 1 ? cosine : sine};
-    result.bits ^= (turns.quadrant & 2) << 30;
-    return result.value;
+    double wide = x;
+    gs_double_bits shifted = {(wide * 0.3183098861837907 - ahead) + GS_ROUNDER}, sine;
+    double k = (shifted.value - GS_ROUNDER) + ahead;
+    double r = (wide - k * 3.1415926534682512) - k * 1.2154201013012384e-10, z = r * r;
+    double s = z * (sign * 2.605765757834888e-06) + sign * -0.0001980959641514346;
+    s = z * s + sign * 0.00833306647837162;
+    s = z * s + sign * -0.16666659712791443;
+    sine.value = r * (z * s + sign);
+    sine.bits ^= shifted.bits << 63;
+    return (float)sine.value;
 }
 
 /* ---- of near arguments */
 
-/* The sine of a zero is that zero. */
 GS_INLINE float
 gs_sinf(float x)
 {
-    float result = gs_sin_or_cos_f(gs_near_turns_f(x));
-    return x == 0.0f ? x : result;
+    return gs_near_sine_f(x, 0.0, 1.0);
 }
 
+/* The sine of a zero is that zero. */
 GS_INLINE double
 gs_sin(double x)
 {
@@ -115,9 +94,7 @@ gs_sin(double x)
 GS_INLINE float
 gs_cosf(float x)
 {
-    gs_quarter_turns_f turns = gs_near_turns_f(x);
-    turns.quadrant += 1;
-    return gs_sin_or_cos_f(turns);
+    return gs_near_sine_f(x, 0.5, -1.0);
 }
 
 GS_INLINE double
@@ -142,22 +119,10 @@ gs_sin_of_far(double x, unsigned int ahead)
     return gs_sin_or_cos(turns);
 }
 
-static GS_NOINLINE GS_UNUSED float
-gs_sin_of_far_f(float x, unsigned int ahead)
-{
-    if (!isfinite(x)) {
-        return x - x;
-    }
-    double low;
-    uint64_t quadrant;
-    double rest = gs_far_rest((double)x, &low, &quadrant);
-    return gs_sin_or_cos_f(gs_turns_from(rest + low, (uint32_t)quadrant + ahead));
-}
-
 GS_INLINE float
 gs_sin_anywheref(float x)
 {
-    return gs_is_near(x) ? gs_sinf(x) : gs_sin_of_far_f(x, 0);
+    return gs_is_near(x) ? gs_sinf(x) : (float)gs_sin_of_far((double)x, 0);
 }
 
 GS_INLINE double
@@ -169,7 +134,7 @@ gs_sin_anywhere(double x)
 GS_INLINE float
 gs_cos_anywheref(float x)
 {
-    return gs_is_near(x) ? gs_cosf(x) : gs_sin_of_far_f(x, 1);
+    return gs_is_near(x) ? gs_cosf(x) : (float)gs_sin_of_far((double)x, 1);
 }
 
 GS_INLINE double

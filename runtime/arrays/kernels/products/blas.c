@@ -86,7 +86,7 @@ library_of(const char *extension)
 {
     PyObject *name = PyUnicode_FromString(extension);
     PyObject *module = name == NULL ? NULL : PyImport_GetModule(name);
-    PyObject *path = module == NULL ? NULL : PyObject_GetAttrString(module, "__file__");
+    PyObject *path = module == NULL ? NULL : PyModule_GetFilenameObject(module);
     const char *text = path == NULL ? NULL : PyUnicode_AsUTF8(path);
     library found = text == NULL ? NULL : dlopen(text, RTLD_LAZY | RTLD_NOLOAD);
     Py_XDECREF(name);

@@ -40,6 +40,9 @@
 #define M_BLOCK 1120
 #define N_BLOCK 2048
 #define FEW_COLUMNS 512 /* up to which a row of a is not read often enough to be worth packing */
+#define PAGE 4096       /* bytes; rows that are whole pages apart have the same few places in L1 */
+#define COLUMNS_IN_PAGES 128 /* from which on such rows are worth it */
+#define TOGETHER 4 /* panels of b that are packed at once */
 #define GROUP 8 /* panels of a that are multiplied with a panel of b while it is in L1 */
 
 typedef enum { SET, ADD, SUBTRACT } write_mode; /* what sums do to c */
@@ -150,6 +153,14 @@ panel_height(npy_intp m)
     return ceil_div(m, ceil_div(m, MOST_ROWS));
 }
 
+static int
+packs_a(const gs_gemm_job *job)
+{
+    npy_intp size = job->type == NPY_FLOAT32 ? 4 : 8;
+    int collide = job->a_row != 1 && job->a_row * size % PAGE == 0;
+    return job->n > FEW_COLUMNS || (collide && job->n >= COLUMNS_IN_PAGES);
+}
+
 static void
 run_block(block *b)
 {
@@ -188,7 +199,7 @@ int
 gs_gemm_unlocked(const gs_gemm_job *job)
 {
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
-    block b = {.job = *job, .height = panel_height(job->m), .packs_a = job->n > FEW_COLUMNS};
+    block b = {.job = *job, .height = panel_height(job->m), .packs_a = packs_a(job)};
     size_t a_size = (size_t)(smaller(job->m, M_BLOCK) + MOST_ROWS + 2) * (size_t)smaller(job->k, K_BLOCK) * size;
     size_t b_size = (size_t)(smaller(job->n, N_BLOCK) + 32) * (size_t)smaller(job->k, K_BLOCK) * size;
     a_size = b.packs_a ? (a_size + 63) / 64 * 64 : 0;

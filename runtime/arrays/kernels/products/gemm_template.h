@@ -126,23 +126,57 @@ NAME(pack_panel)(const REAL *from, npy_intp slot_step, npy_intp k_step, npy_intp
     }
 }
 
+/* Whole panels of b at once, whose columns lie side by side: what is read of a row of b is so long that the distance to the
+ * next row, and to the next page, matters less. */
+AVX512 static void
+NAME(pack_together)(const REAL *from, npy_intp k_step, npy_intp n_k, REAL *to)
+{
+    for (npy_intp k = 0; k < n_k; k++, from += k_step) {
+        const NAME(unaligned) *row = (const NAME(unaligned) *)from;
+        UNROLL
+        for (int i = 0; i < TOGETHER; i++) {
+            NAME(unaligned) *panel = (NAME(unaligned) *)(to + (i * n_k + k) * WIDTH);
+            panel[0] = row[2 * i];
+            panel[1] = row[2 * i + 1];
+        }
+    }
+}
+
+static void
+NAME(pack_a)(const block *b, npy_intp panel)
+{
+    const gs_gemm_job *job = &b->job;
+    npy_intp row = panel * b->height;
+    const REAL *a = (const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column;
+    NAME(pack_panel)(a, job->a_row, job->a_column, b->n_rows - row, b->n_k, b->height, (REAL *)b->packed_a + row * b->n_k);
+}
+
+/* From one panel on, of which `n` are wanted; how many they were. */
+static npy_intp
+NAME(pack_b)(const block *b, npy_intp panel, npy_intp n)
+{
+    const gs_gemm_job *job = &b->job;
+    npy_intp column = panel * WIDTH;
+    const REAL *from = (const REAL *)job->b + (b->first_column + column) * job->b_column + b->first_k * job->b_row;
+    REAL *to = (REAL *)b->packed_b + column * b->n_k;
+    if (job->b_column == 1 && n >= TOGETHER && b->n_columns - column >= TOGETHER * WIDTH) {
+        NAME(pack_together)(from, job->b_row, b->n_k, to);
+        return TOGETHER;
+    }
+    NAME(pack_panel)(from, job->b_column, job->b_row, b->n_columns - column, b->n_k, WIDTH, to);
+    return 1;
+}
+
 static void
 NAME(pack_panels)(void *context, npy_intp first, npy_intp last)
 {
     const block *b = context;
-    const gs_gemm_job *job = &b->job;
     npy_intp packed_a = b->packs_a ? b->a_panels : 0;
-    for (npy_intp i = first; i < last; i++) {
+    for (npy_intp i = first; i < last;) {
         if (i < packed_a) {
-            npy_intp row = i * b->height;
-            const REAL *a = (const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column;
-            NAME(pack_panel)(a, job->a_row, job->a_column, b->n_rows - row, b->n_k, b->height,
-                             (REAL *)b->packed_a + row * b->n_k);
+            NAME(pack_a)(b, i++);
         } else {
-            npy_intp column = (i - packed_a) * WIDTH;
-            const REAL *from = (const REAL *)job->b + (b->first_column + column) * job->b_column + b->first_k * job->b_row;
-            NAME(pack_panel)(from, job->b_column, job->b_row, b->n_columns - column, b->n_k, WIDTH,
-                             (REAL *)b->packed_b + column * b->n_k);
+            i += NAME(pack_b)(b, i - packed_a, last - i);
         }
     }
 }

@@ -9,6 +9,7 @@
 #include "products/blas.h"
 #include "products/gemm.h"
 #include "products/gemv.h"
+#include "products/matmul.h"
 #include "products/small_products.h"
 #include "support/loops.h"
 #include "support/meta.h"
@@ -84,6 +85,10 @@ run_as_vectors(const product *p)
         return 1;
     }
     if (p->m == 1 && (p->a_column == size || p->k == 1)) {
+        if (p->n == 1 && p->b_row == size) { /* also a matrix of one column, whatever the step to the next */
+            gs_matrix_vector(p->type, p->b, p->k, p->a, p->c, 1, p->k);
+            return 1;
+        }
         if (p->b_column == size && p->b_row % size == 0) {
             gs_vector_matrix(p->type, p->a, p->b, p->b_row / size, p->c, p->k, p->n);
             return 1;
@@ -104,6 +109,29 @@ run_as_vectors(const product *p)
         }
     }
     return 0;
+}
+
+/* Products of a few rows: row by row, where BLAS has no kernel for small ones and packs the whole matrix. */
+
+#define FEW_ROWS 3
+#define FEW_ROWS_FROM 1e6 /* multiplications */
+
+static int
+run_row_by_row(const product *p)
+{
+    if (p->m < 2 || p->m > FEW_ROWS || p->n < 2 || work_of(p) < FEW_ROWS_FROM) {
+        return 0;
+    }
+    product row = *p;
+    row.m = 1;
+    for (npy_intp i = 0; i < p->m; i++) {
+        row.a = p->a + i * p->a_row;
+        row.c = p->c + i * p->c_row;
+        if (!run_as_vectors(&row)) {
+            return 0; /* the first one already */
+        }
+    }
+    return 1;
 }
 
 /* ---- BLAS or our own
@@ -208,7 +236,7 @@ run_blas(const product *p)
 static int
 gemm(const product *p)
 {
-    if (is_empty(p) || run_as_vectors(p)) {
+    if (is_empty(p) || run_as_vectors(p) || run_row_by_row(p)) {
         return 0;
     }
     if (is_small(p)) {
@@ -231,6 +259,18 @@ gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, ch
     npy_intp size = gs_itemsize[type];
     product p = {gs_matmul_loop(type), type, size, a, b, c, sizes[0], sizes[1], sizes[2],
                  strides[0], strides[1], strides[2], strides[3], sizes[2] * size, NULL};
+    return gemm(&p);
+}
+
+int
+gs_product_into(const gs_gemm_job *job)
+{
+    npy_intp s = gs_itemsize[job->type];
+    product p = {gs_matmul_loop(job->type), job->type,          s,
+                 (char *)job->a,            (char *)job->b,     job->c,
+                 job->m,                    job->k,             job->n,
+                 job->a_row * s,            job->a_column * s,  job->b_row * s,
+                 job->b_column * s,         job->c_row * s,     NULL};
     return gemm(&p);
 }
 

@@ -3,6 +3,7 @@
  * sign       z / |z| part by part, as in PyTorch, which decides what infinities give.
  */
 #include "complex_loops.h"
+#include "elementary/squares.h"
 
 #include <math.h>
 
@@ -65,15 +66,6 @@ reciprocal_of(number z)
     return (number){ratio / divisor, -1 / divisor};
 }
 
-/* ---- sign */
-
-APART number
-sign_of(number z)
-{
-    double magnitude = hypot(z.re, z.im);
-    return magnitude == 0 ? (number){0, 0} : (number){z.re / magnitude, z.im / magnitude};
-}
-
 /* ---- loops */
 
 #define LOOP(name, real)                                                                                  \
@@ -93,8 +85,45 @@ LOOP(log1p_of, float)
 LOOP(log1p_of, double)
 LOOP(reciprocal_of, float)
 LOOP(reciprocal_of, double)
-LOOP(sign_of, float)
-LOOP(sign_of, double)
+/* ---- sign: parts by themselves, in vectors */
+
+#define BLOCK 256
+
+GS_CLONES static void
+signs_of(double *re, double *im, npy_intp n)
+{
+    GS_IVDEP
+    for (npy_intp i = 0; i < n; i++) {
+        double magnitude = gs_root_of_squares(re[i], im[i]);
+        double divisor = magnitude == 0 ? 1 : magnitude;
+        re[i] = magnitude == 0 ? 0 : re[i] / divisor;
+        im[i] = magnitude == 0 ? 0 : im[i] / divisor;
+    }
+}
+
+#define SIGN_LOOP(real)                                                                                   \
+    static void sign_of_##real(char **args, const npy_intp *dims, const npy_intp *strides, void *data)    \
+    {                                                                                                     \
+        _Alignas(64) double re[BLOCK], im[BLOCK];                                                         \
+        (void)data;                                                                                       \
+        for (npy_intp first = 0, n; first < dims[0]; first += n) {                                        \
+            n = dims[0] - first < BLOCK ? dims[0] - first : BLOCK;                                        \
+            for (npy_intp i = 0; i < n; i++) {                                                            \
+                const real *in = (const real *)(args[0] + (first + i) * strides[0]);                      \
+                re[i] = in[0];                                                                            \
+                im[i] = in[1];                                                                            \
+            }                                                                                             \
+            signs_of(re, im, n);                                                                          \
+            for (npy_intp i = 0; i < n; i++) {                                                            \
+                real *out = (real *)(args[1] + (first + i) * strides[1]);                                 \
+                out[0] = (real)re[i];                                                                     \
+                out[1] = (real)im[i];                                                                     \
+            }                                                                                             \
+        }                                                                                                 \
+    }
+
+SIGN_LOOP(float)
+SIGN_LOOP(double)
 
 gs_loop_function
 gs_complex_loop(gs_ufunc ufunc, int type)

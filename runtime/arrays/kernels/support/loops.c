@@ -19,6 +19,7 @@
 #include "loops.h"
 #include "complex_loops.h"
 #include "elementary/loops.h"
+#include "elementary/pairs.h"
 
 #define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
 gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
@@ -334,20 +335,6 @@ must_be_public(gs_ufunc ufunc, int type)
 
 /* ---- sign: of NaN it is zero in PyTorch, and NaN in NumPy */
 
-#define SIGN_LOOP(NAME, TYPE)                                                             \
-    static void NAME(char **args, const npy_intp *dims, const npy_intp *strides, void *data) \
-    {                                                                                     \
-        (void)data;                                                                       \
-        char *in = args[0], *out = args[1];                                               \
-        for (npy_intp i = 0; i < dims[0]; i++, in += strides[0], out += strides[1]) {     \
-            TYPE x = *(const TYPE *)in;                                                   \
-            *(TYPE *)out = (TYPE)((x > 0) - (x < 0));                                     \
-        }                                                                                 \
-    }
-
-SIGN_LOOP(sign_of_floats, float)
-SIGN_LOOP(sign_of_doubles, double)
-
 #define HALF_SIGN ((npy_half)0x8000)
 #define HALF_INFINITY ((npy_half)0x7C00)
 #define HALF_ONE ((npy_half)0x3C00)
@@ -371,22 +358,22 @@ take_own(gs_ufunc ufunc, int type, gs_loop *loop)
 {
     loop->run = gs_elementary_loop(ufunc, type);
     if (loop->run == NULL) {
-        loop->run = ufunc != GS_SIGN      ? gs_complex_loop(ufunc, type)
-                    : type == NPY_FLOAT16 ? sign_of_halves
-                    : type == NPY_FLOAT32 ? sign_of_floats
-                    : type == NPY_FLOAT64 ? sign_of_doubles
-                                          : gs_complex_loop(ufunc, type);
+        loop->run = ufunc == GS_SIGN && type == NPY_FLOAT16 ? sign_of_halves : gs_complex_loop(ufunc, type);
     }
     loop->out_type = (int16_t)type;
     return loop->run != NULL;
 }
 
-/* NumPy's, if it may be called directly. */
+/* NumPy's, if it may be called directly, or one that stands before it. */
 static int
 take_numpys(gs_ufunc ufunc, int type, gs_loop *loop)
 {
-    return !must_be_public(ufunc, type) && look_up((PyUFuncObject *)gs_ufuncs[ufunc].object, type, loop) &&
-           passes_test(ufunc, loop, type);
+    int usable = !must_be_public(ufunc, type) && look_up((PyUFuncObject *)gs_ufuncs[ufunc].object, type, loop) &&
+                 passes_test(ufunc, loop, type);
+    if (usable) {
+        gs_take_pair_loop(ufunc, type, loop);
+    }
+    return usable;
 }
 
 static GS_NOINLINE void

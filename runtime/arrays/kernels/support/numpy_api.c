@@ -144,10 +144,20 @@ gs_call_silently(PyObject *callable, PyObject *args, PyObject *kwargs)
     return result;
 }
 
+/* By the one text that Python has of the name: its cache of attributes would keep another one of each call. */
+static PyObject *
+function_of_numpy(const char *name)
+{
+    PyObject *text = PyUnicode_InternFromString(name);
+    PyObject *function = text == NULL ? NULL : PyObject_GetAttr(numpy_module, text);
+    Py_XDECREF(text);
+    return function;
+}
+
 PyObject *
 gs_call_numpy(const char *name, PyObject *args, PyObject *kwargs)
 {
-    PyObject *function = PyObject_GetAttrString(numpy_module, name);
+    PyObject *function = function_of_numpy(name);
     if (function == NULL) {
         Py_XDECREF(args);
         Py_XDECREF(kwargs);

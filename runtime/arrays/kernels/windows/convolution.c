@@ -19,6 +19,7 @@
  *
  * Sums have one order, whatever the number of threads.
  */
+#include "columns.h"
 #include "planes.h"
 #include "threads/thread_pool.h"
 
@@ -230,6 +231,9 @@ gs_convolve_output(const gs_convolution *c, const void *image, const void *weigh
     memcpy(r.grid, c->output, sizeof(r.grid));
     memcpy(r.result, c->output, sizeof(r.result));
     gs_lay_out_image(c, &r.layout);
+    if (gs_output_suits_columns(c, &r.layout)) {
+        return gs_output_by_columns(c, image, weight, bias, output);
+    }
     Py_BEGIN_ALLOW_THREADS
     is_done = output_without_gil(c, image, &r, weight);
     Py_END_ALLOW_THREADS
@@ -378,6 +382,30 @@ image_without_gil(const gs_convolution *c, const char *output, const run *model,
     return is_ready;
 }
 
+#define HAS_NON_FINITE(NAME, INTEGER, EXPONENT)                                                                            \
+    static int NAME(const INTEGER *bits, npy_intp n)                                                                       \
+    {                                                                                                                      \
+        int is_there = 0;                                                                                                  \
+        for (npy_intp i = 0; i < n; i++) {                                                                                 \
+            is_there |= (bits[i] & EXPONENT) == EXPONENT;                                                                  \
+        }                                                                                                                  \
+        return is_there;                                                                                                   \
+    }
+
+HAS_NON_FINITE(has_non_finite_float, uint32_t, UINT32_C(0x7f800000))
+HAS_NON_FINITE(has_non_finite_double, uint64_t, UINT64_C(0x7ff0000000000000))
+
+/* Planes multiply weights by the zeros around an output, which makes no difference unless a weight is infinite or NaN. */
+static int
+suits_planes(const gs_convolution *c, const gs_layout *l, const void *weight)
+{
+    npy_intp n = c->groups * c->outer * c->inner * volume(c->window);
+    if (gs_image_suits_columns(c, l)) {
+        return 0;
+    }
+    return c->type == NPY_FLOAT32 ? !has_non_finite_float(weight, n) : !has_non_finite_double(weight, n);
+}
+
 int
 gs_convolve_image(const gs_convolution *c, const void *output, const void *weight, void *image)
 {
@@ -395,6 +423,9 @@ gs_convolve_image(const gs_convolution *c, const void *output, const void *weigh
     };
     memcpy(r.result, c->image, sizeof(r.result));
     lay_out_output(c, &r.layout);
+    if (!suits_planes(c, &r.layout, weight)) {
+        return gs_image_by_columns(c, output, weight, image);
+    }
     Py_BEGIN_ALLOW_THREADS
     is_done = image_without_gil(c, output, &r, weight);
     Py_END_ALLOW_THREADS

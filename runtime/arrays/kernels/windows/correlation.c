@@ -9,6 +9,7 @@
  * multiplied with single elements of planes, so nothing has to be summed across a vector, and no vector lies between
  * two lines of the cache.  Otherwise vectors go along positions.  Positions are taken in blocks that stay in L1.
  */
+#include "columns.h"
 #include "planes.h"
 #include "threads/thread_pool.h"
 
@@ -354,6 +355,9 @@ int
 gs_convolve_weight(const gs_convolution *c, const void *output, const void *image, void *weight)
 {
     int is_done;
+    if (gs_weight_suits_columns(c)) {
+        return gs_weight_by_columns(c, output, image, weight);
+    }
     weighing w = {
         .c = c,
         .kernels = BEST_KERNELS(kernels, c->type),

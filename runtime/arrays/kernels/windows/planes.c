@@ -9,6 +9,13 @@ typedef struct {
     char *planes;
 } filling;
 
+typedef struct {
+    const gs_layout *layout;
+    const char *planes;
+    char *image;
+    int covers; /* has each element of the image a place in a plane? */
+} emptying;
+
 #include "support/with_float32.h"
 #include "planes_fill.h"
 #include "support/with_float64.h"
@@ -54,6 +61,24 @@ gs_fill_planes(const gs_layout *l, int type, const char *source, npy_intp channe
     filling f = {l, source, planes};
     gs_task task = type == NPY_FLOAT32 ? fill_channels_float32 : fill_channels_float64;
     gs_parallel_run(task, &f, channels, gs_piece(channels, l->n_phases * l->plane_size, 1));
+}
+
+static int
+covers_image(const gs_layout *l)
+{
+    int covers = 1;
+    for (int i = 0; i < GS_CONVOLVED; i++) {
+        covers = covers && l->first[i] <= 0 && l->first[i] + l->extent[i] * l->step[i] >= l->source[i];
+    }
+    return covers;
+}
+
+void
+gs_empty_planes(const gs_layout *l, int type, const char *planes, npy_intp channels, char *image)
+{
+    emptying e = {l, planes, image, covers_image(l)};
+    gs_task task = type == NPY_FLOAT32 ? empty_channels_float32 : empty_channels_float64;
+    gs_parallel_run(task, &e, channels, gs_piece(channels, l->n_phases * l->plane_size, 1));
 }
 
 npy_intp

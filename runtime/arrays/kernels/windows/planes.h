@@ -29,6 +29,9 @@ npy_intp gs_offset_in_image(const gs_convolution *c, const gs_layout *l, npy_int
 /* The channels of one or more sources, one after the other. */
 void gs_fill_planes(const gs_layout *l, int type, const char *source, npy_intp channels, char *planes);
 
+/* The way back: what lies in the planes of one image, to its channels. */
+void gs_empty_planes(const gs_layout *l, int type, const char *planes, npy_intp channels, char *image);
+
 /* As many images as fit into a chunk. */
 npy_intp gs_images_at_once(const gs_convolution *c, npy_intp bytes_of_image);
 

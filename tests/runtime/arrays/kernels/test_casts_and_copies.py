@@ -88,6 +88,18 @@ def test_copies_between_orders_of_dimensions(dtype, threads):
         np.testing.assert_array_equal(whole, expected)
 
 
+@pytest.mark.parametrize("dtype", FLOATS + COMPLEX + ["int8", "int16", "bool", "float16"])
+def test_copies_of_rows_walked_backwards(dtype, threads):
+    """One row, long and short rows, and rows with gaps between them."""
+    x = values(dtype, (5, 4099))
+    for operand in (x[0, ::-1], x[:, ::-1], x[::-1, ::-1], x[::2, :3000][:, ::-1], x.reshape(-1, 5)[:, ::-1]):
+        for clone in (kernels.apply_clone, kernels.apply_contiguous):
+            assert_same(clone(operand), operand)
+        out = np.zeros((*operand.shape[:-1], 2 * operand.shape[-1]), dtype)[..., ::2]
+        kernels.apply_copy_into(out, operand)
+        assert_same(out, operand)
+
+
 @pytest.mark.parametrize("dtype", FLOATS + COMPLEX + INTS + ["bool", "float16"])
 def test_fill(dtype):
     for _, out in layouts(np.zeros((7, 300), dtype)):

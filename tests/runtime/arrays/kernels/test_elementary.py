@@ -24,6 +24,7 @@ FUNCTIONS = {
     "expm1": np.expm1,
     "log": np.log,
     "log1p": np.log1p,
+    "log10": np.log10,
     "tanh": np.tanh,
     "sin": np.sin,
     "cos": np.cos,
@@ -35,6 +36,7 @@ DOMAINS = {
     "expm1": ((-30.0, 88.7), (-60.0, 709.7)),
     "log": ((0.0, 1e38), (0.0, 1e308)),
     "log1p": ((-1.0, 1e38), (-1.0, 1e308)),
+    "log10": ((0.0, 1e38), (0.0, 1e308)),
     "tanh": ((-12.0, 12.0), (-25.0, 25.0)),
     "sin": ((-1e5, 1e5), (-1e5, 1e5)),
     "cos": ((-1e5, 1e5), (-1e5, 1e5)),
@@ -72,6 +74,13 @@ def test_errors_are_below_one_and_a_half_units(name, dtype):
     assert found.dtype == dtype
     worst = errors(found, exact)
     assert worst.max() < 1.5, x[worst.argmax()]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_powers_have_whole_logarithms(dtype):
+    tens, twos = np.arange(-37, 39), np.arange(-126, 128)
+    assert gs.log10(gs.tensor([10.0 ** int(n) for n in tens], dtype=dtype)).tolist() == list(tens)
+    assert gs.log2(gs.from_numpy(2.0**twos).to(dtype)).tolist() == list(twos)
 
 
 @pytest.mark.parametrize(("name", "bound"), [("erf", 1.5), ("erfc", 4.0)])
@@ -154,13 +163,25 @@ def math_value(name, x):
     return float(FUNCTIONS[name](np.float64(x)))
 
 
+SPECIAL = [
+    "erfinv", "erfcinv", "ndtri", "erfcx", "ndtr", "log_ndtr", "digamma", "trigamma", "tetragamma", "i0", "i0e", "i1",
+    "i1e", "k0", "k0e", "k1", "k1e",
+]  # fmt: skip
+
+
+def function_of(name):
+    if name in ("trigamma", "tetragamma"):
+        return lambda x: gs.polygamma(1 if name == "trigamma" else 2, x)
+    return getattr(gs.special if name in SPECIAL else gs, name)
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*FUNCTIONS, "erf", "erfc"])
+@pytest.mark.parametrize("name", [*FUNCTIONS, "erf", "erfc", "lgamma", *SPECIAL])
 def test_bits_do_not_depend_on_the_place_of_an_element(name, dtype):
     low, high = DOMAINS.get(name, ((-5.0, 5.0),) * 2)[DTYPES.index(dtype)]
     x = np.random.default_rng(2).uniform(max(low, -50), min(high, 50), 300).astype(dtype)
     x[7] = 1e6  # far, for sines
-    function = getattr(gs, name)
+    function = function_of(name)
     whole = function(gs.from_numpy(x)).numpy()
     alone = np.array([function(gs.tensor(value, dtype=gs.from_numpy(x).dtype)).item() for value in x], dtype)
     spread = function(gs.from_numpy(np.repeat(x, 3)[::3])).numpy()
@@ -221,6 +242,11 @@ SOURCE = """
     }
 #define BOTH(name) LOOP(name##_of_floats, gs_##name##f, float) LOOP(name##_of_doubles, gs_##name, double)
 BOTH(exp) BOTH(expm1) BOTH(log) BOTH(log1p) BOTH(tanh) BOTH(erf) BOTH(erfc) BOTH(sin) BOTH(cos)
+LOOP(log10_of_floats, gs_log10f, float)
+BOTH(erfinv) BOTH(erfcinv) BOTH(ndtri) BOTH(erfcx) BOTH(ndtr) BOTH(log_ndtr)
+BOTH(lgamma) BOTH(digamma) BOTH(trigamma) BOTH(tetragamma)
+BOTH(i0) BOTH(i0e) BOTH(i1) BOTH(i1e)
+BOTH(k0) BOTH(k0e) BOTH(k1) BOTH(k1e)
 """
 
 
@@ -256,12 +282,19 @@ def has_avx512():
     return {"avx512f", "avx512vl", "avx512bw", "avx512dq"} <= flags_of_processor()
 
 
+OWN = [
+    (name, dtype)
+    for name in [*FUNCTIONS, "erf", "erfc", "lgamma", *SPECIAL]
+    for dtype in DTYPES
+    if (name, dtype) != ("log10", np.float64)
+]
+
+
 @pytest.mark.compiles
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", [*FUNCTIONS, "erf", "erfc"])
+@pytest.mark.parametrize(("name", "dtype"), OWN)
 def test_levels_give_the_same_bits_as_this_build(name, dtype, levels):
     x = points(name if name in DOMAINS else "sin", dtype, 2000)
-    expected = getattr(gs, name)(gs.from_numpy(x)).numpy()
+    expected = function_of(name)(gs.from_numpy(x)).numpy()
     suffix = "_of_floats" if dtype == np.float32 else "_of_doubles"
     for library in levels.values():
         found = np.empty_like(x)

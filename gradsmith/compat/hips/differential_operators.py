@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gradsmith.generated as generated
-from gradsmith.compat.hips.boxes import ArrayBox, boxed, tensor_of
+from gradsmith.compat.hips.boxes import ArrayBox, boxed, leaf_of, tensor_of
 from gradsmith.compat.hips.vector_spaces import vspace
 from gradsmith.func import jvp as forward
 from gradsmith.func import vjp as reverse
@@ -56,6 +57,16 @@ class State(threading.local):
 _state = State()
 
 
+@contextlib.contextmanager
+def inside_a_trace() -> Iterator[None]:
+    """Results of operators keep their history."""
+    _state.depth += 1
+    try:
+        yield
+    finally:
+        _state.depth -= 1
+
+
 def note_python_rule() -> None:
     """A step was recorded whose derivative is a rule of the user's."""
     _state.python_rules += 1
@@ -72,7 +83,7 @@ class Trace:
     def __init__(self, fun: Callable[[Any], Any], x: Any, has_aux: bool = False) -> None:
         self.fun, self.has_aux = fun, has_aux
         leaves, self.spec = pytree.flatten(x)
-        self.tensors = [tensor_of(leaf) for leaf in leaves]
+        self.tensors = [leaf_of(leaf) for leaf in leaves]
         self.out_spec: Any = None
         self.depends = False
         self.python_rules = False
@@ -89,11 +100,11 @@ class Trace:
         return self.flat(result), [leaves[n].tensor for n in places]
 
     def called(self, boxes: list[Any]) -> Any:
-        before, _state.depth = _state.python_rules, _state.depth + 1
+        before = _state.python_rules
         try:
-            return self.fun(self.spec.unflatten(boxes))
+            with inside_a_trace():
+                return self.fun(self.spec.unflatten(boxes))
         finally:
-            _state.depth -= 1
             self.python_rules = _state.python_rules != before
 
     def flat(self, result: Any) -> tuple[Any, ...]:

@@ -1,0 +1,47 @@
+"""What libraries ask of PyTorch's compiled half."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from gradsmith.generated.tensor import Tensor
+from gradsmith.nn.modules.module.conversion import place_and_dtype
+from gradsmith.runtime.batching.levels import open_levels
+from gradsmith.runtime.switches.grad_mode import set_grad_enabled
+from gradsmith.runtime.switches.transformed import is_transforming
+from gradsmith.runtime.tensors.factories.random import Generator
+
+__all__ = ["Generator"]
+
+_TensorBase = Tensor
+
+
+def _set_grad_enabled(mode: bool) -> None:
+    """Switch recording on or off in this thread."""
+    set_grad_enabled(mode)
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform of `gradsmith.func` is running a function in this thread."""
+    return is_transforming() or bool(open_levels())
+
+
+def _log_api_usage_once(*args: Any) -> None:
+    """Nothing: usage is not logged."""
+
+
+def _get_tracing_state() -> None:
+    """The state of ``torch.jit.trace``: None, nothing is being traced."""
+
+
+def _parse_to(
+    *args: Any, non_blocking: bool = False, copy: bool = False, memory_format: Any = None, **named: Any
+) -> tuple[Any, Any, bool, Any]:
+    """Device, dtype, ``non_blocking`` and memory format, from the arguments of `Module.to`."""
+    device, dtype = place_and_dtype(*args, **named)
+    flags = [value for value in args if isinstance(value, bool)]
+    return device, dtype, flags[0] if flags else non_blocking, memory_format
+
+
+_nn = SimpleNamespace(_parse_to=_parse_to)

@@ -1,0 +1,1 @@
+"""What libraries import of ``torch.nn`` besides layers and functions."""

@@ -1,0 +1,74 @@
+"""``torch.ops``: PyTorch's operators by the names of its own table, ``torch.ops.aten.add.Tensor(x, y)``.
+
+Each is the function of that name here, and all its overloads are that function, which looks at its arguments itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import gradsmith
+from gradsmith.names.missing import did_you_mean, reason_for
+
+__all__ = ["aten"]
+
+# Beginnings of names that stand for a module, and that module.
+_MODULES = {"linalg_": "linalg", "fft_": "fft", "special_": "special"}
+
+
+class Operator:
+    """A function by PyTorch's name, and by the names of its overloads: ``default``, ``Tensor``, ``Scalar``, ``int``."""
+
+    def __init__(self, name: str, function: Callable[..., Any]) -> None:
+        self.__name__ = name
+        self.__doc__ = function.__doc__
+        self._function = function
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return self._function(*args, **named)
+
+    def __getattr__(self, overload: str) -> Operator:
+        if overload.startswith("_"):
+            raise AttributeError(f"torch.ops.aten.{self.__name__} has no overload {overload!r}", name=overload)
+        return self
+
+    def __repr__(self) -> str:
+        return f"<operator aten.{self.__name__}>"
+
+
+class _Aten:
+    """The operators that are functions of gradsmith, of its layers' functions or methods of tensors."""
+
+    def __getattr__(self, name: str) -> Operator:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        operator = Operator(name, _function_of(name))
+        setattr(self, name, operator)
+        return operator
+
+
+def _function_of(name: str) -> Callable[..., Any]:
+    places: list[tuple[Any, str]] = [(gradsmith, name), (gradsmith.nn.functional, name), (gradsmith.Tensor, name)]
+    for start, module in _MODULES.items():
+        if name.startswith(start):
+            places.insert(0, (getattr(gradsmith, module), name.removeprefix(start)))
+    for place, name_there in places:
+        found: Callable[..., Any] | None = getattr(place, name_there, None)
+        if callable(found) and not isinstance(found, type):
+            return found
+    known = dir(gradsmith)
+    reason = reason_for("torch", name)
+    problem = f"torch.ops.aten.{name} has no counterpart in gradsmith" + (f": {reason}" if reason else "")
+    raise AttributeError(problem + did_you_mean(name, known), name=name)
+
+
+aten = _Aten()
+
+
+def __getattr__(name: str) -> Any:
+    raise AttributeError(
+        f"torch.ops.{name} has no counterpart in gradsmith, which has the operators of torch.ops.aten. An operator of "
+        "one's own is an autograd.Function, or an entry of a table: gradsmith.load_ops",
+        name=name,
+    )

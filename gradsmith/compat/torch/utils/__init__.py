@@ -1,0 +1,1 @@
+"""What libraries import of ``torch.utils`` besides its tools."""

@@ -1,0 +1,132 @@
+"""The first few elements, running extremes and searches: by their definitions, for all real dtypes."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.verify.references import ordered
+
+INTEGERS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "longlong", "ulonglong"]
+REAL = ["float16", "float32", "float64", "bool", *INTEGERS]
+
+
+def array_of(dtype, shape, ties):
+    """Elements many of which are equal, or of the whole range; of floats, with NaN, infinities and both zeros."""
+    rng = np.random.default_rng(11)
+    dtype = np.dtype(dtype)
+    if dtype.kind in "iu" and not ties:
+        return rng.integers(np.iinfo(dtype).min, np.iinfo(dtype).max, shape, dtype, endpoint=True)
+    if dtype.kind != "f":
+        return rng.integers(0, 2 if dtype.kind == "b" else 5, shape).astype(dtype)
+    array = np.round(rng.standard_normal(shape), 0 if ties else 9).astype(dtype)
+    special = rng.random(shape)
+    for number, value in enumerate((np.nan, np.inf, -np.inf, 0.0, -0.0)):
+        array[(special > number / 10) & (special < (number + 1) / 10)] = value
+    return array
+
+
+def check(found, expected):
+    values, places = (one.numpy() for one in found)
+    np.testing.assert_array_equal(places, expected[1])
+    np.testing.assert_array_equal(values, expected[0])
+    assert values.dtype == expected[0].dtype and places.flags.c_contiguous
+
+
+SHAPES = [((7,), 0), ((3, 1), 1), ((4, 33), -1), ((33, 4), 0), ((2, 70, 3), 1)]
+
+
+@pytest.mark.parametrize("dtype", REAL)
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize(("shape", "dim"), SHAPES, ids=str)
+def test_few_of_many_and_running_extremes(dtype, ties, shape, dim):
+    array = array_of(dtype, shape, ties)
+    for x in (array, array[::-1]):
+        for k in sorted({0, 1, min(3, x.shape[dim]), min(64, x.shape[dim])}):
+            for largest in (False, True):
+                check(gs.topk(gs.tensor(x), k, dim, largest), ordered.topk(x, k, dim, largest))
+        check(gs.cummax(gs.tensor(x), dim), ordered.cummax(x, dim))
+        check(gs.cummin(gs.tensor(x), dim), ordered.cummin(x, dim))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "uint64"])
+@pytest.mark.parametrize("ties", [False, True])
+def test_long_rows(dtype, ties):
+    x = array_of(dtype, 2500, ties)
+    for largest in (False, True):
+        check(gs.topk(gs.tensor(x), 40, 0, largest), ordered.topk(x, 40, 0, largest))
+
+
+@pytest.mark.parametrize("order", ["ascending", "descending", "equal", "missing"])
+def test_long_rows_in_order(order):
+    """Each element of a row in order would be the best so far, or none of them."""
+    x = np.arange(9000.0)
+    x = {"ascending": x, "descending": x[::-1], "equal": x * 0, "missing": x * np.nan}[order]
+    for largest in (False, True):
+        check(gs.topk(gs.tensor(x), 40, 0, largest), ordered.topk(x, 40, 0, largest))
+
+
+def test_a_transposed_tensor_and_one_without_elements():
+    x = np.random.default_rng(3).standard_normal((40, 30))
+    check(gs.topk(gs.tensor(x).T, 3, 1), ordered.topk(x.T, 3, 1))
+    check(gs.cummax(gs.tensor(x).T, 0), ordered.cummax(x.T, 0))
+    empty = gs.zeros(3, 0)
+    assert gs.topk(empty, 0).indices.shape == gs.cummin(empty, 1).values.shape == (3, 0)
+    assert gs.topk(empty, 2, 0).values.shape == (2, 0)
+    assert gs.topk(gs.tensor(2.0), 1).indices.item() == gs.cummax(gs.tensor(2.0), 0).indices.item() == 0
+
+
+def test_rows_and_columns_for_several_threads():
+    x = np.round(np.random.default_rng(4).standard_normal((300, 400)), 1)
+    queries, row = gs.tensor(x), np.sort(x[0])
+    before = gs.get_num_threads()
+    gs.set_num_threads(3)
+    try:
+        check(gs.topk(queries, 4), [part[:, :4] for part in ordered.sort(x, 1, True)])
+        places = gs.cummax(queries, 0).indices.numpy()
+        np.testing.assert_array_equal(np.take_along_axis(x, places, 0), np.maximum.accumulate(x, 0))
+        np.testing.assert_array_equal(gs.bucketize(queries, gs.tensor(row)).numpy(), np.searchsorted(row, x))
+    finally:
+        gs.set_num_threads(before)
+
+
+# ---- searches
+
+PAIRS = [(dtype, dtype) for dtype in REAL] + [
+    ("float32", "float64"), ("int64", "float32"), ("uint64", "int64"), ("float16", "int8"), ("bool", "float32"),
+    ("uint8", "int8"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("of_row", "of_queries"), PAIRS, ids=str)
+@pytest.mark.parametrize("length", [0, 1, 2, 7, 100])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searches_as_numpy_has_them(of_row, of_queries, length, side):
+    rows = np.sort(array_of(of_row, (3, length), True), 1)
+    queries = array_of(of_queries, (3, 37), True)
+    found = gs.bucketize(gs.tensor(queries), gs.tensor(rows[0]), right=side == "right", out_int32=True)
+    np.testing.assert_array_equal(found.numpy(), np.searchsorted(rows[0], queries, side))
+    assert found.dtype == gs.int32
+    found = gs.searchsorted(gs.tensor(rows), gs.tensor(queries), side=side)
+    np.testing.assert_array_equal(found.numpy(), [np.searchsorted(*pair, side) for pair in zip(rows, queries)])
+    assert found.dtype == gs.int64
+
+
+def test_searches_through_an_order():
+    rng = np.random.default_rng(6)
+    rows, queries = rng.standard_normal((3, 20)), rng.standard_normal((3, 5))
+    order = np.argsort(rows, 1)
+    found = gs.searchsorted(gs.tensor(rows), gs.tensor(queries), sorter=gs.tensor(order))
+    expected = [np.searchsorted(row, one, sorter=places) for row, one, places in zip(rows, queries, order)]
+    np.testing.assert_array_equal(found.numpy(), expected)
+    order[1, 2] = 20
+    with pytest.raises(ValueError, match="places from 0 to 19"):
+        gs.searchsorted(gs.tensor(rows), gs.tensor(queries), sorter=gs.tensor(order))
+
+
+def test_queries_in_order_and_strided_ones():
+    rng = np.random.default_rng(7)
+    row, queries = np.sort(rng.standard_normal(1000)), np.sort(rng.standard_normal(5000))
+    x, boundaries = gs.tensor(queries), gs.tensor(row)
+    for found, one in ((x, queries), (x.flip(0), queries[::-1]), (x[::3], queries[::3])):
+        np.testing.assert_array_equal(gs.bucketize(found, boundaries).numpy(), np.searchsorted(row, one))
+    assert gs.bucketize(0.3, gs.tensor([0.1, 0.2, 0.3])).item() == 2

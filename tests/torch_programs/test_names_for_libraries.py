@@ -1,0 +1,257 @@
+"""Names of PyTorch that libraries import and programs rarely do."""
+
+import collections
+import importlib
+import operator
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+from gradsmith.names.table import MISSING
+
+# ---- types
+
+
+def test_types():
+    with gs.compat.as_torch():
+        from torch.types import Device, Number, _dtype, _float, _int, _size
+    assert isinstance(3, Number) and isinstance("cpu", Device) and not isinstance(3.0, Device)
+    assert isinstance(gs.ones(2).shape, _size) and (_int, _float, _dtype) == (int, float, np.dtype)
+    assert isinstance(True, gs.types._Number) and gs.types._layout is gs.layout
+
+
+def test_layouts_that_no_tensor_has():
+    layouts = [gs.strided, gs.sparse_coo, gs.sparse_csr, gs.sparse_csc, gs.sparse_bsr, gs.sparse_bsc]
+    assert len(set(layouts)) == 6 and all(isinstance(layout, gs.layout) for layout in layouts)
+    assert gs.ones(1).layout not in layouts[1:] and pickle.loads(pickle.dumps(gs.sparse_csr)) is gs.sparse_csr
+    with pytest.raises(NotImplementedError, match="scipy.sparse"):
+        gs.zeros(2, layout=gs.sparse_csr)
+
+
+def test_futures():
+    assert gs.Future is gs.jit.Future is gs.futures.Future
+
+
+def test_modules_are_there_by_attribute_and_by_import():
+    names = ["_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "functional", "onnx", "overrides"]
+    names += ["nn.parallel.distributed", "nn.parallel.scatter_gather", "distributed.constants", "nn.utils.prune"]
+    for name in names:
+        with gs.compat.as_torch():
+            module = importlib.import_module(f"torch.{name}")
+        assert module is operator.attrgetter(name)(gs)
+    assert gs._tensor.Tensor is gs.Tensor and gs.functional.einsum is gs.einsum
+    assert gs.nn.parallel.distributed.DistributedDataParallel is gs.nn.parallel.DistributedDataParallel
+    assert gs.distributed.constants.default_pg_timeout == gs.distributed.default_pg_timeout
+
+
+# ---- small functions
+
+
+def test_small_functions():
+    assert gs._assert(True, "message") is None
+    with pytest.raises(AssertionError, match="message"):
+        gs._assert(gs.tensor(False), "message")
+    assert gs._segment_reduce(gs.arange(4.0), "sum", lengths=gs.tensor([1, 3])).tolist() == [0, 6]
+    assert not gs.onnx.is_in_onnx_export() and gs.profiler.kineto_available()
+    assert gs._dynamo.disable(len) is len and not gs._dynamo.is_compiling()
+    assert "numpy" in gs.__config__.show() and gs.__config__.parallel_info()
+    assert gs._C._log_api_usage_once("library") is None
+    assert isinstance(gs.distributed.ReduceOp.SUM, gs.distributed.ReduceOp.RedOpType)
+
+
+def test_names_of_the_compiled_half():
+    assert gs._C._TensorBase is gs.Tensor and gs._C.Generator is gs.Generator
+    with gs.enable_grad():
+        gs._C._set_grad_enabled(False)
+        assert not gs.is_grad_enabled()
+    gs._dynamo.config.suppress_errors = True
+
+
+def test_whether_a_transform_is_running():
+    answers = []
+
+    def function(x):
+        answers.append(gs._C._are_functorch_transforms_active())
+        return (x * x).sum()
+
+    x = gs.ones(3)
+    function(x)
+    gs.compile(function)(x)
+    assert answers and not any(answers)
+    answers.clear()
+    for transformed in (gs.func.grad(function), gs.vmap(function), gs.func.hessian(function), gs.func.jacrev(function)):
+        transformed(x)
+    gs.compile(gs.func.grad(function))(x)
+    assert len(answers) >= 5 and all(answers)
+    assert not gs._C._are_functorch_transforms_active()
+
+
+def test_helpers_of_transformers():
+    from gradsmith.nn.modules.transformer import _get_activation_fn, _get_clones
+
+    layers = _get_clones(gs.nn.Linear(2, 2), 3)
+    assert len(layers) == 3 and layers[0].weight is not layers[1].weight
+    assert _get_activation_fn("gelu") is gs.nn.functional.gelu
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"), [((1, 4), [1, 2, 3, 4]), ((0, 1, 0.5), [0, 0.5, 1]), ((3, 1, -1), [3, 2, 1])]
+)
+def test_range_has_its_end(arguments, wanted):
+    with pytest.warns(UserWarning, match=r"torch.range is deprecated"):
+        found = gs.range(*arguments)
+    assert found.tolist() == wanted and found.dtype == gs.float32
+
+
+@pytest.mark.filterwarnings("ignore:torch.range")
+def test_range_with_dtype_and_what_it_refuses():
+    assert gs.range(1, 3, dtype=gs.int64).dtype == gs.int64
+    for arguments, error in (((1, 3, 0), RuntimeError), ((1, 3, -1), RuntimeError), ((), TypeError)):
+        with pytest.raises(error, match=r"range\(\)"):
+            gs.range(*arguments)
+
+
+def test_arguments_of_to():
+    parse, cpu = gs._C._nn._parse_to, gs.device("cpu")
+    assert parse("cpu", gs.float64, True) == (cpu, gs.float64, True, None)
+    assert parse(gs.float64) == (None, gs.float64, False, None)
+    assert parse(gs.ones(1)) == (cpu, gs.float32, False, None)
+    assert parse(device="cpu", non_blocking=True, memory_format=gs.channels_last) == (cpu, None, True, gs.channels_last)
+
+
+def test_streams_of_cuda():
+    for cls in (gs.cuda.Stream, gs.cuda.Event):
+        with pytest.raises(RuntimeError, match="CPU only"):
+            cls()
+    with gs.autograd.profiler.emit_nvtx(enabled=False):
+        pass
+    with pytest.raises(RuntimeError, match="no CUDA device"), gs.autograd.profiler.emit_nvtx():
+        pass
+
+
+def test_passes_over_a_loader():
+    from gradsmith.utils.data import dataloader
+
+    batches = iter(gs.utils.data.DataLoader([1, 2]))
+    assert isinstance(batches, dataloader._SingleProcessDataLoaderIter)
+    assert isinstance(batches, dataloader._BaseDataLoaderIter)
+    assert not isinstance(batches, dataloader._MultiProcessingDataLoaderIter)
+
+
+# ---- vectors of tensors, slices, devices
+
+
+def test_tensors_as_one_vector():
+    tensors = [gs.tensor([[1.0, 2.0], [3.0, 4.0]]), gs.tensor(5.0)]
+    flat = gs._utils._flatten_dense_tensors(tensors)
+    assert flat.tolist() == [1, 2, 3, 4, 5] and gs._utils._flatten_dense_tensors(tensors[:1]).shape == (4,)
+    parts = gs._utils._unflatten_dense_tensors(flat, tensors)
+    flat.zero_()
+    assert [part.tolist() for part in parts] == [[[0, 0], [0, 0]], 0]
+
+
+def test_groups_of_some_bytes():
+    tensors = [gs.ones(n, dtype=gs.float64 if n == 2 else gs.float32) for n in (3, 2, 1, 4, 9)]
+    groups = gs._utils._take_tensors(tensors, 16)
+    assert [[tensor.numel() for tensor in group] for group in groups] == [[3, 1], [4], [9], [2]]
+
+
+def test_vmap_with_results_that_are_none():
+    x = gs.ones(2, 3)
+    first, nothing, third = gs._vmap_internals._vmap(lambda x: (x, None, 2 * x), 0, (1, 0, 0), True)(x)
+    assert first.shape == (3, 2) and nothing is None and gs.equal(third, 2 * x)
+    assert gs._vmap_internals._vmap(lambda x: (None,), allow_none_pass_through=True)(x) == (None,)
+    assert gs.equal(gs._vmap_internals._vmap(lambda x: 2 * x, allow_none_pass_through=True)(x), 2 * x)
+    assert gs.equal(gs._vmap_internals.vmap(lambda x: 2 * x)(x), 2 * x)
+
+
+def test_parts_of_devices():
+    from gradsmith.nn.parallel.scatter_gather import gather, is_namedtuple, scatter, scatter_kwargs
+
+    Pair = collections.namedtuple("Pair", "x y")
+    x = gs.arange(4.0)
+    tree = {"a": Pair(x, [x, "text"]), "b": ()}
+    parts = scatter(tree, ["cpu", "cpu"])
+    assert [part["a"].x.tolist() for part in parts] == [[0, 1], [2, 3]] and parts[0]["a"].y[1] == "text"
+    joined = gather([part["a"].x for part in parts], "cpu")
+    assert gs.equal(joined, x) and gather([None, None], "cpu") is None
+    assert gather([Pair(gs.tensor(1.0), x[:1]), Pair(gs.tensor(2.0), x[1:])], "cpu").x.tolist() == [1, 2]
+    assert gather([{"x": [x]}, {"x": [x]}], "cpu")["x"][0].shape == (8,) and is_namedtuple(Pair)
+    positions, named = scatter_kwargs((x,), {}, ["cpu", "cpu"])
+    assert len(positions) == 2 and named == ({}, {})
+    for call in (lambda: scatter(x, ["cuda:0"]), lambda: gather([{"x": x}, {}], "cpu"), lambda: gather([1], "cpu")):
+        with pytest.raises((RuntimeError, ValueError, TypeError)):
+            call()
+
+
+# ---- classes that take over functions
+
+
+class Base:
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return cls, func, types, args, kwargs
+
+
+class Sub(Base):
+    pass
+
+
+class Declines(Base):
+    @classmethod
+    def __torch_function__(cls, func, types, args=(), kwargs=None):
+        return NotImplemented
+
+
+def test_classes_that_take_over():
+    with gs.compat.as_torch():
+        from torch.overrides import has_torch_function_unary, has_torch_function_variadic, is_tensor_like
+
+    @gs.overrides.wrap_torch_function(lambda *args, **options: args)
+    def function(*args, **options):
+        """Its own work."""
+        return "its own work"
+
+    a, b, x = Base(), Sub(), gs.ones(1)
+    assert function(x) == "its own work" and function.__doc__ == "Its own work."
+    assert function(a, x, b, option=1) == (Sub, function, (Sub, Base), (a, x, b), {"option": 1})
+    assert function(Declines(), a)[0] is Base
+    with pytest.raises(TypeError, match="no implementation found"):
+        function(Declines())
+    assert not has_torch_function_unary(x) and has_torch_function_variadic(x, a)
+    assert is_tensor_like(x) and is_tensor_like(a) and not is_tensor_like(3)
+
+
+# ---- operators by the names of PyTorch's table
+
+
+def test_operators():
+    x = gs.tensor([1.0, -2.0], requires_grad=True)
+    assert gs.ops.aten.add.Tensor(x, x).tolist() == gs.ops.aten.add(x, x).tolist() == [2, -4]
+    assert gs.ops.aten.relu.default(x).grad_fn is not None
+    assert gs.ops.aten.linalg_vector_norm(gs.tensor([3.0, 4.0])).item() == 5
+    assert gs.ops.aten.sum.dim_IntList(gs.ones(2, 3), [1]).tolist() == [3, 3]
+    assert gs.ops.aten.add_(gs.zeros(1), 2).item() == 2 and gs.ops.aten.log_softmax(x, 0).shape == (2,)
+    assert gs.ops.aten.mul is gs.ops.aten.mul and repr(gs.ops.aten.mul.Scalar) == "<operator aten.mul>"
+
+
+def test_operators_that_are_not_there():
+    with pytest.raises(AttributeError, match="torch.ops.aten.ad has no counterpart"):
+        gs.ops.aten.ad  # noqa: B018
+    with pytest.raises(AttributeError, match="Quantisation"):
+        gs.ops.aten.quantize_per_tensor  # noqa: B018
+    with pytest.raises(AttributeError, match="torch.ops.mine has no counterpart.*load_ops"):
+        gs.ops.mine  # noqa: B018
+
+
+@pytest.mark.parametrize("module", [module for module in MISSING if module.startswith("torch")])
+def test_a_name_that_is_not_there_says_why(module):
+    for reason, names in MISSING[module].items():
+        for name in names.split():
+            if name.startswith(("Tensor.", "Module.")):
+                continue
+            with pytest.raises(AttributeError, match=f"(?s){re.escape(name)}.*{re.escape(reason)}"):
+                operator.attrgetter(f"{module}.{name}".partition(".")[2])(gs)
