@@ -9,7 +9,6 @@ array would lose it. Other arguments stay what they are.
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -21,20 +20,11 @@ from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.calls.captured import was_made_in_ended_call
 from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.graph.tensor import from_array, from_shared_array
-from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.array_functions import call_of_arrays
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
 
 _NUMBERS = (float, complex, np.floating, np.complexfloating)
-
-
-class Running(threading.local):
-    """How many functions of arrays the thread is in: see Note [Methods in functions of arrays]."""
-
-    depth = 0
-
-
-running = Running()
 
 
 def taking_arrays(transform: Callable[[Function], Any], func: Function) -> Callable[[Function], Any]:
@@ -122,12 +112,7 @@ def giving_tensors(func: Function) -> Function:
 
 def run_of_arrays(func: Function, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """What a function of arrays gives for tensors. Results that are arrays, or numbers, become tensors: constants."""
-    upcalls.put_numpy_methods()
-    running.depth += 1
-    try:
-        found = func(*args, **kwargs)
-    finally:
-        running.depth -= 1
+    found = call_of_arrays(func, tuple(args), kwargs)
     return found if is_tensor(found) else with_tensors(found)
 
 

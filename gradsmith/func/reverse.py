@@ -11,7 +11,6 @@ from gradsmith.func.arguments import (
     Call,
     Function,
     aux_without_history,
-    can_become_tensor,
     checked_argnums,
     differentiable_leaves,
     has_other_history,
@@ -33,7 +32,6 @@ from gradsmith.func.arrays import (
     giving_tensors,
     of_arrays,
     taking_arrays,
-    tensor_of,
     with_tensors,
 )
 from gradsmith.func.transformed import refuse_to_pickle, transformed
@@ -42,8 +40,7 @@ from gradsmith.runtime.calls.forward_ad import all_tangents
 from gradsmith.runtime.switches.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
 from gradsmith.runtime.tensors.entry_points import run_grad, run_transform
 from gradsmith.runtime.tensors.factories.creation import ones_like, zeros_like
-from gradsmith.runtime.tensors.factories.python_data import is_tensor
-from gradsmith.runtime.tensors.transforms import plain_gradient
+from gradsmith.runtime.tensors.transforms import plain_gradient, plain_gradient_of_array
 
 
 def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:
@@ -101,15 +98,19 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
     def finish(result: Any, tensor: Any, recording: bool) -> Any:
         return _finished(call, result, False, [tensor], recording)[0][0]
 
+    def finish_of_array(result: Any, tensor: Any, recording: bool) -> Any:
+        return _finished(of_arrays_call, with_tensors(result), False, [tensor], recording)[0][0]
+
     @transformed(again, func)
     def gradient(*args: Any, **kwargs: Any) -> Any:
         if position is not None:
             place = position if position >= 0 else position + len(args)
             found = plain_gradient(call, args, kwargs, place, finish)
-            if found is None:
-                found = _plain_gradient_of_array(of_arrays_call, args, kwargs, place, finish)
             if found is not None:
                 return found
+            found = plain_gradient_of_array(of_arrays_call, func, args, kwargs, place, finish_of_array)
+            if found is not None:
+                return array_of(found)
         try:
             found, _, aux = _gradient_value_aux(call, argnums, has_aux, args, kwargs)
         except ArraysGiven as raised:
@@ -119,17 +120,6 @@ def grad(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = Fal
         return of_arrays(again, func, args, given, kwargs)
 
     return gradient
-
-
-def _plain_gradient_of_array(
-    call: Call, args: tuple[Any, ...], kwargs: dict[str, Any], place: int, finish: Function
-) -> Any:
-    """`plain_gradient` by an array, or a number of floating point; None when this is not so plain."""
-    if not 0 <= place < len(args) or is_tensor(args[place]) or not can_become_tensor(args[place]):
-        return None
-    given = (*args[:place], tensor_of(args[place]), *args[place + 1 :])
-    found = plain_gradient(call, given, kwargs, place, finish)
-    return None if found is None else array_of(found)
 
 
 def grad_and_value(func: Function | None = None, argnums: Argnums = 0, has_aux: bool = False) -> Any:

@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 import gradsmith.numpy as gnp
-from gradsmith.func.arrays import running
 from gradsmith.generated.tensor import Tensor
 from gradsmith.runtime.switches import upcalls
+from gradsmith.runtime.switches.array_functions import is_in_function_of_arrays
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 # Arguments of PyTorch's methods that NumPy's do not have.
@@ -53,7 +53,7 @@ def _either(of_tensors: Method, of_arrays: Method) -> Method:
 
     @functools.wraps(of_tensors)
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if running.depth and OF_PYTORCH.isdisjoint(kwargs) and not _is_own(sys._getframe(1)):
+        if is_in_function_of_arrays() and OF_PYTORCH.isdisjoint(kwargs) and not _is_own(sys._getframe(1)):
             result = of_arrays(self, *args, **kwargs)
             if result is not NotImplemented:
                 return result

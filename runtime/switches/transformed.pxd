@@ -15,3 +15,5 @@ cdef class TransformedCall:
     cdef readonly object arguments      # tuple of those of the function, positional and by keyword
     cdef readonly TransformedCall outer
     cdef uint32_t depth
+    cdef void begin(self) noexcept      # what __enter__ and __exit__ do
+    cdef void end(self) noexcept

@@ -40,13 +40,19 @@ cdef class TransformedCall:
         self.arguments = (args, kwargs)
 
     def __enter__(self):
+        self.begin()
+
+    def __exit__(self, *exc_info):
+        self.end()
+
+    cdef void begin(self) noexcept:
         global gs_innermost_call, running_calls
         self.outer = innermost_call()
         self.depth = call_depth() + 1
         gs_innermost_call = <PyObject *>self
         running_calls += 1
 
-    def __exit__(self, *exc_info):
+    cdef void end(self) noexcept:
         global gs_innermost_call, running_calls
         gs_innermost_call = <PyObject *>self.outer if self.outer is not None else NULL
         running_calls -= 1

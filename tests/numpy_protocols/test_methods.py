@@ -186,3 +186,15 @@ def test_divmod():
     rest.sum().backward()
     assert x.grad.tolist() == [1.0, 1.0]
     assert [part.tolist() for part in divmod(9, gs.tensor([2, 4]))] == [[4, 2], [1, 1]]
+
+
+def test_an_error_within_a_function_of_arrays_ends_numpys_meaning():
+    def f(x):
+        raise KeyError(x.std().item())
+
+    with pytest.raises(KeyError):
+        gs.grad(f)(A)
+    assert gs.is_grad_enabled() and gs.tensor(A).std().item() == pytest.approx(A.std(ddof=1))
+    with gs.no_grad():
+        np.testing.assert_array_equal(gs.grad(np.sum)(A), np.ones_like(A))
+        assert not gs.is_grad_enabled()
