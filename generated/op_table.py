@@ -2911,10 +2911,10 @@ OPS: "tuple[OpRow, ...]" = (
         forms=("function", "method", "inplace", "out"),
         entries=("op_fmod_tensor", "op_fmod_scalar"),
         inputs=("self", "other"),
-        gradients=(("self", "grad"), ("other", "-grad * round((self - result) / other)")),
+        gradients=(("self", "grad"), ("other", "-grad * round((self - fmod(self, other)) / other)")),
         tangent="auto_element_wise",
         derived=(),
-        saving="saves self, other and result: fmod need not be computed again",
+        saving="saves self and other: result would be one array more",
         outputs=(True,),
         samples=(
             {"self": "real(3, 4, low=2.1, high=2.8)", "other": "real(4, low=0.95, high=1.0)"},
@@ -2931,7 +2931,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Remainder of the division rounded towards zero; it has the sign of the dividend.",
         subgradient="that of the piece farther from zero at a jump",
         points=(
-            Point({"self": "[5.0, -5.0]", "other": "[3.0, 3.0]"}, {"self": "[1.0, 1.0]", "other": "[-1.0, 1.0]"}),
+            Point({"self": "[5.0, -5.0, 7.0]", "other": "[3.0, 3.0, 4.0]"}, {"self": "[1.0, 1.0, 1.0]", "other": "[-1.0, 1.0, -1.0]"}),
         ),
         domain={"self": Interval(float("-inf"), float("inf"), False, False), "other": Interval(float("-inf"), float("inf"), False, False)},
         latex="\\operatorname{fmod}\\left(x, y\\right)",

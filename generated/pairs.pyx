@@ -37,7 +37,6 @@ cdef extern from "pairs_kernels.h":
     const FusedKernel *const HYPOT_BACKWARD[2]
     const FusedKernel *const FMAX_BACKWARD[2]
     const FusedKernel *const FMIN_BACKWARD[2]
-    const FusedKernel *const FMOD_TENSOR_BACKWARD[2]
     const FusedKernel *const COPYSIGN_SCALAR_BACKWARD[1]
     const FusedKernel *const LERP_TENSOR_BACKWARD[3]
     const FusedKernel *const LERP_SCALAR_BACKWARD[2]
@@ -57,7 +56,6 @@ def backward_kernels():
         (PyCapsule_New(<void *>HYPOT_BACKWARD, "gradsmith.kernels", NULL), 2),
         (PyCapsule_New(<void *>FMAX_BACKWARD, "gradsmith.kernels", NULL), 2),
         (PyCapsule_New(<void *>FMIN_BACKWARD, "gradsmith.kernels", NULL), 2),
-        (PyCapsule_New(<void *>FMOD_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 2),
         (PyCapsule_New(<void *>COPYSIGN_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 1),
         (PyCapsule_New(<void *>LERP_TENSOR_BACKWARD, "gradsmith.kernels", NULL), 3),
         (PyCapsule_New(<void *>LERP_SCALAR_BACKWARD, "gradsmith.kernels", NULL), 2),
@@ -425,39 +423,41 @@ def fmin(input, other, *, out=None):
 cdef class FmodBackward0(Node):
     """Backward of ``fmod(Tensor self, Tensor other) -> Tensor``."""
 
-    # Saves self, other and result: fmod need not be computed again.
+    # Saves self and other: result would be one array more.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
         cdef unsigned int wanted = self.wanted
-        if apply_fused(self, FMOD_TENSOR_BACKWARD, grads, grad_inputs):
-            return 0
         cdef TensorBase grad = gradient(grads, 0)
-        cdef TensorBase self_, other, result
+        cdef TensorBase self_, other
         if wants(wanted, 0):    # self
             set_grad_input(grad_inputs, 0, grad)
         if wants(wanted, 1):    # other
             self_ = unpack(self, 0)
             other = unpack(self, 1)
-            result = unpack(self, 2)
             set_grad_input(
                 grad_inputs,
                 1,
-                op_mul_tensor(op_neg(grad), op_round(op_div_tensor_tensor(op_sub_tensor_tensor(self_, result), other))),
+                op_mul_tensor(
+                    op_neg(grad),
+                    op_round(op_div_tensor_tensor(op_sub_tensor_tensor(self_, op_fmod_tensor(self_, other)), other)),
+                ),
             )
 
     _saved_self, _raw_saved_self = saved_tensor(0)
     _saved_other, _raw_saved_other = saved_tensor(1)
-    _saved_result, _raw_saved_result = saved_tensor(2)
 
 cdef object tangents_fmod_tensor(tuple tangents, tuple given):    # auto_element_wise
     self_t, other_t = tangents
-    result, self, other = given
+    self, other = given
     result_t = None
     if self_t is not None:
         result_t = self_t
     if other_t is not None:
         result_t = plus(
             result_t,
-            op_mul_tensor(op_neg(other_t), op_round(op_div_tensor_tensor(op_sub_tensor_tensor(self, result), other))),
+            op_mul_tensor(
+                op_neg(other_t),
+                op_round(op_div_tensor_tensor(op_sub_tensor_tensor(self, op_fmod_tensor(self, other)), other)),
+            ),
         )
     return result_t
 
@@ -467,26 +467,24 @@ cdef TensorBase op_fmod_tensor(TensorBase self, TensorBase other):
     cdef Node node
     if requires_grad_2(self, other):
         node = <Node>FmodBackward0.__new__(FmodBackward0)
-        connect_2(node, 3, 0, self, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, self)
             save_input(node, 1, other)
         set_history(result, node)
-        if node.edges[1].node != NULL:
-            save_output(node, 2, result)
     if has_tangent_2(self, other):
-        carry_tangents(result, (self, other), tangents_fmod_tensor, (result, self, other))
+        carry_tangents(result, (self, other), tangents_fmod_tensor, (self, other))
     return ended(depth, result)
 
 cdef TensorBase inplace_fmod_tensor(TensorBase self, TensorBase other):
     check_inplace("fmod_", self)
     cdef int depth = begin_op("fmod_", (self, other), NULL) if watching else 0
-    if self.flags & IS_VIEW or save_mode() or has_tangent_2(self, other):
+    if has_tangent_2(self, other):
         return ended(depth, copy_into("fmod_", self, op_fmod_tensor(original_of(self), other)))
-    cdef Node node = None, history = None
+    cdef Node node, history = None
     if requires_grad_2(self, other):
         node = <Node>FmodBackward0.__new__(FmodBackward0)
-        connect_2(node, 3, 0, self, other)
+        connect_2(node, 2, 0, self, other)
         if node.edges[1].node != NULL:
             save_input(node, 0, original_of(self))
             save_input(node, 1, other)
@@ -494,9 +492,6 @@ cdef TensorBase inplace_fmod_tensor(TensorBase self, TensorBase other):
     if not (watching and written_batched(&batched_inplace_fmod_tensor, (self, other))):
         binary_into(FMOD, self.array, other.array, self.array)
     finish_inplace(self, history)
-    if node is not None:
-        if node.edges[1].node != NULL:
-            save_output(node, 2, self)
     return ended(depth, self)
 
 cdef object packed_fmod_tensor(tuple operands):
@@ -599,7 +594,7 @@ def fmod(input, other, *, out=None):
 
     Gradients:
         input: grad
-        other: -grad * round((self - result) / other)
+        other: -grad * round((self - fmod(self, other)) / other)
         result: auto_element_wise
     """
     return give_out("fmod", out, call_fmod(input, other))

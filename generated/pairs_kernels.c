@@ -243,52 +243,6 @@ const gs_fused_kernel *const FMIN_BACKWARD[2] = {
     &fmin_backward_other,
 };
 
-/* ---- FMOD_TENSOR_BACKWARD */
-/* derivatives.yaml: fmod */
-
-/* other: -grad * round((self - result) / other) */
-GS_CLONES static void fmod_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
-{
-    const float *grad = (const float *)args[0];
-    const float *self = (const float *)args[1];
-    const float *other = (const float *)args[2];
-    const float *result = (const float *)args[3];
-    float *out = (float *)args[4];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * rintf((self[i] - result[i]) / other[i]);
-    }
-}
-
-GS_CLONES static void fmod_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
-{
-    const double *grad = (const double *)args[0];
-    const double *self = (const double *)args[1];
-    const double *other = (const double *)args[2];
-    const double *result = (const double *)args[3];
-    double *out = (double *)args[4];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = -grad[i] * rint((self[i] - result[i]) / other[i]);
-    }
-}
-
-static const gs_fused_kernel fmod_tensor_backward_other = {
-    .name = "fmod_tensor_backward_other",
-    .loops = {fmod_tensor_backward_other_f, fmod_tensor_backward_other_d},
-    .n_inputs = 4,
-    .n_scalars = 0,
-    .cost = 7,
-    .inputs = {GS_GRAD | 0, GS_SAVED | 0, GS_SAVED | 1, GS_SAVED | 2},
-};
-
-const gs_fused_kernel *const FMOD_TENSOR_BACKWARD[2] = {
-    &gs_pass,
-    &fmod_tensor_backward_other,
-};
-
 /* ---- COPYSIGN_SCALAR_BACKWARD */
 /* derivatives.yaml: copysign */
 

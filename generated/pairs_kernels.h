@@ -8,7 +8,6 @@
 extern const gs_fused_kernel *const HYPOT_BACKWARD[2];
 extern const gs_fused_kernel *const FMAX_BACKWARD[2];
 extern const gs_fused_kernel *const FMIN_BACKWARD[2];
-extern const gs_fused_kernel *const FMOD_TENSOR_BACKWARD[2];
 extern const gs_fused_kernel *const COPYSIGN_SCALAR_BACKWARD[1];
 extern const gs_fused_kernel *const LERP_TENSOR_BACKWARD[3];
 extern const gs_fused_kernel *const LERP_SCALAR_BACKWARD[2];

@@ -38,6 +38,14 @@ def test_gradients(name):
     np.testing.assert_allclose(gradients(function, *arguments), expected, rtol=1e-12, atol=0)
 
 
+def test_a_remainder_may_be_written():
+    """Its node keeps the operands alone, as PyTorch's does."""
+    x, y = gs.tensor([5.0, -4.0], requires_grad=True), gs.tensor([3.0, 1.5], requires_grad=True)
+    for remainder, slopes in ((gs.fmod, [-1.0, 2.0]), (gs.remainder, [-1.0, 3.0])):
+        found = remainder(x, y)
+        assert [g.tolist() for g in grad(found.mul_(2).sum(), (x, y))] == [[2.0, 2.0], [2 * slope for slope in slopes]]
+
+
 @pytest.mark.parametrize("decimals", [0, 1, 2, -1])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_rounding_to_digits(dtype, decimals):
