@@ -28,6 +28,12 @@ import numpy as np
 cdef TensorBase op_conv1d(
     TensorBase self, TensorBase weight, TensorBase bias, object stride, object padding, object dilation, object groups
 ):
+    if not (bias is None or ndim_of(bias) == 1):
+        raise RuntimeError(
+            "conv1d(): the bias must have one dimension, but got bias.ndim = %r" % (
+                None if bias is None else ndim_of(bias),
+            ),
+        )
     cdef int depth = begin_op(
         "conv1d", (self, weight, bias, stride, padding, dilation, groups), NULL
     ) if watching else 0
@@ -127,6 +133,12 @@ def conv_tbc(input, weight, bias, pad=0):
 cdef TensorBase op_conv2d(
     TensorBase self, TensorBase weight, TensorBase bias, object stride, object padding, object dilation, object groups
 ):
+    if not (bias is None or ndim_of(bias) == 1):
+        raise RuntimeError(
+            "conv2d(): the bias must have one dimension, but got bias.ndim = %r" % (
+                None if bias is None else ndim_of(bias),
+            ),
+        )
     cdef int depth = begin_op(
         "conv2d", (self, weight, bias, stride, padding, dilation, groups), NULL
     ) if watching else 0
@@ -183,6 +195,12 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 cdef TensorBase op_conv3d(
     TensorBase self, TensorBase weight, TensorBase bias, object stride, object padding, object dilation, object groups
 ):
+    if not (bias is None or ndim_of(bias) == 1):
+        raise RuntimeError(
+            "conv3d(): the bias must have one dimension, but got bias.ndim = %r" % (
+                None if bias is None else ndim_of(bias),
+            ),
+        )
     cdef int depth = begin_op(
         "conv3d", (self, weight, bias, stride, padding, dilation, groups), NULL
     ) if watching else 0

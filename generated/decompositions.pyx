@@ -3026,6 +3026,12 @@ def svd_of_oblong(input):
 # ---- linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
 
 cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
+    if not ndim_of(self) >= 2:
+        raise RuntimeError(
+            "linalg.svd(): The input tensor A must have at least 2 dimensions, but got self.ndim = %r" % (
+                ndim_of(self),
+            ),
+        )
     if not (driver is None or driver in ("gesvd", "gesvdj", "gesvda")):
         raise RuntimeError(
             "linalg.svd(): driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = %r" % (driver,)

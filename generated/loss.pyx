@@ -569,7 +569,7 @@ cdef TensorBase op_cross_entropy(
         ) if numel_of(self) > 2048 else op_nll_loss(
             op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction
         )
-    ) if has_class_indices(target, label_smoothing) else soft_cross_entropy(
+    ) if has_class_indices(self, target, ignore_index, label_smoothing) else soft_cross_entropy(
         op_log_softmax(self, class_dim(ndim_of(self)), None), target, weight, ignore_index, reduction, label_smoothing
     )
     return ended_composite(depth, result)

@@ -696,6 +696,17 @@ cdef TensorBase op_linalg_lu_solve(TensorBase LU, TensorBase pivots, TensorBase 
                 ndim_of(pivots),
             ),
         )
+    try:
+        if not item_of(shape_of(pivots), -1) == item_of(shape_of(LU), -1):
+            raise RuntimeError(
+                "linalg.lu_solve(): there is one pivot for each row of the matrix, but got pivots.shape = %r and "
+                "LU.shape = %r" % (shape_of(pivots), shape_of(LU)),
+            )
+    except IndexError:
+        raise IndexError(
+            "linalg.lu_solve(): there is one pivot for each row of the matrix, but got pivots.shape = %r and LU.shape ="
+            " %r" % (shape_of(pivots), shape_of(LU)),
+        ) from None
     cdef int depth = begin_op("linalg.lu_solve", (LU, pivots, B, left, adjoint), NULL) if watching else 0
     cdef TensorBase result = (
         op_permuted_rows(
@@ -784,6 +795,17 @@ cdef TensorBase op_lu_solve(TensorBase self, TensorBase LU_data, TensorBase LU_p
                 ndim_of(LU_pivots),
             ),
         )
+    try:
+        if not item_of(shape_of(LU_pivots), -1) == item_of(shape_of(LU_data), -1):
+            raise RuntimeError(
+                "lu_solve(): there is one pivot for each row of the matrix, but got LU_pivots.shape = %r and "
+                "LU_data.shape = %r" % (shape_of(LU_pivots), shape_of(LU_data)),
+            )
+    except IndexError:
+        raise IndexError(
+            "lu_solve(): there is one pivot for each row of the matrix, but got LU_pivots.shape = %r and LU_data.shape "
+            "= %r" % (shape_of(LU_pivots), shape_of(LU_data)),
+        ) from None
     cdef int depth = begin_op("lu_solve", (self, LU_data, LU_pivots), NULL) if watching else 0
     cdef TensorBase result = op_triangular_solution(
         LU_data,

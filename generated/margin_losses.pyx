@@ -22,7 +22,7 @@ from gradsmith.generated.division cimport op_div_tensor_scalar, op_div_tensor_te
 from gradsmith.generated.exponential cimport op_sqrt
 from gradsmith.runtime.formulas.formulas cimport zeros_like
 from gradsmith.runtime.formulas.networks.losses cimport alike, classes_of_rows, classes_of_sets, paired_target
-from gradsmith.generated.reduce cimport op_mean_dim, op_sum_dim
+from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 from gradsmith.generated.scan cimport op_cumprod
 from gradsmith.generated.scatter cimport op_gather, op_index_select, op_masked_fill_scalar, op_scatter_add
@@ -228,6 +228,21 @@ def cosine_embedding_loss(input1, input2, target, margin=0.0, reduction="mean"):
 cdef TensorBase op_multi_margin_loss(
     TensorBase self, TensorBase target, object p, object margin, TensorBase weight, object reduction
 ):
+    try:
+        if not (weight is None or ndim_of(self) == 0 or shape_of(weight) == (item_of(shape_of(self), -1),)):
+            raise RuntimeError(
+                "multi_margin_loss(): the weight must have one element for each class, but got self.ndim = %r and "
+                "weight.shape = %r and self.shape = %r" % (
+                    ndim_of(self), None if weight is None else shape_of(weight), shape_of(self)
+                ),
+            )
+    except IndexError:
+        raise IndexError(
+            "multi_margin_loss(): the weight must have one element for each class, but got self.ndim = %r and "
+            "weight.shape = %r and self.shape = %r" % (
+                ndim_of(self), None if weight is None else shape_of(weight), shape_of(self)
+            ),
+        ) from None
     cdef int depth = begin_op(
         "multi_margin_loss", (self, target, p, margin, weight, reduction), NULL
     ) if watching else 0
@@ -489,20 +504,16 @@ def multilabel_margin_loss(input, target, reduction="mean"):
 # ---- multilabel_soft_margin_loss(Tensor self, Tensor target, Tensor? weight=None, str reduction='mean') -> Tensor
 
 cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase target, TensorBase weight, object reduction):
+    if not ndim_of(self) >= 1:
+        raise RuntimeError(
+            "multilabel_soft_margin_loss(): the input must have a dimension of classes, but got self.ndim = %r" % (
+                ndim_of(self),
+            ),
+        )
     cdef int depth = begin_op("multilabel_soft_margin_loss", (self, target, weight, reduction), NULL) if watching else 0
     cdef TensorBase result = reduced_loss(
-        op_mean_dim(
-            op_neg(
-                op_add_tensor(
-                    op_mul_tensor(
-                        target, op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))
-                    ),
-                    op_mul_tensor(
-                        op_sub_scalar_tensor(1, target),
-                        op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))),
-                    ),
-                ),
-            ) if weight is None else op_mul_tensor(
+        op_div_tensor_scalar(
+            op_sum_dim(
                 op_neg(
                     op_add_tensor(
                         op_mul_tensor(
@@ -513,12 +524,28 @@ cdef TensorBase op_multilabel_soft_margin_loss(TensorBase self, TensorBase targe
                             op_logsigmoid(op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))),
                         ),
                     ),
+                ) if weight is None else op_mul_tensor(
+                    op_neg(
+                        op_add_tensor(
+                            op_mul_tensor(
+                                target,
+                                op_logsigmoid(op_to_other(self, op_sub_tensor_tensor(target, self), False, False)),
+                            ),
+                            op_mul_tensor(
+                                op_sub_scalar_tensor(1, target),
+                                op_logsigmoid(
+                                    op_neg(op_to_other(self, op_sub_tensor_tensor(target, self), False, False))
+                                ),
+                            ),
+                        ),
+                    ),
+                    weight,
                 ),
-                weight,
+                (-1,),
+                False,
+                None,
             ),
-            (-1,),
-            False,
-            None,
+            item_of(shape_of(self), -1),
         ),
         reduction,
     )

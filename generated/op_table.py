@@ -17170,7 +17170,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Singular values, in descending order, between the matrices of left and of right singular vectors. PyTorch's drivers, which are CUDA's, change nothing.",
         reference="svd_with_rows(self, full_matrices)",
-        requires=("driver must be one of gesvd, gesvdj, gesvda, or None",),
+        requires=("The input tensor A must have at least 2 dimensions", "driver must be one of gesvd, gesvdj, gesvda, or None"),
         batching="parts",
     ),
     OpRow(
@@ -18528,7 +18528,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Solution of a system of linear equations with a matrix whose factors `linalg.lu_factor` has found.",
         reference="solved_with(permutation(pivots, 3) @ triangle(LU, False, True) @ triangle(LU, True, False), B, left, adjoint)",
         non_differentiable=("pivots",),
-        requires=("pivots should be those of linalg.lu_factor",),
+        requires=("pivots should be those of linalg.lu_factor", "there is one pivot for each row of the matrix"),
         batching="parts",
     ),
     OpRow(
@@ -18566,7 +18566,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="Solution of a system of linear equations with a matrix whose factors `linalg.lu_factor` has found.",
         reference="np.linalg.solve(permutation(LU_pivots, 3) @ triangle(LU_data, False, True) @ triangle(LU_data, True, False), self)",
         non_differentiable=("LU_pivots",),
-        requires=("LU_pivots should be those of linalg.lu_factor",),
+        requires=("LU_pivots should be those of linalg.lu_factor", "there is one pivot for each row of the matrix"),
         batching="parts",
     ),
     OpRow(
@@ -20594,6 +20594,7 @@ OPS: "tuple[OpRow, ...]" = (
             {"self": "nonsingular(2, 3, 3)", "p": "'fro'"},
             {"self": "nonsingular(3, 3)", "p": "1"},
             {"self": "nonsingular(3, 3)", "p": "'nuc'"},
+            {"self": "real(2, 0, 3)"},
         ),
         operators=(),
         aliases=(),
@@ -20604,7 +20605,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Condition number of a matrix, infinite where it is singular.",
-        reference="np.linalg.cond(self, p)",
+        reference="np.linalg.cond(self, p) if np.size(self) else np.zeros(np.shape(self)[:-2])",
         batching="parts",
     ),
     OpRow(
@@ -22962,7 +22963,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite((reduced_class_losses(class_losses(self, target, ignore_index).values, target, weight, ignore_index, reduction) if self.numel() > 2048 else nll_loss(log_softmax(self, class_dim(self.ndim)), target, weight, ignore_index, reduction)) if has_class_indices(target, label_smoothing) else soft_cross_entropy(log_softmax(self, class_dim(self.ndim)), target, weight, ignore_index, reduction, label_smoothing))",
+        forward="composite((reduced_class_losses(class_losses(self, target, ignore_index).values, target, weight, ignore_index, reduction) if self.numel() > 2048 else nll_loss(log_softmax(self, class_dim(self.ndim)), target, weight, ignore_index, reduction)) if has_class_indices(self, target, ignore_index, label_smoothing) else soft_cross_entropy(log_softmax(self, class_dim(self.ndim)), target, weight, ignore_index, reduction, label_smoothing))",
         complex=False,
         is_view=False,
         is_composite=True,
@@ -23661,7 +23662,7 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(divergence_loss(exp(to(target, target - self)) * (target - self) if log_target else xlogy(to(target, target - self), target) - target * self, reduction))",
+        forward="composite(divergence_loss(exp(to(target, target - self)) * (target - self) if log_target else xlogy(to(target, target - self), target) - target * self, self.shape, reduction))",
         complex=False,
         is_view=False,
         is_composite=True,
@@ -23968,6 +23969,7 @@ OPS: "tuple[OpRow, ...]" = (
         doc="What the scores of the other classes have above that of the right one less a margin, summed over these classes.",
         reference="reduced((np.where(np.arange(self.shape[-1]) == target[..., None], 0, np.maximum( margin - np.take_along_axis(self, target[..., None], -1) + self, 0) ** p) * (1 if weight is None else weight[target][..., None])).sum(-1) / self.shape[-1], reduction) if self.ndim else np.zeros_like(self)",
         non_differentiable=("target",),
+        requires=("the weight must have one element for each class",),
         batching="parts",
     ),
     OpRow(
@@ -24039,13 +24041,14 @@ OPS: "tuple[OpRow, ...]" = (
         operators=(),
         aliases=(),
         variadic=None,
-        forward="composite(reduced_loss(mean(label_losses(self, target) if weight is None else label_losses(self, target) * weight, [-1]), reduction))",
+        forward="composite(reduced_loss(sum(label_losses(self, target) if weight is None else label_losses(self, target) * weight, [-1]) / self.shape[-1], reduction))",
         complex=False,
         is_view=False,
         is_composite=True,
         nondifferentiable="",
         doc="Cross entropy between labels and the logistic function of the scores, its mean over the classes.",
         reference="reduced(np.mean((target * np.logaddexp(0, -self) + (1 - target) * np.logaddexp(0, self)) * (1 if weight is None else weight), -1), reduction)",
+        requires=("the input must have a dimension of classes",),
         batching="parts",
     ),
     OpRow(
@@ -24206,6 +24209,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Sums of products of two vectors' elements, each with a weight; `x1 @ weight[k] @ x2 + bias[k]`.",
         reference="np.einsum('...i,kij,...j->...k', input1, weight, input2) + (0 if bias is None else bias)",
+        requires=("the bias must have one element for each of the outputs",),
         batching="parts",
     ),
     OpRow(
@@ -24888,6 +24892,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Weighted sums of windows of a signal with channels.",
         reference="convolved(self, weight, bias, stride, padding, dilation, groups)",
+        requires=("the bias must have one dimension",),
         batching="parts",
     ),
     OpRow(
@@ -24968,6 +24973,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Weighted sums of windows of images with channels.",
         reference="convolved(self, weight, bias, stride, padding, dilation, groups)",
+        requires=("the bias must have one dimension",),
         batching="parts",
     ),
     OpRow(
@@ -25009,6 +25015,7 @@ OPS: "tuple[OpRow, ...]" = (
         nondifferentiable="",
         doc="Weighted sums of windows of volumes with channels.",
         reference="convolved(self, weight, bias, stride, padding, dilation, groups)",
+        requires=("the bias must have one dimension",),
         batching="parts",
     ),
     OpRow(

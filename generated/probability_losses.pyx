@@ -193,6 +193,7 @@ cdef TensorBase op_kl_div(TensorBase self, TensorBase target, object reduction, 
             op_xlogy_tensor(op_to_other(target, op_sub_tensor_tensor(target, self), False, False), target),
             op_mul_tensor(target, self),
         ),
+        shape_of(self),
         reduction,
     )
     return ended_composite(depth, result)

@@ -147,6 +147,17 @@ def normalize(input, p=2.0, dim=(1,), eps=1e-12, *, out=None):
 # ---- bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor
 
 cdef TensorBase op_bilinear(TensorBase input1, TensorBase input2, TensorBase weight, TensorBase bias):
+    try:
+        if not (bias is None or shape_of(bias) == (item_of(shape_of(weight), 0),)):
+            raise RuntimeError(
+                "bilinear(): the bias must have one element for each of the outputs, but got bias.shape = %r and "
+                "weight.shape = %r" % (None if bias is None else shape_of(bias), shape_of(weight)),
+            )
+    except IndexError:
+        raise IndexError(
+            "bilinear(): the bias must have one element for each of the outputs, but got bias.shape = %r and "
+            "weight.shape = %r" % (None if bias is None else shape_of(bias), shape_of(weight)),
+        ) from None
     cdef int depth = begin_op("bilinear", (input1, input2, weight, bias), NULL) if watching else 0
     cdef TensorBase result = op_squeeze_dim(
         op_matmul(

@@ -161,7 +161,7 @@ def logaddexp(
     input, other : Tensor
         Of real dtypes.
     dtype : dtype, optional
-        Of the result; by default that of `input`.
+        Of the result.
     input_mask, other_mask : Tensor, optional
         True where an element of either counts.
 
@@ -174,7 +174,8 @@ def logaddexp(
     both = first & second  # an infinity for what does not count would have slopes that are NaN
     found = ops.logaddexp(ops.where(both, input, 0), ops.where(both, other, 0))
     alone = ops.where(first, input, ops.where(second, other, lowest(found.dtype)))
-    return ops.where(both, found, alone).to(_of_result(input, dtype))
+    result = ops.where(both, found, alone)
+    return result if dtype is None else result.to(_of_result(input, dtype))
 
 
 def _of_sums(input: Tensor, dtype: DTypeLike | None) -> DTypeLike:

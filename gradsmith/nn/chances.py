@@ -41,7 +41,7 @@ def rrelu(
 
     Raises
     ------
-    ValueError
+    RuntimeError
         `lower` is greater than `upper`.
 
     Notes
@@ -49,7 +49,9 @@ def rrelu(
     Source: Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
     """
     if not lower <= upper:
-        raise ValueError(f"rrelu(): lower bound should be less than or equal to the upper bound, got {lower}, {upper}")
+        raise RuntimeError(
+            f"rrelu(): lower bound should be less than or equal to the upper bound, got {lower}, {upper}"
+        )
     if not training:
         slope = (lower + upper) / 2
         return leaky_relu_(input, slope) if inplace else leaky_relu(input, slope)

@@ -74,6 +74,8 @@ def batch_norm(
         if running_mean is None or running_var is None:
             raise RuntimeError("batch_norm(): Expected running_mean and running_var to be defined when training=False")
         return _applied(input, running_mean, running_var, weight, bias, eps)
+    if not eps > 0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
     count = input.numel() // max(input.shape[1], 1)
     if count == 1:
         raise ValueError(f"Expected more than 1 value per channel when training, got input size {list(input.shape)}")

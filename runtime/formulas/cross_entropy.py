@@ -58,9 +58,10 @@ def _loss_of_smoothed_classes(
 def _check_classes(self: Tensor, target: Tensor, dim: int, ignore: int) -> None:
     expected = (*self.shape[:dim], *self.shape[dim + 1 :])
     if target.shape != expected:
-        raise ValueError(
-            f"cross_entropy(): an input of size {list(self.shape)} wants a target of size {list(expected)}, "
-            f"but it has size {list(target.shape)}"
+        is_of_another_batch = self.ndim == 2 and target.ndim == 1
+        raise (ValueError if is_of_another_batch else RuntimeError)(
+            f"cross_entropy(): Expected target size {list(expected)} for an input of size {list(self.shape)}, "
+            f"got {list(target.shape)}"
         )
     if target.is_meta or is_batched_tensor(target) or is_tracing():
         return

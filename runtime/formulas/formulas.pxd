@@ -57,7 +57,7 @@ cpdef Tensor nll_backward_weight(
     Tensor gradient, Tensor self, Tensor target, OptionalTensor weight, Int ignore, Str reduction)
 cpdef Float mse_scale(Str reduction, IntList shape, IntList target_shape)
 cpdef Int class_dim(Int ndim)
-cpdef Bool has_class_indices(Tensor target, Float label_smoothing)
+cpdef Bool has_class_indices(Tensor self, Tensor target, Int ignore_index, Float label_smoothing)
 cpdef Tensor soft_cross_entropy(
     Tensor self, Tensor target, OptionalTensor weight, Int ignore, Str reduction, Float smoothing)
 cpdef Tensor where_number(Bool condition, TensorOrScalar self, TensorOrScalar other)

@@ -504,11 +504,23 @@ cpdef object class_dim(object ndim):
     return 0 if ndim == 1 else 1
 
 
-cpdef object has_class_indices(object target, object label_smoothing):
+cpdef object has_class_indices(object self, object target, object ignore_index, object label_smoothing):
     """Whether the loss is the plain one, nll_loss of a log_softmax."""
     if not 0.0 <= label_smoothing <= 1.0:
         raise RuntimeError(f"cross_entropy(): label_smoothing must be between 0.0 and 1.0, but is {label_smoothing}")
-    return label_smoothing == 0 and not target.is_floating_point()
+    if target.is_floating_point():
+        if ignore_index >= 0:
+            raise RuntimeError(
+                f"cross_entropy(): ignore_index is not supported for floating point target, but is {ignore_index}: "
+                "probabilities name no class"
+            )
+        return False
+    if target.ndim == self.ndim:
+        raise RuntimeError(
+            f"cross_entropy(): Expected floating point type for target with class probabilities, got {target.dtype}; a target "
+            f"of classes has one dimension less than the input, {list(self.shape)}"
+        )
+    return label_smoothing == 0
 
 
 cpdef object soft_cross_entropy(

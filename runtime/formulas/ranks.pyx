@@ -58,6 +58,9 @@ cpdef object differences(object self, object n, object dim, object prepend, obje
 
 cpdef object trapezoids(object y, object x, object dx, object dim):
     """The areas below the lines between neighbours."""
+    for name, given in (("y", y), ("x", x)):
+        if given is not None and given.dtype.kind == "b":
+            raise RuntimeError(f"trapezoid(): received a bool input for `{name}`, but bool is not supported")
     axis = wrapped(dim, y.ndim)
     length = y.shape[axis] if y.ndim else 1
     if y.ndim == 0 or length == 0:

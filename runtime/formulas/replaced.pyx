@@ -8,6 +8,7 @@ from gradsmith.runtime.formulas.numbers cimport wrapped
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 from gradsmith.runtime.graph.tensor import from_array
 from gradsmith.runtime.switches import upcalls
 from gradsmith.runtime.switches.lazy_modules import LazyModule
@@ -60,10 +61,12 @@ cpdef object with_masked(object self, object mask, object source):
         raise RuntimeError(
             f"masked_scatter(): expected self and source to have same dtypes but got {self.dtype} and {source.dtype}"
         )
-    shape = np.broadcast_shapes(self.shape, mask.shape)
+    shape = broadcast_shape(self.shape, mask.shape)
     below, chosen = self.expand(shape), mask.expand(shape)
-    if source.numel() == 0 or below.numel() == 0:
+    if below.numel() == 0:
         return below.clone()
+    if source.numel() == 0:
+        source = source.new_zeros(1) if not chosen.any() else source
     numbers = (chosen.reshape(-1).cumsum(0) - 1).clamp_min(0)
     try:
         found = source.reshape(-1)[numbers]

@@ -85,6 +85,8 @@ cpdef object copied_along(object self, object dim, object index, object source):
     places = along(self, dim, index, "index_copy")
     axis = wrapped(dim, self.ndim)
     wanted = (*self.shape[:axis], index.numel(), *self.shape[axis + 1:])
+    if source.ndim == 0 and wanted == (1,):
+        source = source.reshape(1)
     if tuple(source.shape) != wanted:
         raise IndexError(
             f"index_copy(): source has size {list(source.shape)}, but the input of size {list(self.shape)} and "

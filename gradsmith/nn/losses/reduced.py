@@ -122,7 +122,12 @@ def cross_entropy(
     label_smoothing: float = 0.0,
 ) -> Tensor:
     return ops.cross_entropy(
-        input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction), label_smoothing
+        input,
+        _lone_class(input, target),
+        weight,
+        ignore_index,
+        reduction_of(size_average, reduce, reduction),
+        label_smoothing,
     )
 
 
@@ -255,6 +260,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
+    target = _lone_class(input, target)
     return ops.nll_loss(input, target, weight, ignore_index, reduction_of(size_average, reduce, reduction))
 
 
@@ -285,6 +291,12 @@ def smooth_l1_loss(
     return ops.smooth_l1_loss(input, target, reduction_of(size_average, reduce, reduction), beta)
 
 
+def _lone_class(input: Tensor, target: Tensor) -> Tensor:
+    """The class of one vector of scores, which may also be given as a vector of one element."""
+    is_lone = isinstance(input, Tensor) and isinstance(target, Tensor) and input.ndim == 1 == target.ndim
+    return target.reshape(()) if is_lone and target.numel() == 1 and target.dtype.kind in "iu" else target
+
+
 @_of_op(ops.soft_margin_loss)
 def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
@@ -307,6 +319,11 @@ def triplet_margin_loss(
 ) -> Tensor:
     if not margin > 0:
         raise ValueError(f"triplet_margin_loss(): expected margin to be greater than 0, but got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "triplet_margin_loss(): The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative {negative.ndim}D"
+        )
     return ops.triplet_margin_loss(
         anchor, positive, negative, margin, p, eps, swap, reduction_of(size_average, reduce, reduction)
     )

@@ -313,6 +313,8 @@ cdef int read_blocks(
             f"nll_loss(): weight should have one element for each of the {blocks.classes} classes, "
             f"but has size {list(weight.shape)}"
         )
+    if weight is not None and weight.dtype.kind == "c":
+        raise RuntimeError(f"nll_loss(): expected weights that are real numbers, but found {weight.dtype}")
     return 0
 
 
@@ -326,9 +328,8 @@ cdef int check_target(tuple shape, object target) except -1:
     if fits:
         return 0
     expected = () if ndim == 1 else (shape[0], *shape[2:])
-    raise ValueError(
-        f"nll_loss(): an input of size {list(shape)} wants a target of size {list(expected)}, "
-        f"but it has size {list(target.shape)}"
+    raise (ValueError if ndim == 2 and cnp.PyArray_NDIM(target) == 1 else RuntimeError)(
+        f"nll_loss(): Expected target size {list(expected)} for an input of size {list(shape)}, got {list(target.shape)}"
     )
 
 

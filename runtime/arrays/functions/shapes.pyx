@@ -13,6 +13,8 @@ from gradsmith.runtime.arrays.array cimport copy_into, empty_array, is_meta, met
 from gradsmith.runtime.arrays.functions.normalize cimport is_reduced, read_axes, wrap_dim
 from gradsmith.runtime.arrays.functions.ownership cimport MAX_DIMS, take
 
+import numpy as np
+
 cnp.import_array()
 
 cdef extern from *:
@@ -30,6 +32,28 @@ cdef extern from "numpy/arrayobject.h":
     void Py_INCREF_descr "Py_INCREF"(PyArray_Descr *)
     void Py_INCREF_pointer "Py_INCREF"(PyObject *)
     void Py_DECREF_pointer "Py_DECREF"(PyObject *)
+
+
+def broadcast_shape(*shapes):
+    """The shape to which all of them broadcast, or PyTorch's error."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        raise no_common_shape([tuple(shape) for shape in shapes]) from None
+
+
+cdef object no_common_shape(list shapes):
+    """Which sizes differ, in the first dimension, counted from the last, in which some do."""
+    for at in range(1, max(map(len, shapes)) + 1):
+        found = [shape[len(shape) - at] for shape in shapes if len(shape) >= at and shape[len(shape) - at] != 1]
+        other = [size for size in found if size != found[0]]
+        if other:
+            sizes = " and ".join([str(list(shape)) for shape in shapes])
+            return RuntimeError(
+                f"The size of tensor a ({found[0]}) must match the size of tensor b ({other[0]}) at non-singleton dimension "
+                f"{max(map(len, shapes)) - at}; shapes {sizes} do not broadcast"
+            )
+    return RuntimeError("tensors have more dimensions than NumPy's arrays can have")
 
 
 # ---- arrays from layouts

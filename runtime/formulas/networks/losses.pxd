@@ -1,8 +1,8 @@
 """Helpers of losses; the generator reads their signatures here."""
 
-from gradsmith.runtime.formulas.schema_types cimport Int, OptionalTensor, Scalar, Str, Tensor
+from gradsmith.runtime.formulas.schema_types cimport Int, IntList, OptionalTensor, Scalar, Str, Tensor
 
-cpdef Tensor divergence_loss(Tensor self, Str reduction)
+cpdef Tensor divergence_loss(Tensor self, IntList shape, Str reduction)
 cpdef Tensor alike(Str op, Tensor target, Tensor one, Tensor other)
 cpdef Tensor paired_target(Tensor target, Tensor one, Tensor other)
 cpdef Tensor classes_of_rows(Tensor self, Tensor target, Scalar p)

@@ -3,11 +3,11 @@
 from gradsmith.runtime.formulas.reduction cimport reduced_loss
 
 
-cpdef object divergence_loss(object self, object reduction):
-    """As reduced_loss, or, with "batchmean", the sum divided by the number of distributions."""
+cpdef object divergence_loss(object self, object shape, object reduction):
+    """As reduced_loss, or, with "batchmean", the sum divided by the number of distributions, which the input's shape says."""
     if reduction != "batchmean":
         return reduced_loss(self, reduction)
-    return self.sum() / (self.shape[0] if self.ndim else 1)
+    return self.sum() / (shape[0] if shape else 1)
 
 
 cpdef object alike(object op, object target, object one, object other):
@@ -79,6 +79,8 @@ cpdef object reduced_class_losses(object losses, object target, object weight, o
         return losses if reduction == "none" else losses.sum()
     counted = target != ignore
     if weight is not None:
+        if weight.is_complex():
+            raise RuntimeError(f"cross_entropy(): expected weights that are real numbers, but found {weight.dtype}")
         counted = counted * weight.to(losses.dtype)[target.masked_fill(target == ignore, 0)]
         losses = losses * counted
     if reduction == "mean":

@@ -4,11 +4,14 @@ from gradsmith.runtime.formulas.networks.answers cimport Answers, is_plain
 
 from operator import index
 
+# PyTorch complements the sizes of these from the input's, and says ValueError where it has too few.
+ADAPTIVE = ("adaptive_avg_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool2d", "adaptive_max_pool3d")
 
 cpdef object as_volumes(object self, object dims, object op):
     """(images, channels, *sizes) with three sizes: an image alone is one of one, what has fewer sizes gets ones."""
     if self.ndim not in (dims + 1, dims + 2):
-        raise RuntimeError(
+        is_of_few = self.ndim <= dims and op in ADAPTIVE
+        raise (ValueError if is_of_few else RuntimeError)(
             f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {op}, but got input of size: "
             f"{list(self.shape)}"
         )
@@ -35,6 +38,10 @@ cpdef object plus_bias(object self, object bias, object dims, object op):
         raise RuntimeError(
             f"{op}(): expected bias to be 1-dimensional with {self.shape[self.ndim - dims - 1]} elements, but got "
             f"bias of size {list(bias.shape)} instead"
+        )
+    if bias.dtype != self.dtype:
+        raise RuntimeError(
+            f"{op}(): Input type ({self.dtype}) and bias type ({bias.dtype}) should be the same; convert one of them"
         )
     return self + bias.reshape((-1, *(1,) * dims))
 

@@ -18,8 +18,11 @@ from gradsmith.runtime.tensors.factories.creation import full, tensor
 
 cpdef object gradients(object self, object spacing, object dim, object edge_order):
     """Slopes along dimensions of a function given on a grid, from differences of neighbours."""
-    if self.dtype.kind == "b":
-        raise RuntimeError("gradient(): bool tensors cannot be subtracted; convert the input with .float()")
+    if self.dtype.kind in "bu":
+        raise RuntimeError(
+            f"gradient(): {self.dtype} input is not supported, since its differences are not of its dtype; convert it with "
+            ".float()"
+        )
     if edge_order not in (1, 2):
         raise RuntimeError(f"gradient(): only supports edge_order=1 and edge_order=2, but got {edge_order}")
     axes = axes_of(self, dim)
@@ -66,7 +69,7 @@ cdef bint is_number(object step):
 
 cdef object coordinates_of(object step, object self):
     if isinstance(step, TensorBase):
-        return step
+        return step.float() if step.dtype.kind in "bu" else step
     return tensor(step, dtype=self.real.dtype if self.dtype.kind in "fc" else None, device=self.device)
 
 

@@ -106,7 +106,7 @@ LAYER_ERRORS = {
         RuntimeError, lambda x: F.scaled_dot_product_attention(x[None], x[None, :3], x[None, :3], enable_gqa=True),
         "4 heads of queries cannot share 3 heads",
     ),
-    "slopes": (ValueError, lambda x: F.rrelu(x, 0.5, 0.25), "less than or equal to the upper bound"),
+    "slopes": (RuntimeError, lambda x: F.rrelu(x, 0.5, 0.25), "less than or equal to the upper bound"),
 }  # fmt: skip
 
 

@@ -245,7 +245,7 @@ def smoothed_loss(x, classes):
     ("call", "error", "message"),
     [
         (lambda x: smoothed_loss(x, [0, 3]), IndexError, "Target 3 is out of bounds"),
-        (lambda x: smoothed_loss(x, [0]), ValueError, r"wants a target of size \[2\]"),
+        (lambda x: smoothed_loss(x, [0]), ValueError, r"Expected target size \[2\]"),
         (lambda x: functional.cross_entropy(x, x, label_smoothing=1.5), RuntimeError, "between 0.0 and 1.0"),
         (lambda x: functional.cross_entropy(x, x[:1]), RuntimeError, "probabilities must have the size"),
         (lambda x: functional.gelu(x, approximate="fast"), RuntimeError, "'fast'"),

@@ -22,6 +22,8 @@ import math
 
 import numpy as np
 
+from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
+
 cnp.import_array()
 
 ctypedef fused real:
@@ -144,6 +146,7 @@ cpdef object cross_product_of(object a, object b):
     cdef bint is_usual = type_num == cnp.PyArray_TYPE(b) and type_num in (cnp.NPY_FLOAT32, cnp.NPY_FLOAT64)
     is_usual = is_usual and not is_meta(<PyObject *>a) and not is_meta(<PyObject *>b) and a.shape == b.shape
     if not is_usual or a.shape[a.ndim - 1] != 3:
+        broadcast_shape(a.shape, b.shape)
         return np.ascontiguousarray(np.cross(a, b))
     a, b = take(contiguous(<PyObject *>a)), take(contiguous(<PyObject *>b))
     found = take(empty_array(type_num, cnp.PyArray_NDIM(a), cnp.PyArray_DIMS(a)))
@@ -169,19 +172,22 @@ cdef void cross_rows(real *a, real *b, real *found, npy_intp size) noexcept nogi
 cpdef object linear_of(object x, object weight, object bias):
     """x @ weight.T + bias; a weight of one dimension is a single row that leaves none behind."""
     check_linear(x, weight, bias)
-    if cnp.PyArray_NDIM(weight) == 1:
-        product = take(matmul(<PyObject *>x, <PyObject *>weight))
+    if cnp.PyArray_NDIM(weight) == 1 or bias is not None and cnp.PyArray_NDIM(bias) > 1:
+        product = take(matmul(<PyObject *>x, <PyObject *>weight.T))
         return product if bias is None else take(binary(ADD, <PyObject *>product, <PyObject *>bias))
     return take(linear(<PyObject *>x, <PyObject *>weight, NULL if bias is None else <PyObject *>bias))
 
 
-cdef bint fits_as_bias(object bias, object weight) noexcept:
-    """A number, or for a weight of two dimensions also one element for each of its rows or for all."""
+cdef bint fits_as_bias(object bias, object x, object weight) except -1:
+    """A number, one element for each row of the weight or for all; or what broadcasts to the shape of the product."""
     if cnp.PyArray_NDIM(bias) == 0:
         return True
-    if cnp.PyArray_NDIM(bias) > 1 or cnp.PyArray_NDIM(weight) == 1:
-        return False
-    return cnp.PyArray_DIM(bias, 0) in (1, cnp.PyArray_DIM(weight, 0))
+    if cnp.PyArray_NDIM(bias) == 1 and cnp.PyArray_NDIM(weight) == 2:
+        return cnp.PyArray_DIM(bias, 0) in (1, cnp.PyArray_DIM(weight, 0))
+    product = (*x.shape[:x.ndim - 1], *weight.shape[:weight.ndim - 1])
+    return bias.ndim <= len(product) and all([
+        size in (1, other) for size, other in zip(bias.shape, product[len(product) - bias.ndim:])
+    ])
 
 
 cdef int check_linear(object x, object weight, object bias) except -1:
@@ -199,8 +205,9 @@ cdef int check_linear(object x, object weight, object bias) except -1:
     if bias is None:
         return 0
     check_types("linear", x, bias)
-    if not fits_as_bias(bias, weight):
+    if not fits_as_bias(bias, x, weight):
         raise RuntimeError(
-            f"linear(): a bias of size {list(bias.shape)} does not fit a weight of size {list(weight.shape)}"
+            f"linear(): a bias of size {list(bias.shape)} does not fit an input of size {list(x.shape)} and a weight of size "
+            f"{list(weight.shape)}"
         )
     return 0

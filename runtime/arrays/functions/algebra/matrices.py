@@ -222,7 +222,7 @@ def pseudo_inverse_of(a: Array, atol: Any, rtol: Any, op: str) -> Array:
         return np.zeros((*a.shape[:-2], a.shape[-1], a.shape[-2]), a.dtype)
     u, s, vh = converged(op, singular_values.svd, a, False)
     kept = s > threshold(a, s, atol, rtol)
-    inverted = np.divide(1, s, where=kept, out=np.zeros_like(s))
+    inverted = np.divide(1, s, where=kept, out=np.zeros(kept.shape, s.dtype))
     return np.asarray(np.matmul(_adjoint(vh) * inverted[..., None, :], _adjoint(u)))
 
 

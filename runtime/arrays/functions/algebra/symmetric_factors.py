@@ -19,6 +19,7 @@ from gradsmith.runtime.arrays.functions.algebra.matrices import (
     check_square,
     joint_batch,
 )
+from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 
 Array: TypeAlias = NDArray[Any]
 
@@ -57,7 +58,7 @@ def linalg_ldl_solve_of(factors: Array, pivots: Array, b: Array, hermitian: bool
         )
     joint_batch(op, factors, b)
     joint_batch(op, pivots[..., None], b)
-    batch = np.broadcast_shapes(factors.shape[:-2], pivots.shape[:-1], b.shape[:-2])
+    batch = broadcast_shape(factors.shape[:-2], pivots.shape[:-1], b.shape[:-2])
     if any(has_no_data(x) for x in (factors, pivots, b)):
         return array_without_data((*batch, *b.shape[-2:]), np.result_type(factors, b))
     dtype = np.result_type(factors, b)

@@ -11,6 +11,7 @@ from gradsmith.runtime.arrays.functions.ownership cimport fresh_beside, take
 import numpy as np
 
 from gradsmith.runtime.arrays.array import parallel_loop
+from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 
 cnp.import_array()
 
@@ -115,7 +116,7 @@ cdef int check_weights(object weights, object rows, object others) except -1:
 cdef tuple broadcast_batch(tuple arrays):
     """The dimensions before the last two."""
     cdef list given = [a.shape[:a.ndim - 2] for a in arrays]
-    return given[0] if given.count(given[0]) == len(given) else np.broadcast_shapes(*given)
+    return given[0] if given.count(given[0]) == len(given) else broadcast_shape(*given)
 
 
 cdef object fresh_for(tuple arrays, tuple shape):

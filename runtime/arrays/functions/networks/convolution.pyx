@@ -42,6 +42,8 @@ cpdef object conv_output_of(
             f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with {of(weight, 0)} "
             f"elements, but got bias of size {list(bias.shape)} instead"
         )
+    if bias is not None and bias.dtype != a.dtype:
+        raise RuntimeError(f"Input type ({a.dtype}) and bias type ({bias.dtype}) should be the same; convert one of them")
     if bias is None or bias.ndim == 1 and a.dtype.kind == "f" and a.ndim == OWN and weight.ndim == OWN:
         return run("conv_output", &c, a, weight, bias, shape, output_with_bias)
     result = run("conv_output", &c, a, weight, None, shape, output_with_bias)
@@ -169,7 +171,10 @@ ctypedef int (*biased_kernel)(
 cdef object run(str op, Convolution *c, object one, object other, object bias, tuple shape, biased_kernel kernel):
     """One call for each place of the dimensions before the operands' own."""
     if one.dtype != other.dtype:
-        raise RuntimeError(f"operands of a convolution have one dtype, but got {one.dtype} and {other.dtype}")
+        raise RuntimeError(
+            f"Input type ({one.dtype}) and weight type ({other.dtype}) should be the same: operands of a convolution have one "
+            "dtype"
+        )
     if one.dtype.kind not in "fciu" or op == "conv_weight" and one.dtype.kind in "iu":
         raise RuntimeError(f"a convolution is not implemented for {one.dtype}; convert it to a floating dtype")
     loops = () if one.ndim == other.ndim == OWN else np.broadcast_shapes(

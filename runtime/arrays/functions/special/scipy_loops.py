@@ -17,6 +17,7 @@ from gradsmith.runtime.arrays.array import (
     silently,
 )
 from gradsmith.runtime.arrays.dtypes import common_dtype, get_default_dtype
+from gradsmith.runtime.arrays.functions.shapes import broadcast_shape
 
 Array = np.ndarray[Any, Any]
 Operand = Any  # an array, or a Python number beside one
@@ -32,11 +33,19 @@ _SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 def floats_of(function: Function, *operands: Operand) -> Array:
     """An elementwise function of floats; integers become the default dtype, float16 is computed in float32."""
+    try:
+        return _floats_of(function, operands)
+    except ValueError:
+        broadcast_shape(*map(np.shape, operands))  # says which sizes differ, where that was it
+        raise
+
+
+def _floats_of(function: Function, operands: Sequence[Operand]) -> Array:
     if are_few_floats(operands):
         return np.asarray(silently(function, *operands))
     dtype = float_dtype(operands)
     if any(isinstance(x, np.ndarray) and has_no_data(x) for x in operands):
-        return array_without_data(np.broadcast_shapes(*map(np.shape, operands)), dtype)
+        return array_without_data(broadcast_shape(*map(np.shape, operands)), dtype)
     inner = np.dtype(np.float32) if dtype == np.float16 else dtype
     arrays = [np.asarray(x).astype(inner, copy=False) for x in operands]
     with np.errstate(all="ignore"):
@@ -93,7 +102,7 @@ def in_chunks(function: Function, arrays: Sequence[Array]) -> Array:
 def float_results_of(function: Function, count: int, *operands: Operand) -> tuple[Array, ...]:
     """The same for a function with several results."""
     dtype = float_dtype(operands)
-    shape = np.broadcast_shapes(*map(np.shape, operands))
+    shape = broadcast_shape(*map(np.shape, operands))
     if any(isinstance(x, np.ndarray) and has_no_data(x) for x in operands):
         return tuple(array_without_data(shape, dtype) for _ in range(count))
     inner = np.dtype(np.float32) if dtype == np.float16 else dtype

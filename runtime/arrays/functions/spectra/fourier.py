@@ -39,6 +39,8 @@ def real_dft_of(a: Array, dims: tuple[int, ...], power: float) -> Array:
         raise RuntimeError(f"rfft expects a real input tensor, but got {a.dtype}")
     a = floating(a)
     check_distinct(a, dims)
+    if not dims:
+        raise RuntimeError("fft: rfftn and ihfftn must transform at least one axis")
     last = dims[-1]
     if has_no_data(a):
         return array_without_data(resized(a.shape, last, a.shape[last] // 2 + 1), complex_dtype(a))

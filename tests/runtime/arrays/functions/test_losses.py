@@ -52,7 +52,13 @@ def test_mean_loss_of_no_targets_is_nan():
     ("target", "weight", "reduction", "error", "message"),
     [
         (np.array([0, 3]), None, "mean", IndexError, "Target 3 is out of bounds: there are 3 classes"),
-        (np.array([0]), None, "mean", ValueError, r"wants a target of size \[2\], but it has size \[1\]"),
+        (
+            np.array([0]),
+            None,
+            "mean",
+            ValueError,
+            r"Expected target size \[2\] for an input of size \[2, 3\], got \[1\]",
+        ),
         (np.array([0.0, 1.0]), None, "mean", RuntimeError, "float64"),
         (np.array([0, 1]), np.ones(2), "mean", RuntimeError, "each of the 3 classes"),
         (np.array([0, 1]), None, "all", ValueError, "'all' is not a valid value for reduction"),

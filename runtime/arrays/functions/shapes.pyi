@@ -1,0 +1,3 @@
+from collections.abc import Sequence
+
+def broadcast_shape(*shapes: Sequence[int]) -> tuple[int, ...]: ...
