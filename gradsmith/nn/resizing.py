@@ -60,7 +60,7 @@ def interpolate(
         what those of the input are multiplied by, and rounded down.
     mode : {"nearest", "nearest-exact", "area", "linear", "bilinear", "bicubic", "trilinear"}, optional
         The nearest element (as older libraries round, or exactly), the mean of the elements that a place covers, or
-        lines, or cubic polynomials, between elements.
+        lines, or cubic polynomials, between elements. "bilinear" and "bicubic" take images of bytes too.
     align_corners : bool, optional
         Of the last four modes: the first and last elements are those of the result; otherwise the outer edges of
         elements are.
@@ -108,13 +108,13 @@ def interpolate(
     if mode == "area":
         found: Tensor = _AREA[dims](input, sizes)
         return found
-    if input.dtype.kind not in "fc":
+    if input.dtype.kind not in "fc" and mode.startswith("nearest"):
         return _taken(input, mode, sizes, factors)
     taps = [
         _taps(mode, size, length, factor, bool(align_corners), antialias)
         for size, length, factor in zip(input.shape[2:], sizes, factors, strict=True)
     ]
-    return _resized(input, taps)
+    return _resized(input, taps) if input.dtype.kind in "fc" else _resized_bytes(input, taps)
 
 
 def upsample(
@@ -162,7 +162,8 @@ def _expect_mode(mode: str, dims: int, input: Tensor, align_corners: bool | None
         )
     if antialias and mode not in ("bilinear", "bicubic"):
         raise ValueError("Anti-alias option is restricted to bilinear and bicubic modes and requires a 4-D tensor")
-    if input.dtype.kind not in "fc" and not mode.startswith("nearest"):
+    is_of_bytes = input.dtype == np.uint8 and mode in ("bilinear", "bicubic")
+    if input.dtype.kind not in "fc" and not mode.startswith("nearest") and not is_of_bytes:
         raise RuntimeError(f"interpolate(): not implemented for {input.dtype.name}; convert it to a floating dtype")
 
 
@@ -198,7 +199,15 @@ def _resized(input: Tensor, taps: Sequence[_Both]) -> Tensor:
     if taps[0][0] is None:
         return input
     images = input.reshape((*input.shape[:3], input.shape[3] * input.shape[4]))
-    return _resampled(images, taps[0], (None, None)).reshape((*input.shape[:2], -1, *input.shape[3:]))
+    found = _resampled(images, taps[0], (None, None))
+    return found.reshape((*input.shape[:2], found.shape[2], *input.shape[3:]))
+
+
+def _resized_bytes(input: Tensor, taps: Sequence[_Both]) -> Tensor:
+    """Images of bytes: first along the rows, then along the columns, rounded to bytes both times, as PyTorch's."""
+    for along in ([(None, None), taps[1]], [taps[0], (None, None)]):
+        input = (_resized(input.float(), along) + 0.5).floor().clamp(0, 255).to(np.uint8)
+    return input
 
 
 def _taken(input: Tensor, mode: str, sizes: Sequence[int], factors: Sequence[float | None]) -> Tensor:

@@ -166,6 +166,12 @@ def axes_of(axis: Any, ndim: int) -> tuple[int, ...]:
     return tuple(range(ndim)) if axis is None else tuple(normalize_axis_tuple(axis, ndim))
 
 
+def reduced_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """The same for a reduction; an array without dimensions has an axis 0 there, as in NumPy."""
+    is_first = isinstance(axis, (int, np.integer)) and axis in (0, -1)
+    return () if is_first and not ndim else axes_of(axis, ndim)
+
+
 def delivered(result: Any, out: Any, casting: Any = "same_kind") -> Any:
     """The result, or `out` with the result in it, which is recorded as a change in place."""
     if type(out) is tuple and len(out) == 1:

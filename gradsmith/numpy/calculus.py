@@ -66,6 +66,8 @@ def round(a: Any, decimals: int = 0, out: Any = None) -> Any:
         return delivered(complex_of_parts(round(x.real, decimals), round(x.imag, decimals)), out)
     if not decimals:
         return delivered(generated.round(x), out)
+    if x.dtype == np.float16:
+        return delivered(generated.round(x, decimals=int(decimals)), out)
     scale = 10.0 ** abs(decimals)
     found = generated.round(x * scale) / scale if decimals > 0 else generated.round(x / scale) * scale
     return delivered(found, out)
@@ -336,14 +338,14 @@ def polyadd(a1: Any, a2: Any) -> Any:
 
 
 def polysub(a1: Any, a2: Any) -> Any:
-    return _sum_of_series(_series(a1), -_series(a2))
+    return _sum_of_series(_series(a1), _series(a2), -1)
 
 
-def _sum_of_series(x: Any, y: Any) -> Any:
+def _sum_of_series(x: Any, y: Any, sign: int = 1) -> Any:
     x, y = common([x, y])
     length = max(x.shape[0], y.shape[0])
     x, y = (generated.cat([one.new_zeros(length - one.shape[0]), one]) for one in (x, y))
-    return x + y
+    return x + y if sign > 0 else x - y
 
 
 def polymul(a1: Any, a2: Any) -> Any:

@@ -120,7 +120,7 @@ def linspace(
     if not any(map(_is_differentiable, (start, stop))):
         found = np.linspace(*unwrapped((start, stop, num)), endpoint, retstep, dtype, axis)
         return wrapped(found)
-    kind = np.result_type(result_type(start, stop, float(num)), np.float64(0) if dtype is None else np.float16)
+    kind = result_type(start, stop, float(num))
     first, last = as_tensor(start, kind), as_tensor(stop, kind)
     shares = np.linspace(0.0, 1.0, num, endpoint)
     steps = wrapped(shares.reshape(-1, *[1] * max(first.ndim, last.ndim))).to(kind)
@@ -152,12 +152,11 @@ def logspace(
 def geomspace(start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0) -> Any:
     if not any(map(_is_differentiable, (start, stop))):
         return wrapped(np.geomspace(start, stop, num, endpoint, dtype, axis))
-    first, last = as_tensor(start, np.float64), as_tensor(stop, np.float64)
+    kind = np.result_type(result_type(start, stop, float(num)), np.float64)
+    first, last = as_tensor(start, kind), as_tensor(stop, kind)
     if not without_data([first, last]) and (bool((first == 0).any()) or bool((last == 0).any())):
         raise ValueError("Geometric sequence cannot include zero")
-    values = first * (last / first) ** linspace(np.zeros(tuple(first.shape)), as_tensor(1.0), num, endpoint).to(
-        np.float64
-    )
+    values = first * (last / first) ** linspace(np.zeros(tuple(first.shape)), as_tensor(1.0), num, endpoint).to(kind)
     values = values.movedim(0, axis)
     return values if dtype is None else of_dtype(values, dtype)
 

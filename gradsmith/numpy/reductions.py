@@ -13,12 +13,12 @@ from gradsmith.numpy.arguments import (
     NO_VALUE,
     array_of,
     as_tensor,
-    axes_of,
     axis_of,
     delivered,
     exact,
     np,
     of_dtype,
+    reduced_axes,
     unwrapped,
     without_data,
     wrapped,
@@ -32,7 +32,7 @@ def _reduced(
     """`op` along the axes; with a mask, elements outside it count as the neutral one."""
     if where is not NO_VALUE and where is not True:
         x = chosen(as_tensor(where, bool), x, as_tensor(neutral, x.dtype))
-    axes = axes_of(axis, x.ndim)
+    axes = reduced_axes(axis, x.ndim)
     if not axes:  # nothing is reduced, but the elements are those of the function
         x, axes = x.unsqueeze(0), (0,)
         keepdims = False
@@ -101,7 +101,7 @@ def mean(
 def _count(x: Any, axis: Any, keepdims: Any, where: Any) -> Any:
     """How many elements each result is made of: a number, or a tensor with a mask."""
     if where is NO_VALUE or where is True:
-        return x.numel() if axis is None else product(x.shape[one] for one in axes_of(axis, x.ndim))
+        return x.numel() if axis is None else product(x.shape[one] for one in reduced_axes(axis, x.ndim))
     mask = as_tensor(where, bool).expand(x.shape)
     return sum(of_dtype(mask, np.int64), axis, None, None, keepdims)
 

@@ -17,6 +17,7 @@ from gradsmith.numpy.arguments import (
     is_tensor,
     np,
     of_dtype,
+    reduced_axes,
     unwrapped,
     wrapped,
 )
@@ -115,7 +116,7 @@ def squeeze(a: Any, axis: Any = None) -> Any:
     x = as_tensor(a)
     if axis is None:
         return x.squeeze()
-    axes = axes_of(axis, x.ndim)
+    axes = reduced_axes(axis, x.ndim)
     if any(x.shape[one] != 1 for one in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     return x.squeeze(axes) if axes else x

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import gradsmith.generated as generated
@@ -19,6 +20,7 @@ from gradsmith.numpy.arguments import (
     is_recorded,
     np,
     of_dtype,
+    reduced_axes,
     unwrapped,
     without_data,
     wrapped,
@@ -35,8 +37,8 @@ def var(
         ddof = correction
     x = floating(as_tensor(a))
     x = x if dtype is None else of_dtype(x, dtype)
-    if mean is NO_VALUE and where is NO_VALUE and x.dtype.kind == "f" and axes_of(axis, x.ndim) and x.numel():
-        axes = axes_of(axis, x.ndim)
+    if mean is NO_VALUE and where is NO_VALUE and x.dtype.kind == "f" and reduced_axes(axis, x.ndim) and x.numel():
+        axes = reduced_axes(axis, x.ndim)
         found = generated.var(x, axes, correction=ddof, keepdim=keepdims is not NO_VALUE and bool(keepdims))
         return delivered(found, out)
     center = reductions.mean(x, axis, keepdims=True, where=where) if mean is NO_VALUE else as_tensor(mean)
@@ -156,7 +158,11 @@ def _ranked(name: str, a: Any, arguments: Any, axis: Any, keepdims: Any, out: An
         raise TypeError(f"{name}: a must be an array of real numbers")
     axes = axes_of(axis, x.ndim)
     rows = x.movedim(axes, tuple(range(-len(axes), 0))) if axes else x.unsqueeze(-1)
-    rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], -1))
+    rows = rows.reshape((*rows.shape[: x.ndim - len(axes)], math.prod(rows.shape[x.ndim - len(axes) :])))
+    if not rows.shape[-1] and "median" in name:
+        return delivered(
+            _kept(rows.sum(-1) * np.nan, 0, axes, x.ndim) if keepdims is True else rows.sum(-1) * np.nan, out
+        )
     plain = not name.startswith("nan") and options.get("weights") is None and rows.shape[-1] and x.dtype.kind == "f"
     found, ahead = (_of_order if plain else _of_ranks)(name, x, rows, axis, arguments, options)
     found = of_dtype(found, _dtype_of_quantile(name, as_tensor(a).dtype, arguments, options))
@@ -203,13 +209,13 @@ def _of_ranks(name: str, x: Any, rows: Any, axis: Any, arguments: Any, options: 
 
 def _as_rows(x: Any, axes: tuple[int, ...], ndim: int) -> Any:
     rows = x.movedim(axes, tuple(range(-len(axes), 0)))
-    return rows.reshape((*rows.shape[: ndim - len(axes)], -1))
+    return rows.reshape((*rows.shape[: ndim - len(axes)], math.prod(rows.shape[ndim - len(axes) :])))
 
 
 def _between(rows: Any, order: Any, places: Any) -> Any:
     """Elements at places between the ranks; places have dimensions in front of those of the rows."""
     ahead = places.ndim - (rows.ndim - 1)
-    last = np.moveaxis(places.reshape(-1, *places.shape[ahead:]), 0, -1)
+    last = np.moveaxis(places.reshape(math.prod(places.shape[:ahead]), *places.shape[ahead:]), 0, -1)
     known = np.nan_to_num(last)
     low = np.floor(known).astype(np.int64)
     high = np.minimum(low + 1, order.shape[-1] - 1)

@@ -12,7 +12,6 @@ from gradsmith.numpy.arguments import (
     NO_VALUE,
     array_of,
     as_tensor,
-    axes_of,
     axis_of,
     delivered,
     dtype_of,
@@ -21,6 +20,7 @@ from gradsmith.numpy.arguments import (
     is_tensor,
     np,
     of_dtype,
+    reduced_axes,
     without_data,
     wrapped,
 )
@@ -209,7 +209,7 @@ class Ufunc:
         x = as_tensor(array, dtype)
         if where is not True:
             raise ValueError(f"{self.__name__}.reduce: where is for add, multiply, maximum and minimum")
-        axes = axes_of(axis, x.ndim)
+        axes = reduced_axes(axis, x.ndim)
         for one in sorted(axes, reverse=True):
             x = self._folded(x, one, initial)
             initial = NO_VALUE
@@ -330,11 +330,13 @@ def _loop(function: Any, kinds: tuple[Any, ...], signature: Any, casting: Any) -
     """The dtypes of NumPy's loop for these operands."""
     if len(kinds) == 1 or all(type(kind) is type for kind in kinds):
         kinds = tuple(_strong(kind) for kind in kinds)  # Python numbers alone are arrays like any other
+    kinds = tuple(_strong(kind) if kind is bool else kind for kind in kinds)
     options = {} if signature is None else {"signature": signature}
     return tuple(function.resolve_dtypes((*kinds, *[None] * function.nout), casting=casting, **options))
 
 
 def _strong(kind: Any) -> Any:
+    """The dtype of an array of Python's numbers; bools are of one dtype whatever stands beside them."""
     return np.dtype(np.int64 if kind is int else kind)
 
 

@@ -340,3 +340,31 @@ def test_what_would_lose_a_gradient_is_refused():
     with pytest.raises(TypeError, match="tensors hold numbers"):
         gnp.add(np.array(["a"]), 1)
     assert gnp.argmax(tensor(V)).item() == 2
+
+
+EDGES = {
+    "a bool beside numbers": (lambda np, a: np.add(a([1.0, 2.0]), True)),
+    "a bool beside integers": (lambda np, a: np.maximum(a([0, 2]), True)),
+    "the median of nothing": (lambda np, a: np.median(a([]))),
+    "medians of nothing": (lambda np, a: np.median(a(np.ones((2, 0))), axis=1, keepdims=True)),
+    "no medians": (lambda np, a: np.nanmedian(a(np.ones((2, 0))), axis=0)),
+    "a sum without dimensions": (lambda np, a: np.sum(a(2.0), axis=0)),
+    "an extreme without dimensions": (lambda np, a: np.max(a(2.0), axis=-1)),
+    "squeezed without dimensions": (lambda np, a: np.squeeze(a(2.0), axis=0)),
+    "places between numbers of float32": (lambda np, a: np.linspace(a([1.0], "float32"), a([2.0], "float32"), 3)),
+    "complex ratios": (lambda np, a: np.geomspace(a([1.0]), a([2.0 + 1j]), 4)),
+    "a difference of bytes": (lambda np, a: np.polysub(a([1.0, 2.0]), a([3], "uint8"))),
+}
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("case", EDGES)
+def test_edges(case):
+    expected = EDGES[case](np, np.array)
+    found = EDGES[case](gnp, lambda values, dtype=None: gs.from_numpy(np.array(values, dtype)))
+    assert found.dtype == expected.dtype and tuple(found.shape) == expected.shape
+    np.testing.assert_allclose(found.numpy(), expected, rtol=1e-12)
+
+
+def test_halves_are_rounded_to_many_digits():
+    assert gnp.round(gs.tensor([3.3, 700.0], dtype=gs.float16), 6).tolist() == [3.30078125, 700.0]

@@ -149,3 +149,13 @@ def test_gradients_of_single_examples() -> None:
 
     found = gs.vmap(gs.grad(loss), in_dims=(None, 0, 0))(w, X, y)
     np.testing.assert_allclose(found, 2 * (X @ w - y)[:, None] * X)
+
+
+def test_polynomials_lose_zeros_ahead_and_differences_are_taken_in_the_common_dtype():
+    zeros_ahead, other = np.array([0.0, 0.0, 2.0, 1.0]), np.array([3.0, 1.0])
+    found = np.polymul(gs.tensor(zeros_ahead), other)
+    np.testing.assert_array_equal(found.numpy(), np.polymul(zeros_ahead, other))
+    assert gs.func.vmap(lambda p: np.polymul(p, other))(gs.tensor(zeros_ahead)[None]).tolist() == [
+        [0.0, 0.0, 6.0, 5.0, 1.0]
+    ]
+    assert np.polysub(gs.tensor([1.0, 2.0]), gs.tensor([3], dtype=gs.uint8)).tolist() == [1.0, -1.0]

@@ -8,6 +8,7 @@ import numpy as np
 
 import gradsmith as gs
 from gradsmith.numpy_protocols.composed.operands import as_inexact, as_tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 
 __all__ = [
     "average", "corrcoef", "count_nonzero", "cov", "mean", "polyadd", "polyder", "polyint", "polymul", "polysub",
@@ -157,17 +158,32 @@ def polyint(p: Any, m: int = 1, k: Any = None) -> Any:
 
 
 def polyadd(a1: Any, a2: Any) -> Any:
-    first, second = gs.atleast_1d(as_tensor(a1)), gs.atleast_1d(as_tensor(a2))
-    count = max(first.shape[0], second.shape[0])
-    return _longer(first, count) + _longer(second, count)
+    first, second = _of_one_length(a1, a2)
+    return first + second
 
 
 def polysub(a1: Any, a2: Any) -> Any:
-    return polyadd(a1, -as_tensor(a2))
+    first, second = _of_one_length(a1, a2)
+    return first - second
 
 
 def polymul(a1: Any, a2: Any) -> Any:
-    return gs.convolve(gs.atleast_1d(as_tensor(a1)), gs.atleast_1d(as_tensor(a2)))
+    return gs.convolve(_without_zeros_ahead(a1), _without_zeros_ahead(a2))
+
+
+def _without_zeros_ahead(coefficients: Any) -> Any:
+    """As NumPy's polynomials have them, the last one left; where the numbers are not known, all."""
+    found = gs.atleast_1d(as_tensor(coefficients))
+    if found.is_meta or is_batched_tensor(found) or is_tracing():
+        return found
+    others = np.flatnonzero(found.detach().numpy()[:-1])
+    return found[int(others[0]) if others.size else -1 :]
+
+
+def _of_one_length(a1: Any, a2: Any) -> tuple[Any, Any]:
+    first, second = gs.atleast_1d(as_tensor(a1)), gs.atleast_1d(as_tensor(a2))
+    count = max(first.shape[0], second.shape[0])
+    return _longer(first, count), _longer(second, count)
 
 
 def _longer(coefficients: Any, count: int) -> Any:

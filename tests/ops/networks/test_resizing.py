@@ -421,3 +421,17 @@ def test_places_outside_of_an_image():
     assert sampled(gs.ones(2, 0), weights, gs.tensor([[-5]])).tolist() == [[0], [0]]
     with pytest.raises(RuntimeError, match="points"):
         sampled(image, gs.ones(2, 1), gs.tensor([[1]]))
+
+
+@pytest.mark.parametrize("antialias", [False, True])
+@pytest.mark.parametrize("mode", ["bilinear", "bicubic"])
+def test_images_of_bytes_are_rounded_along_rows_and_columns(mode, antialias):
+    image = gs.tensor(np.random.default_rng(0).integers(0, 256, (1, 2, 7, 9), dtype=np.uint8))
+    found = F.interpolate(image, size=(11, 5), mode=mode, antialias=antialias)
+    wide = F.interpolate(image.double(), size=(11, 5), mode=mode, antialias=antialias)
+    assert found.dtype == gs.uint8
+    assert (found.double() - wide.clamp(0, 255)).abs().max().item() <= 1.2
+    assert F.interpolate(image, size=(7, 9), mode=mode).equal(image)
+    rows = F.interpolate(image.float(), size=(7, 5), mode=mode, antialias=antialias)
+    by_rows = F.interpolate(image, size=(7, 5), mode=mode, antialias=antialias)
+    np.testing.assert_array_equal(by_rows.numpy(), np.clip(np.floor(rows.numpy() + 0.5), 0, 255))
