@@ -384,7 +384,7 @@ _MODULES = (
 # Modules that are found under PyTorch's names too, and stand among those for its libraries.
 _FOR_LIBRARIES = (
     "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "functional", "fx", "hub",
-    "onnx", "ops", "overrides", "torch_version", "types",
+    "library", "onnx", "ops", "overrides", "torch_version", "types",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

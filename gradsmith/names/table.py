@@ -68,7 +68,7 @@ MISSING = {
             "CompilationUnit JITException Tag export package"
         ),
         "An operator of one's own is an `autograd.Function`, or an entry of a table: `gs.load_ops`": (
-            "classes library"
+            "classes"
         ),
         "Results that have names are named tuples of their functions, and the data of a tensor is a "
         "NumPy array": (
@@ -257,6 +257,15 @@ MISSING = {
         "Scripts run as Python; `gs.compile` makes programs": (
             "CompilationUnit enable_onednn_fusion export_opnames fork interface onednn_fusion_enabled"
             " set_fusion_strategy wait"
+        ),
+    },
+    "torch.library": {
+        "An operator is made by `custom_op`, or is an entry of a table: `gs.load_ops`": (
+            "Library define get_kernel impl impl_abstract"
+        ),
+        "There are no passes over operators but those of `gs.compile`, and one device": (
+            "fallthrough_kernel get_ctx register_autocast register_torch_dispatch triton_op "
+            "wrap_triton"
         ),
     },
     "torch.masked": {

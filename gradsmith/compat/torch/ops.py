@@ -66,9 +66,32 @@ def _function_of(name: str) -> Callable[..., Any]:
 aten = _Aten()
 
 
+class Namespace:
+    """The operators that `torch.library.custom_op` has made with this namespace in their names."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        from gradsmith.compat.torch.library.custom_ops import operator_named
+
+        found = operator_named(f"{self._name}::{name}")
+        if found is None:
+            raise AttributeError(f"torch.ops.{self._name} has no operator {name!r}", name=name)
+        return found
+
+    def __dir__(self) -> list[str]:
+        from gradsmith.compat.torch.library.custom_ops import names_in
+
+        return names_in(self._name)
+
+
 def __getattr__(name: str) -> Any:
+    if dir(Namespace(name)):
+        return Namespace(name)
     raise AttributeError(
-        f"torch.ops.{name} has no counterpart in gradsmith, which has the operators of torch.ops.aten. An operator of "
-        "one's own is an autograd.Function, or an entry of a table: gradsmith.load_ops",
+        f"torch.ops.{name} has no counterpart in gradsmith, which has the operators of torch.ops.aten and those that "
+        "torch.library.custom_op has made. Another operator of one's own is an autograd.Function, or an entry of a "
+        "table: gradsmith.load_ops",
         name=name,
     )

@@ -105,7 +105,7 @@ def test_matrices_without_data():
             r"expected matrices, with 2 or more dimensions, but got size \[3\]",
         ),
         (lambda a: gs.lu_unpack(a[0], gs.tensor([1]), unpack_pivots=False), "factors of a matrix"),
-        (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3, 3]), a), "there are 4 pivots for 3 rows"),
+        (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3, 3]), a), "one pivot for each row"),
         (lambda a: gs.linalg.lu_solve(a[:, :2], gs.tensor([1, 2]), a), "square matrices, but they are 3 by 2"),
         (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3]), a[0]), "tensor B must have at least 2 dimensions"),
         (lambda a: gs.linalg.lu_solve(a, gs.tensor([1, 2, 3]), a.double()), "the same dtype"),

@@ -63,7 +63,7 @@ cpdef object weighted_row_steps_of(object weights, object rows, object others, o
     check(rows, others, p)
     check_weights(weights, rows, others)
     batch = broadcast_batch((weights, rows, others))
-    found = fresh_for((weights, rows, others), (*batch, *rows.shape[rows.ndim - 2:]))
+    found = fresh_for((rows, weights, others), (*batch, *rows.shape[rows.ndim - 2:]))
     if is_meta(<PyObject *>found) or cnp.PyArray_SIZE(found) == 0:
         return found
     rows, others = by_rows(rows, batch), by_rows(others, batch)
