@@ -1,5 +1,7 @@
 """``torch.library``: operators made of functions of Python, in all modes, beside what is registered for them."""
 
+import copy
+import pickle
 from collections.abc import Sequence
 
 import numpy as np
@@ -109,6 +111,21 @@ def test_tensors_without_data():
         return gs.empty_like(x)
 
     assert operator(gs.empty(2, 3, device="meta")).shape == (2, 3)
+
+
+def test_operators_of_ops_are_compiled():
+    @library.custom_op("tests::doubled", mutates_args=())
+    def doubled(x: Tensor) -> Tensor:
+        return x * 2
+
+    doubled.register_autograd(lambda ctx, grad: grad * 2)
+    slope = gs.compile(gs.func.grad(lambda x: (doubled(x) ** 2).sum()))
+    assert slope(gs.tensor([1.0, 3.0])).tolist() == [8.0, 24.0] == slope(gs.tensor([1.0, 3.0])).tolist()
+
+
+def test_copies_are_the_operator_itself():
+    operator = new_sine("copied")
+    assert copy.deepcopy(operator) is operator and pickle.loads(pickle.dumps(operator)) is operator
 
 
 def test_an_operator_that_writes():

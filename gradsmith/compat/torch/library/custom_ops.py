@@ -15,6 +15,7 @@ from gradsmith.autograd.function import Function
 from gradsmith.compat.torch.library.schemas import infer_schema, signature_of, written
 from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
+from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 from gradsmith.utils import pytree
@@ -129,8 +130,12 @@ class CustomOpDef:
     def __getattr__(self, overload: str) -> CustomOpDef:
         """The only overload, ``default``, is the operator itself."""
         if overload != "default":
-            raise AttributeError(f"{self._qualname} has no attribute {overload!r}", name=overload)
+            raise AttributeError(f"an operator has no attribute {overload!r}", name=overload)
         return self
+
+    def __reduce__(self) -> Any:
+        """There is one operator of a name, which copies and other processes find by it."""
+        return operator_named, (self._qualname,)
 
     # ---- what is registered
 
@@ -226,15 +231,17 @@ class CustomOpDef:
         if any(tensor.is_meta for tensor in tensors):
             return self._called(self._needed(self._fake, "fake impl", "register_fake"), values)
         results = self._called(self._needed(self._kernel, "kernel for the CPU", "register_kernel"), values)
-        found = [leaf for leaf in pytree.flatten(results)[0] if is_tensor(leaf)]
-        for number, result in enumerate(found):
-            if any(_share_memory(result, other) for other in [*tensors, *found[:number]]):
+        self._expect_own_memory(tensors, [leaf for leaf in pytree.flatten(results)[0] if is_tensor(leaf)])
+        return results
+
+    def _expect_own_memory(self, tensors: list[Any], results: list[Any]) -> None:
+        for number, result in enumerate(results):
+            if any(_share_memory(result, other) for other in [*tensors, *results[:number]]):
                 raise RuntimeError(
                     f"{self._qualname}: The output of this custom operator (1) must not also be an input to this "
                     "custom operator and (2) may not alias any inputs to this custom operator or other returns. Return "
                     "a clone() of the offending output tensor."
                 )
-        return results
 
     def _needed(self, function: Implementation | None, what: str, register: str) -> Implementation:
         if function is None:
@@ -341,7 +348,11 @@ def _requires_grad(leaf: Any) -> bool:
 
 
 def _share_memory(one: Any, other: Any) -> bool:
-    return one is other or (not one.is_meta and np.shares_memory(one.detach().numpy(), other.detach().numpy()))
+    if one is other:
+        return True
+    if is_tracing() or any(tensor.is_meta or is_batched_tensor(tensor) for tensor in (one, other)):
+        return False  # their memory is not that of the program
+    return np.shares_memory(one.detach().numpy(), other.detach().numpy())
 
 
 def _is_for_cpu(device_types: str | Sequence[str] | None) -> bool:
