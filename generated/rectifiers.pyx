@@ -1293,6 +1293,8 @@ def call_threshold(self, threshold, value):
     value = as_number(value, "threshold", "value", 3)
     check_real(self, "threshold")
     self = prepare_numeric("threshold", self)
+    threshold = prepare_bound("threshold", threshold, self)
+    value = prepare_bound("threshold", value, self)
     return op_threshold(<TensorBase>self, threshold, value)
 
 def call_threshold_(self, threshold, value):
@@ -1301,6 +1303,8 @@ def call_threshold_(self, threshold, value):
     value = as_number(value, "threshold_", "value", 3)
     check_real(self, "threshold_")
     self = prepare_numeric("threshold_", self)
+    threshold = prepare_bound("threshold_", threshold, self)
+    value = prepare_bound("threshold_", value, self)
     return inplace_threshold(<TensorBase>self, threshold, value)
 
 def threshold(input, threshold, value, inplace=False, *, out=None):

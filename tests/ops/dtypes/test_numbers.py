@@ -223,3 +223,10 @@ def test_alpha_has_no_dtype_of_its_own():
     assert gs.sub(gs.ones(2, dtype=gs.float16), gs.ones(2, dtype=gs.int8), alpha=2.5).dtype == gs.float16
     with pytest.raises(RuntimeError, match="bool tensor is not supported"):
         gs.sub(gs.ones(2), flags, alpha=2)
+
+
+def test_thresholds_of_integers_are_integers():
+    found = gs.nn.functional.threshold(gs.tensor([1, 2, 3]), 1.5, 2.5)
+    assert found.dtype == gs.int64 and found.tolist() == [2, 2, 3]
+    with pytest.raises(RuntimeError, match="no negative numbers"):
+        gs.nn.functional.threshold(gs.tensor([1], dtype=gs.uint8), -1, 0)
