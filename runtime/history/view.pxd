@@ -15,9 +15,9 @@ cdef PyObject *current_grad_fn(TensorBase t) except? NULL                   # bo
 
 
 # Note [Results of composite ops]
-# A composite op may end with a view: of what it has computed in another shape, say. That the result is one is no
-# business of the caller's, whom it would forbid to write what was computed while nothing was recorded. So a view of a
-# tensor that nobody else has becomes a tensor by itself.
+# A composite op may end with a view, for example of what it has computed in another shape. That is an implementation
+# detail, and must not reach the caller: a view that was made without recording could not be written while recording. So
+# when nothing else refers to the base, the result stops being a view and owns its history.
 
 cdef int become_own(TensorBase view) except -1
 
