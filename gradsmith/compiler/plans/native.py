@@ -315,15 +315,30 @@ def _product_of(a: Array, b: Array, strides: tuple[int, ...], result: Array) -> 
     sizes = (a.shape[0], a.shape[1], b.shape[1])
     if a.shape[1] != b.shape[0] or 0 in sizes or math.prod(sizes) > MOST_TERMS or min(strides) < 0:
         return None
-    part = _of_vectors(sizes, strides, result) if a.itemsize in strides else None
+    lie_well = _suits_blas(sizes[:2], strides[:2], a.itemsize) and _suits_blas(sizes[1:], strides[2:], a.itemsize)
+    part = _of_vectors(sizes, strides, result) if lie_well else None
     if part is None:
         more = {"function": KERNELS["product"], "sizes": sizes, "strides": strides, "type": result.dtype.num}
         part = Part("product", result.size, more=more)
     return Kind((part,), may_overwrite=False)
 
 
+def _suits_blas(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> bool:
+    """Is a matrix multiplied as it lies? Others are copied first, see matmul.c."""
+
+    def is_layout(inner: int, outer: int) -> bool:
+        is_dense = strides[inner] == size or shape[inner] == 1
+        gap = strides[outer]
+        return is_dense and (shape[outer] == 1 or (gap >= shape[inner] * size and gap % size == 0))
+
+    return is_layout(1, 0) or is_layout(0, 1)
+
+
 def _of_vectors(sizes: tuple[int, ...], strides: tuple[int, ...], result: Array) -> Part | None:
-    """A product of a matrix and a vector, or of two vectors, as kernels/products/matmul.c tells them apart."""
+    """A product of a matrix and a vector, or of two vectors, as kernels/products/matmul.c tells them apart.
+
+    The kernels round differently, so this has to choose as that does.
+    """
     (m, k, n), size = sizes, result.itemsize
     (a_row, a_column, b_row, b_column) = strides
 
@@ -336,6 +351,8 @@ def _of_vectors(sizes: tuple[int, ...], strides: tuple[int, ...], result: Array)
     if k == 1 and b_column == size:
         return part("outer", (0, 1), m, n, a_row)
     if m == 1 and (a_column == size or k == 1):
+        if n == 1 and b_row == size:
+            return part("matrix_vector", (1, 0), 1, k, k * size)
         if b_column == size:
             return part("vector_matrix", (0, 1), k, n, b_row)
         if b_row == size:
@@ -352,7 +369,7 @@ def _steps(matrix: Array, is_vector: bool, axis: int) -> tuple[int, ...]:
     """Steps along rows and columns; that of the one row or column that a vector is says nothing."""
     steps = list(matrix.strides)
     if is_vector:
-        steps[axis] = matrix.itemsize * (matrix.shape[1] if axis == 0 else 1)
+        steps[axis] = steps[1 - axis] * matrix.size
     return tuple(steps)
 
 

@@ -251,17 +251,6 @@ gemm(const product *p)
     return 0;
 }
 
-/* One product of matrices of floats, for programs that know where their memory lies: strides of the rows and columns of
- * a and of b, in bytes; c has no gaps. */
-int
-gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
-{
-    npy_intp size = gs_itemsize[type];
-    product p = {gs_matmul_loop(type), type, size, a, b, c, sizes[0], sizes[1], sizes[2],
-                 strides[0], strides[1], strides[2], strides[3], sizes[2] * size, NULL};
-    return gemm(&p);
-}
-
 int
 gs_product_into(const gs_gemm_job *job)
 {
@@ -285,18 +274,18 @@ typedef struct {
     npy_intp row_stride, column_stride;
 } operand;
 
+/* BLAS wants one unit stride and rows that do not overlap. */
 static int
 is_blas_layout(npy_intp inner_size, npy_intp inner, npy_intp outer_size, npy_intp outer, npy_intp size)
 {
     return (inner == size || inner_size == 1) && (outer_size == 1 || (outer >= inner_size * size && outer % size == 0));
 }
 
-/* BLAS wants one unit stride and rows that do not overlap. */
 static int
-suits_blas(const operand *o, npy_intp size)
+suits_blas(npy_intp rows, npy_intp columns, npy_intp row_stride, npy_intp column_stride, npy_intp size)
 {
-    return is_blas_layout(o->columns, o->column_stride, o->rows, o->row_stride, size) ||
-           is_blas_layout(o->rows, o->row_stride, o->columns, o->column_stride, size);
+    return is_blas_layout(columns, column_stride, rows, row_stride, size) ||
+           is_blas_layout(rows, row_stride, columns, column_stride, size);
 }
 
 static void
@@ -323,7 +312,7 @@ prepare_operand(operand *o, PyObject *array, int type, int transpose, int vector
         return -1;
     }
     set_matrix(o, transpose, vector_is_row);
-    if (!gs_is_meta(array) && !suits_blas(o, gs_itemsize[type])) {
+    if (!gs_is_meta(array) && !suits_blas(o->rows, o->columns, o->row_stride, o->column_stride, gs_itemsize[type])) {
         PyObject *plain = gs_contiguous(o->array);
         gs_array_release(o->array);
         o->array = plain;
@@ -333,6 +322,49 @@ prepare_operand(operand *o, PyObject *array, int type, int transpose, int vector
         set_matrix(o, transpose, vector_is_row);
     }
     return 0;
+}
+
+/* ---- one product in programs */
+
+/* Rows without gaps in new memory, or NULL: what a matrix is for a product when BLAS does not take it as it lies. */
+static char *
+packed(const char *matrix, npy_intp rows, npy_intp columns, npy_intp row_stride, npy_intp column_stride, npy_intp size)
+{
+    char *copy = malloc((size_t)(rows * columns * size)), *to = copy;
+    for (npy_intp i = 0; copy != NULL && i < rows; i++) {
+        for (npy_intp j = 0; j < columns; j++, to += size) {
+            memcpy(to, matrix + i * row_stride + j * column_stride, (size_t)size);
+        }
+    }
+    return copy;
+}
+
+/* One product of matrices of floats, for programs that know where their memory lies: strides of the rows and columns of
+ * a and of b, in bytes; c has no gaps.  What gs_matmul copies is copied here: kernels of other layouts round otherwise. */
+int
+gs_product(int type, const npy_intp *sizes, const npy_intp *strides, char *a, char *b, char *c)
+{
+    npy_intp size = gs_itemsize[type], m = sizes[0], k = sizes[1], n = sizes[2];
+    product p = {gs_matmul_loop(type), type, size, a, b, c, m, k, n,
+                 strides[0], strides[1], strides[2], strides[3], n * size, NULL};
+    char *copy_of_a = NULL, *copy_of_b = NULL;
+    if (!suits_blas(m, k, p.a_row, p.a_column, size)) {
+        copy_of_a = p.a = packed(a, m, k, p.a_row, p.a_column, size);
+        p.a_row = k * size, p.a_column = size;
+    }
+    if (!suits_blas(k, n, p.b_row, p.b_column, size)) {
+        copy_of_b = p.b = packed(b, k, n, p.b_row, p.b_column, size);
+        p.b_row = n * size, p.b_column = size;
+    }
+    int failed = -1;
+    if (p.a == NULL || p.b == NULL) {
+        PyErr_NoMemory();
+    } else {
+        failed = gemm(&p);
+    }
+    free(copy_of_a);
+    free(copy_of_b);
+    return failed;
 }
 
 /* ---- shapes */
