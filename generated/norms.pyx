@@ -194,12 +194,20 @@ def linalg_norm(input, ord=None, dim=None, keepdim=False, *, dtype=None, out=Non
 
 cdef TensorBase op_linalg_cond(TensorBase self, object p):
     cdef int depth = begin_op("linalg.cond", (self, p), NULL) if watching else 0
-    cdef TensorBase result = op_div_tensor_tensor(
-        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
-        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
-    ) if p is None or matrix_order(p) == "2" else op_div_tensor_tensor(
-        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
-        op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
+    cdef TensorBase result = (
+        op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None) if item_of(
+            shape_of(op_linalg_svdvals(self, None)), -1
+        ) == 0 else op_div_tensor_tensor(
+            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
+            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
+        )
+    ) if p is None or matrix_order(p) == "2" else (
+        op_sum_dim(op_linalg_svdvals(self, None), (-1,), False, None) if item_of(
+            shape_of(op_linalg_svdvals(self, None)), -1
+        ) == 0 else op_div_tensor_tensor(
+            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, -1]),
+            op_basic_index(op_linalg_svdvals(self, None), np.s_[Ellipsis, 0]),
+        )
     ) if matrix_order(p) == "-2" else op_mul_tensor(
         op_masked_fill_scalar(
             op_linalg_matrix_norm(op_inverse_or_nan(self), p, (-2, -1), False, None),

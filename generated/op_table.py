@@ -20604,7 +20604,7 @@ OPS: "tuple[OpRow, ...]" = (
         is_composite=True,
         nondifferentiable="",
         doc="Condition number of a matrix, infinite where it is singular.",
-        reference="np.linalg.cond(self, p)",
+        reference="np.linalg.cond(self, p) if np.size(self) else np.zeros(np.shape(self)[:-2])",
         batching="parts",
     ),
     OpRow(

@@ -224,7 +224,9 @@ cpdef object prod_backward_dim(object gradient, object self, object value, objec
 
 
 cdef object is_free_of_zeros(object self):
-    """Of a batch all slices have to be; of what is traced nothing is known."""
+    """Of a batch all slices have to be; of what is traced nothing is known, unless it has no elements."""
+    if self.numel() == 0:
+        return True
     if is_tracing():
         return False
     while is_batched_tensor(self):

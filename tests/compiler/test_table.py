@@ -71,6 +71,22 @@ def test_samples(row: Any) -> None:
                 check(function, sample)
 
 
+@pytest.mark.parametrize("axis", [0, -1])
+@pytest.mark.parametrize("row", OPS, ids=key_of)
+def test_samples_without_elements(row: Any, axis: int) -> None:
+    """The first sample, of whose tensors nothing is left along one dimension."""
+    if key_of(row) in BY_VALUES or row.base == "strided_view":  # an internal op, which reads where it is told to
+        return
+    sample = Sample(next(iter(Subject(row).settings())))
+    sample.first, sample.second = ([emptied(one, axis) for one in arrays] for arrays in (sample.first, sample.second))
+    for function in (sample.values, sample.gradients, sample.second_gradients):
+        check(function, sample)
+
+
+def emptied(array: np.ndarray[Any, Any], axis: int) -> np.ndarray[Any, Any]:
+    return array[:0] if axis == 0 and array.ndim else array[..., :0] if array.ndim else array
+
+
 @pytest.mark.parametrize("row", OPS, ids=key_of)
 def test_captured_tensors_are_read_in_each_run(row: Any) -> None:
     if key_of(row) in BY_VALUES:

@@ -117,6 +117,10 @@ def test_a_source_without_dimensions():
     assert gs.zeros(3).index_copy(0, gs.tensor([1]), gs.tensor(5.0)).tolist() == [0.0, 5.0, 0.0]
 
 
+def test_nothing_has_a_condition_number():
+    assert gs.linalg.cond(gs.ones(2, 0, 5)).tolist() == [0.0, 0.0]
+
+
 def test_batches_without_images_are_resized():
     assert F.interpolate(gs.ones(0, 3, 4, 4, 4), size=(3, 3, 3), mode="trilinear").shape == (0, 3, 3, 3, 3)
 
