@@ -39,7 +39,7 @@ PATTERNS: tuple[tuple[Shape, ...], ...] = (
 )
 SPECIAL = (0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e150, -1e150, 1e-150)
 LARGE, PERIOD = 100_003, 1009  # enough for several threads, and no multiple of anything
-ALONE: tuple[Shape, ...] = ((12,), (5,), (), (2, 1, 7), (LARGE,))  # in which an element keeps its result
+ALONE: tuple[Shape, ...] = ((12,), (5,), (), (2, 1, 7), (PERIOD,))  # in which an element keeps its result
 SAME = 1e-12
 SINGLE = 1e-5
 
