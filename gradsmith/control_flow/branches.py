@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
+from gradsmith.control_flow.slices import chosen, differs, one_truth
 from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 
 
@@ -35,7 +36,13 @@ def cond(
     TypeError
         `pred` is no truth value, a function cannot be called, or arguments are given in both ways.
     RuntimeError
-        `pred` has more than one element, or differs between the slices of a `vmap`: use `where` there.
+        `pred` has more than one element; it differs between the slices of a `vmap`, and the functions give results of
+        different structures, shapes or dtypes.
+
+    Notes
+    -----
+    Slices of a `vmap` may go different ways: both functions are called for all of them then, and each slice has the
+    result of its own. Where the other one is infinite or NaN, the gradient can be NaN, as with `where`.
 
     Examples
     --------
@@ -52,8 +59,11 @@ def cond(
         args = tuple(args[0])
     if is_traced(pred):
         return _in_program(pred, [true_fn, false_fn], (*args, *operands))
-    chosen = true_fn if is_true("cond", "pred", pred) else false_fn
-    return chosen(*args, *operands)
+    if differs(pred):
+        truth = one_truth("cond", "pred", pred)
+        return chosen("cond", truth, true_fn(*args, *operands), false_fn(*args, *operands))
+    function = true_fn if is_true("cond", "pred", pred) else false_fn
+    return function(*args, *operands)
 
 
 def _in_program(pred: Any, functions: list[Callable[..., Any]], operands: tuple[Any, ...]) -> Any:

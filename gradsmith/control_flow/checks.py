@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from gradsmith.runtime.batching.batch import is_batched_tensor
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 
@@ -23,10 +22,5 @@ def is_true(op: str, what: str, value: Any) -> bool:
 
 
 def _require_one_truth(op: str, what: str, tensor: Any) -> None:
-    if is_batched_tensor(tensor):
-        raise RuntimeError(
-            f"{op}(): {what} differs between the slices of a vmap, which go the same way. Compute both and choose with "
-            f"gs.where, or map with a Python loop"
-        )
     if tensor.numel() != 1:
         raise RuntimeError(f"{op}(): {what} must be one truth value, but has shape {list(tensor.shape)}")

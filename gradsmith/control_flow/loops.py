@@ -10,11 +10,13 @@ from typing import Any
 
 from gradsmith.control_flow.checks import is_true, require_callable
 from gradsmith.control_flow.once import ran_in_trace
+from gradsmith.control_flow.slices import chosen, differs, holds_for_any, is_known, one_truth
 from gradsmith.control_flow.steps import Steps
 from gradsmith.control_flow.traced import chosen_in_runs, is_traced
 from gradsmith.control_flow.trees import TensorTree
 from gradsmith.control_flow.unknown import Unknown
 from gradsmith.runtime.batching.batch import is_tracing
+from gradsmith.runtime.tensors.factories.python_data import is_tensor
 
 
 def fori_loop(lower: int, upper: int, body: Callable[[int, Any], Any], carry: Any) -> Any:
@@ -109,9 +111,14 @@ def while_loop(
     ------
     RuntimeError
         `max_steps` were made and `cond_fn` still holds; a step changes the structure of the state, or the shape or
-        dtype of a tensor in it; `cond_fn` gives several values, or different ones for the slices of a `vmap`.
+        dtype of a tensor in it; `cond_fn` gives several values.
     TypeError
         `cond_fn` gives no truth value, or the state has something that is no tensor.
+
+    Notes
+    -----
+    In a `vmap` the loop goes on until `cond_fn` holds for no slice, and a slice keeps the first state for which it does
+    not. Steps are computed for all slices, also for those that are done.
 
     Examples
     --------
@@ -127,19 +134,31 @@ def while_loop(
     is_spread = isinstance(carry, (tuple, list)) and not hasattr(carry, "_fields") and _takes(cond_fn, len(carry))
     tensors = state.tensors
     steps = 0
+    running: Any = True
     while True:
         current = state.built(tensors)
         args = tuple(current) if is_spread else (current,)
         holds = cond_fn(*args)
-        if is_traced(holds):
+        if is_traced(holds) or (differs(holds) and not is_known(holds)):
             left = None if max_steps is None else max_steps - steps
             return _in_program([cond_fn, body_fn], carry if steps == 0 else current, left)
-        if not is_true("while_loop", "what cond_fn gives", holds):
+        running = _going_on(running, holds)
+        if not holds_for_any(running):
             return current
         if max_steps is not None and steps >= max_steps:
             raise RuntimeError(f"while_loop(): cond_fn still holds after max_steps={max_steps} steps")
-        tensors = state.flat(body_fn(*args))
+        following = state.flat(body_fn(*args))
+        tensors = chosen("while_loop", running, following, tensors) if differs(running) else following
         steps += 1
+
+
+def _going_on(running: Any, holds: Any) -> Any:
+    """Does a loop that is `running` go on? From where slices of a `vmap` differ on, a truth value for each."""
+    what = "what cond_fn gives"
+    if not (differs(running) or differs(holds)):
+        return is_true("while_loop", what, holds)
+    truth = one_truth("while_loop", what, holds) if is_tensor(holds) else is_true("while_loop", what, holds)
+    return truth & running
 
 
 def _in_program(functions: list[Callable[..., Any]], carry: Any, max_steps: int | None) -> Any:

@@ -70,13 +70,6 @@ def test_branches_in_a_scan_with_checkpoints():
     np.testing.assert_allclose(found.numpy(), [value, value / np.tan(-2), value], rtol=1e-5)
 
 
-def test_slices_that_would_go_different_ways():
-    with pytest.raises(RuntimeError, match=r"cond\(\): pred differs between the slices .* gs.where"):
-        func.vmap(lambda x: gs.cond(x > 0, gs.sin, gs.cos, x))(gs.ones(3))
-    with pytest.raises(RuntimeError, match=r"while_loop\(\): what cond_fn gives differs"):
-        func.vmap(lambda x: gs.while_loop(lambda c: c < 3, lambda c: c + 1, x))(gs.ones(3))
-
-
 def test_slices_that_go_one_way():
     x = gs.tensor([1.0, 2, 3])
     found = func.vmap(lambda x: gs.fori_loop(0, 3, lambda i, c: c * x + i, x))(x)
