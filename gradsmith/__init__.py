@@ -376,15 +376,15 @@ _MODULE_OF = {name: module for module, names in _ELSEWHERE.items() for name in n
 # Modules that are imported when they are first used.
 _MODULES = (
     "accelerator", "amp", "array_api", "backends", "compat", "compiler", "cuda", "distributed", "distributions",
-    "fft", "func", "futures", "graph", "jit", "linalg", "masked", "mps", "multiprocessing", "nn", "numpy", "optim",
-    "optimize", "parallel", "profiler", "quasirandom", "random", "scipy", "serialization", "signal", "sparse",
+    "fft", "func", "futures", "graph", "jit", "library", "linalg", "masked", "mps", "multiprocessing", "nn", "numpy",
+    "optim", "optimize", "parallel", "profiler", "quasirandom", "random", "scipy", "serialization", "signal", "sparse",
     "special", "stats", "testing", "utils", "xpu",
 )  # fmt: skip
 
 # Modules that are found under PyTorch's names too, and stand among those for its libraries.
 _FOR_LIBRARIES = (
     "_C", "__config__", "_dynamo", "_tensor", "_utils", "_vmap_internals", "_subclasses", "functional", "fx", "hub",
-    "library", "onnx", "ops", "overrides", "torch_version", "types",
+    "onnx", "ops", "overrides", "torch_version", "types",
 )  # fmt: skip
 
 # Ops whose public names mean something else in generated code.

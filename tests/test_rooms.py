@@ -100,6 +100,7 @@ FLOORS = (
     "gradsmith.backends",
     "gradsmith.jit",
     "gradsmith.compiler",
+    "gradsmith.library",
     "gradsmith.multiprocessing",
     "gradsmith.parallel",
     "gradsmith.testing",

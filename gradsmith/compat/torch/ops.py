@@ -73,7 +73,7 @@ class Namespace:
         self._name = name
 
     def __getattr__(self, name: str) -> Any:
-        from gradsmith.compat.torch.library.custom_ops import operator_named
+        from gradsmith.library.custom_ops import operator_named
 
         found = operator_named(f"{self._name}::{name}")
         if found is None:
@@ -81,7 +81,7 @@ class Namespace:
         return found
 
     def __dir__(self) -> list[str]:
-        from gradsmith.compat.torch.library.custom_ops import names_in
+        from gradsmith.library.custom_ops import names_in
 
         return names_in(self._name)
 

@@ -1,4 +1,4 @@
-"""``torch.library``: operators of one's own, as functions of Python with what is registered for them.
+"""Operators of one's own, as functions of Python with what is registered for them.
 
 An entry of a table, `gradsmith.load_ops`, is a whole operator in one line, and an `autograd.Function` is its derivative
 by hand; these are PyTorch's way to say the latter. What PyTorch's compilers need of an operator is not asked for here.
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from gradsmith.compat.torch.library.custom_ops import CustomOpDef, custom_op, operator_named
-from gradsmith.compat.torch.library.schemas import infer_schema
+from gradsmith.library.custom_ops import CustomOpDef, custom_op, operator_named
+from gradsmith.library.schemas import infer_schema
 from gradsmith.names.missing import raise_missing
 
 __all__ = ["custom_op", "infer_schema", "register_autograd", "register_fake", "register_kernel", "register_vmap"]

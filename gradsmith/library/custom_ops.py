@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from gradsmith.autograd.function import Function
-from gradsmith.compat.torch.library.schemas import infer_schema, signature_of, written
 from gradsmith.generated import stack
 from gradsmith.generated.tensor import Tensor
+from gradsmith.library.schemas import infer_schema, signature_of, written
 from gradsmith.runtime.batching.batch import is_batched_tensor, is_tracing
 from gradsmith.runtime.switches.grad_mode import is_grad_enabled, no_grad
 from gradsmith.runtime.tensors.factories.python_data import is_tensor
