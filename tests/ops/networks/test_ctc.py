@@ -131,6 +131,49 @@ def test_long_sequences_neither_overflow_nor_vanish():
     np.testing.assert_allclose(gs.autograd.grad(loss, x)[0].sum().item(), -steps, rtol=1e-10)
 
 
+def sums_over_paths(x, labels, blank=0):
+    """The loss of a sequence by logarithms of sums, and its slopes: shares of the paths through each class."""
+    states = [blank, *(state for label in labels for state in (label, blank))]
+    emitted = x[:, states]
+    skips = [0 if s % 2 and s > 1 and states[s] != states[s - 2] else -np.inf for s in range(len(states))]
+
+    def steps(emitted, skips):
+        rows = np.full((len(emitted), len(states) + 2), -np.inf)
+        rows[0, 2:4] = emitted[0, :2]
+        for t in range(1, len(emitted)):
+            stayed, moved = rows[t - 1, 2:], rows[t - 1, 1:-1]
+            rows[t, 2:] = np.logaddexp(np.logaddexp(stayed, moved), rows[t - 1, :-2] + skips) + emitted[t]
+        return rows[:, 2:]
+
+    with np.errstate(invalid="ignore"):
+        before = steps(emitted, skips)
+        after = steps(emitted[::-1, ::-1], [-np.inf] * 2 + skips[:1:-1])[::-1, ::-1]
+        total = np.logaddexp(*before[-1, -2:]) if labels else before[-1, 0]
+        shares = np.exp(before + after - emitted - total)
+    slopes = np.zeros_like(x)
+    for s, state in enumerate(states):
+        slopes[:, state] -= shares[:, s]
+    return -total, slopes
+
+
+@pytest.mark.parametrize(
+    "steps, count, scale", [(300, 40, 0.1), (300, 40, 3), (300, 40, 30), (600, 120, 8), (1500, 5, 1)]
+)
+def test_probabilities_in_any_range(steps, count, scale):
+    """Near to each other they are multiplied, and far from each other their logarithms are added."""
+    random = np.random.default_rng(steps)
+    x = random.standard_normal((steps, 2, 6)) * scale
+    x[:, 1] -= 900 * (random.random((steps, 6)) < 0.1)
+    labels = random.integers(1, 6, (2, count))
+    input = gs.tensor(x, requires_grad=True)
+    found = F.ctc_loss(input, gs.tensor(labels), [steps] * 2, [count] * 2, reduction="none")
+    slopes = gs.autograd.grad(found.sum(), input)[0].numpy()
+    for i in range(2):
+        loss, expected = sums_over_paths(x[:, i], list(labels[i]))
+        np.testing.assert_allclose(found[i].item(), loss, rtol=1e-11)
+        np.testing.assert_allclose(slopes[:, i], expected, rtol=1e-7, atol=1e-9)
+
+
 def test_vmap_and_meta():
     x = gs.tensor(np.stack([log_probs(), log_probs() * 2]))
     np.testing.assert_allclose(gs.vmap(losses)(x), gs.stack([losses(x[0]), losses(x[1])]))

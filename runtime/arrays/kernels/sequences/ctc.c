@@ -11,6 +11,7 @@
  * state, weighted by the shares of their paths.
  */
 #include "ctc.h"
+#include "ctc_scaled.h"
 #include "support/simd.h"
 #include "threads/thread_pool.h"
 
@@ -40,22 +41,6 @@ typedef struct {
     double *emitted, *emitted_tangents;          /* likewise */
     double *sums, *sum_tangents;
 } lattice;
-
-static double
-number_at(const gs_ctc *c, const void *array, npy_intp place)
-{
-    return c->type == NPY_FLOAT32 ? ((const float *)array)[place] : ((const double *)array)[place];
-}
-
-static void
-add_at(const gs_ctc *c, void *array, npy_intp place, double value)
-{
-    if (c->type == NPY_FLOAT32) {
-        ((float *)array)[place] += (float)value;
-    } else {
-        ((double *)array)[place] += value;
-    }
-}
 
 /* ---- sums over paths */
 
@@ -102,9 +87,9 @@ emit(const lattice *l, npy_intp t)
     const gs_ctc *c = l->c;
     npy_intp row = (t * c->batch + l->sequence) * c->classes;
     for (npy_intp s = 0; s < l->n_states; s++) {
-        l->emitted[PADS + s] = number_at(c, c->log_probs, row + l->labels[s]);
+        l->emitted[PADS + s] = gs_ctc_number_at(c, c->log_probs, row + l->labels[s]);
         if (c->direction != NULL) {
-            l->emitted_tangents[PADS + s] = number_at(c, c->direction, row + l->labels[s]);
+            l->emitted_tangents[PADS + s] = gs_ctc_number_at(c, c->direction, row + l->labels[s]);
         }
     }
 }
@@ -214,7 +199,7 @@ add_shares(const lattice *l, npy_intp t, double log_sum, double sum_tangent, dou
         if (tangents != NULL) {
             share *= tangents[s] + l->after_tangents[PADS + s] - sum_tangent;
         }
-        add_at(c, results, row + l->labels[s], -scale * share);
+        gs_ctc_add_at(c, results, row + l->labels[s], -scale * share);
     }
 }
 
@@ -245,7 +230,7 @@ fill_with_nan(const lattice *l, void *results)
     const gs_ctc *c = l->c;
     for (npy_intp t = 0; t < l->n_steps; t++) {
         for (npy_intp k = 0; k < c->classes; k++) {
-            add_at(c, results, (t * c->batch + l->sequence) * c->classes + k, NAN);
+            gs_ctc_add_at(c, results, (t * c->batch + l->sequence) * c->classes + k, NAN);
         }
     }
 }
@@ -298,10 +283,10 @@ compute(const lattice *l, const job *j)
     const gs_ctc *c = l->c;
     double log_sum = log_probability(l, j->wanted != LOSSES);
     if (j->wanted == LOSSES) {
-        add_at(c, j->results, l->sequence, -log_sum);
+        gs_ctc_add_at(c, j->results, l->sequence, -log_sum);
         return;
     }
-    double scale = number_at(c, c->scales, l->sequence);
+    double scale = gs_ctc_number_at(c, c->scales, l->sequence);
     if (scale == 0 || l->n_steps == 0) {
         return;
     }
@@ -312,12 +297,29 @@ compute(const lattice *l, const job *j)
     }
 }
 
+/* Without logarithms; 0 when that is not possible. */
+static int
+compute_scaled(const job *j, npy_intp sequence)
+{
+    switch (j->wanted) {
+    case LOSSES:
+        return gs_ctc_scaled_loss(j->c, sequence, j->results);
+    case SLOPES:
+        return gs_ctc_scaled_slopes(j->c, sequence, j->results);
+    default:
+        return 0;
+    }
+}
+
 static void
 run(void *context, npy_intp first, npy_intp last)
 {
     job *j = context;
     for (npy_intp i = first; i < last; i++) {
         lattice l;
+        if (compute_scaled(j, i)) {
+            continue;
+        }
         if (open_lattice(&l, j->c, i, j->wanted != LOSSES)) {
             compute(&l, j);
             free(l.memory);
@@ -332,7 +334,7 @@ run_all(const gs_ctc *c, wanted wanted, void *results, npy_intp n_results)
 {
     job j = {.c = c, .wanted = wanted, .results = results};
     memset(results, 0, (size_t)n_results * (c->type == NPY_FLOAT32 ? 4 : 8));
-    gs_parallel(run, &j, c->batch, c->steps * (2 * c->most_labels + 1) * 32 + 1, 1);
+    gs_parallel(run, &j, c->batch, c->steps * (2 * c->most_labels + 1) * 4 + 1, 1);
     if (j.is_out_of_memory) {
         PyErr_NoMemory();
         return -1;

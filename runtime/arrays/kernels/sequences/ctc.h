@@ -18,6 +18,22 @@ typedef struct {
     const void *direction;      /* of gs_ctc_curvature: like the log-probabilities */
 } gs_ctc;
 
+static inline double
+gs_ctc_number_at(const gs_ctc *c, const void *array, npy_intp place)
+{
+    return c->type == NPY_FLOAT32 ? ((const float *)array)[place] : ((const double *)array)[place];
+}
+
+static inline void
+gs_ctc_add_at(const gs_ctc *c, void *array, npy_intp place, double value)
+{
+    if (c->type == NPY_FLOAT32) {
+        ((float *)array)[place] += (float)value;
+    } else {
+        ((double *)array)[place] += value;
+    }
+}
+
 /* Called with the GIL, which large ones release; -1 with MemoryError. */
 
 /* Minus the logarithm of the probability of the labels of each sequence: (batch,). */
