@@ -8,6 +8,7 @@
 #include "elementary/gamma_functions.h"
 #include "elementary/hyperbolic.h"
 #include "elementary/inverse_error_function.h"
+#include "elementary/inverse_trigonometric.h"
 #include "elementary/logarithm.h"
 #include "elementary/normal_distribution.h"
 #include "elementary/second_bessel_functions.h"

@@ -25,14 +25,21 @@ gs_log_of_parts_f(float f, float n, float c)
     return n * 0.693115234375f + (f - (half_square - small));
 }
 
+/* log(1 + f) - f + f^2 / 2 */
+GS_INLINE double
+gs_log_beyond_square(double f, double half_square)
+{
+    double s = f / (2.0 + f), z = s * s, z2 = z * z, z4 = z2 * z2;
+    double p = GS_CUBIC(z, 0.6666666666666735, 0.3999999999941203, 0.28571428743064436, 0.22222198494571563)
+        + z4 * GS_PARABOLA(z, 0.18183568879590606, 0.15313922520235101, 0.14797340861572775);
+    return s * (half_square + p * z);
+}
+
 GS_INLINE double
 gs_log_of_parts(double f, double n, double c)
 {
-    double s = f / (2.0 + f), z = s * s, half_square = 0.5 * f * f;
-    double z2 = z * z, z4 = z2 * z2;
-    double p = GS_CUBIC(z, 0.6666666666666735, 0.3999999999941203, 0.28571428743064436, 0.22222198494571563)
-        + z4 * GS_PARABOLA(z, 0.18183568879590606, 0.15313922520235101, 0.14797340861572775);
-    double small = s * (half_square + p * z) + (n * 7.371002565167799e-13 + c);
+    double half_square = 0.5 * f * f;
+    double small = gs_log_beyond_square(f, half_square) + (n * 7.371002565167799e-13 + c);
     return n * 0.6931471805592082 + (f - (half_square - small));
 }
 
@@ -50,9 +57,10 @@ gs_logf(float x)
     return x == INFINITY ? x : result;
 }
 
-/* The parts are added in double precision, so that powers of ten have whole logarithms. */
+/* n `of_two` + log m / log b of x = 2^n m.  The parts are added in double precision, so that powers of b have whole
+ * logarithms. */
 GS_INLINE float
-gs_log10f(float x)
+gs_log_to_base_f(float x, double of_two, double of_e)
 {
     int is_tiny = x < FLT_MIN;
     gs_float_bits scaled = {is_tiny ? x * 8388608.0f : x};
@@ -60,10 +68,22 @@ gs_log10f(float x)
     float n = (float)((int32_t)shifted >> 23) - (is_tiny ? 23.0f : 0.0f);
     scaled.bits = (shifted & 0x007fffffu) + 0x3f3504f3u;
     double of_mantissa = gs_log_of_parts_f(scaled.value - 1.0f, 0.0f, 0.0f);
-    float result = (float)(n * 0.30102999566398119521 + of_mantissa * 0.43429448190325182765);
+    float result = (float)(n * of_two + of_mantissa * of_e);
     float outside = x == 0.0f ? -INFINITY : NAN;
     result = x > 0.0f ? result : outside;
     return x == INFINITY ? x : result;
+}
+
+GS_INLINE float
+gs_log10f(float x)
+{
+    return gs_log_to_base_f(x, 0.30102999566398119521, 0.43429448190325182765);
+}
+
+GS_INLINE float
+gs_log2f(float x)
+{
+    return gs_log_to_base_f(x, 1.0, 1.4426950408889634);
 }
 
 /* The highest bit is set where x is no normal number above zero: its bits are then below those of the least one, or above
@@ -113,6 +133,45 @@ gs_log(double x)
     double outside = x == 0.0 ? -INFINITY : NAN;
     result = x > 0.0 ? result : outside;
     return x == INFINITY ? x : result;
+}
+
+/* A factor in two parts, the first with so few bits that products with it are exact. */
+typedef struct {
+    double upper, lower;
+} gs_factor;
+
+/* n `of_two` + log m `of_e` of x = 2^n m, with log m in two parts as well. */
+GS_INLINE double
+gs_log_to_base(double x, gs_factor of_two, gs_factor of_e)
+{
+    int is_tiny = x < DBL_MIN;
+    gs_double_bits scaled = {is_tiny ? x * 4503599627370496.0 : x}, upper;
+    uint64_t shifted = scaled.bits - 0x3fe6a09e667f3bcdu;
+    double n = gs_exponent_of(shifted) - (is_tiny ? 52.0 : 0.0);
+    scaled.bits = (shifted & 0x000fffffffffffffu) + 0x3fe6a09e667f3bcdu;
+    double f = scaled.value - 1.0, half_square = 0.5 * f * f;
+    upper.value = f - half_square;
+    upper.bits &= 0xffffffff00000000u;
+    double lower = ((f - upper.value) - half_square) + gs_log_beyond_square(f, half_square);
+    double whole = n * of_two.upper, part = upper.value * of_e.upper, sum = whole + part;
+    double small = n * of_two.lower + ((lower + upper.value) * of_e.lower + lower * of_e.upper);
+    double result = sum + (((whole - sum) + part) + small);
+    double outside = x == 0.0 ? -INFINITY : NAN;
+    result = x > 0.0 ? result : outside;
+    return x == INFINITY ? x : result;
+}
+
+GS_INLINE double
+gs_log10(double x)
+{
+    return gs_log_to_base(x, (gs_factor){0.30102999566361177, 3.694239077158931e-13},
+                          (gs_factor){0.4342944818781689, 2.5082946711645275e-11});
+}
+
+GS_INLINE double
+gs_log2(double x)
+{
+    return gs_log_to_base(x, (gs_factor){1.0, 0.0}, (gs_factor){1.4426950407214463, 1.6751713164886512e-10});
 }
 
 GS_INLINE double

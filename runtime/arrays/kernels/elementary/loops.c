@@ -107,7 +107,19 @@ LOOP_OF_USUAL(sin, gs_is_unusual_angle, gs_sin, gs_sin_anywhere, double, uint64_
 LOOP_OF_USUAL(cosf, gs_is_unusual_anglef, gs_cosf, gs_cos_anywheref, float, uint32_t)
 LOOP_OF_USUAL(cos, gs_is_unusual_angle, gs_cos, gs_cos_anywhere, double, uint64_t)
 
+LOOP_OF_USUAL(tanf, gs_is_unusual_anglef, gs_tanf, gs_tan_anywheref, float, uint32_t)
+LOOP_OF_USUAL(tan, gs_is_unusual_angle, gs_tan, gs_tan_anywhere, double, uint64_t)
+
+LOOP(asinf, float)
+LOOP(asin, double)
+LOOP(acosf, float)
+LOOP(acos, double)
+LOOP(atanf, float)
+LOOP(atan, double)
+LOOP(log2f, float)
+LOOP(log2, double)
 LOOP(log10f, float)
+LOOP(log10, double)
 /* Of NaN the sign is zero, as in PyTorch; NumPy gives NaN. */
 #define gs_signf(x) (float)(((x) > 0) - ((x) < 0))
 #define gs_sign(x) (double)(((x) > 0) - ((x) < 0))
@@ -134,7 +146,12 @@ gs_elementary_loop(gs_ufunc ufunc, int type)
     case GS_TANH: return is_float ? tanhf_loop : tanh_loop;
     case GS_SIN: return is_float ? sinf_loop : sin_loop;
     case GS_COS: return is_float ? cosf_loop : cos_loop;
-    case GS_LOG10: return is_float ? log10f_loop : NULL;
+    case GS_TAN: return is_float ? tanf_loop : tan_loop;
+    case GS_ARCSIN: return is_float ? asinf_loop : asin_loop;
+    case GS_ARCCOS: return is_float ? acosf_loop : acos_loop;
+    case GS_ARCTAN: return is_float ? atanf_loop : atan_loop;
+    case GS_LOG2: return is_float ? log2f_loop : log2_loop;
+    case GS_LOG10: return is_float ? log10f_loop : log10_loop;
     case GS_SIGN: return is_float ? signf_loop : sign_loop;
     case GS_RECIPROCAL: return is_float ? reciprocalf_loop : reciprocal_loop;
     default: return NULL;

@@ -203,10 +203,13 @@ PAIRS_OF_USUAL(remainder, double, HAS_REST, signed_rest(x, y))
 PAIRS_OF_USUAL(floor_dividef, float, HAS_REST_F, whole_quotient_f(x, y))
 PAIRS_OF_USUAL(floor_divide, double, HAS_REST, whole_quotient(x, y))
 
-/* ---- roots of sums of squares, and logarithms of sums of exponentials */
+/* ---- roots of sums of squares, angles, and logarithms of sums of exponentials */
 
 PAIRS(hypotf, float, gs_root_of_squares_f(x, y))
 PAIRS(hypot, double, gs_root_of_squares(x, y))
+
+PAIRS(atan2f, float, gs_atan2f(x, y))
+PAIRS(atan2, double, gs_atan2(x, y))
 
 PAIRS(logaddexpf, float, x == y ? x + 0.693147180559945309f : (x > y ? x : y) + gs_log1pf(gs_expf(-fabsf(x - y))))
 PAIRS(logaddexp, double, x == y ? x + 0.693147180559945309 : (x > y ? x : y) + gs_log1p(gs_exp(-fabs(x - y))))
@@ -229,6 +232,7 @@ own_loop(gs_ufunc ufunc, int is_float)
     CASE(REMAINDER, remainder);
     CASE(FLOOR_DIVIDE, floor_divide);
     CASE(HYPOT, hypot);
+    CASE(ARCTAN2, atan2);
     CASE(LOGADDEXP, logaddexp);
     default: return NULL;
     }

@@ -7,6 +7,8 @@
  * Single precision is computed in double, where one polynomial does up to pi/2: with k the integer next to x / pi, sin x is
  * sin r or, for odd k, -sin r.  cos x = sin(x + pi/2) takes a k between two integers.
  *
+ * tan x is sin r / cos r or, for odd k, -cos r / sin r; in double precision with what both and their ratio have lost.
+ *
  * What lies beyond is *far*, and rare.  Functions here are right for near arguments only; loops look first whether all
  * arguments of a block are near and otherwise call gs_sin_anywhere and the like, element by element: see
  * far_arguments.h.  What is near is computed in the same way there, so an element does not depend on its neighbours.
@@ -59,6 +61,53 @@ gs_sin_or_cos(gs_quarter_turns turns)
     return result.value;
 }
 
+/* The sum of the parts, and what it lacks. */
+typedef struct {
+    double value, low;
+} gs_double_sum;
+
+GS_INLINE gs_double_sum
+gs_add_small(double large, double small)
+{
+    double sum = large + small;
+    return (gs_double_sum){sum, (large - sum) + small};
+}
+
+/* What a ratio of two numbers lacks, times the second; products of halves are exact. */
+GS_INLINE double
+gs_left_by_ratio(double over, double under, double ratio)
+{
+    gs_double_bits upper = {ratio}, upper_under = {under};
+    upper.bits &= 0xfffffffff8000000u;
+    upper_under.bits &= 0xfffffffff8000000u;
+    double lower = ratio - upper.value, lower_under = under - upper_under.value;
+    double left = (over - upper.value * upper_under.value) - upper.value * lower_under - lower * upper_under.value;
+    return left - lower * lower_under;
+}
+
+/* The sine over the cosine, or minus the cosine over the sine. */
+GS_INLINE double
+gs_tan_of_turns(gs_quarter_turns turns)
+{
+    double r = turns.rest, low = turns.low, z = r * r;
+    double z2 = z * z, z4 = z2 * z2;
+    double s = GS_CUBIC(z, -0.16666666666666627, 0.008333333333321301, -0.00019841269828880696, 2.755731335887326e-06)
+        + z4 * GS_LINE(z, -2.505070438051735e-08, 1.5893598640205684e-10);
+    double c = GS_CUBIC(z, 0.04166666666666659, -0.0013888888888872603, 2.4801587288493853e-05, -2.7557314056899055e-07)
+        + z4 * GS_LINE(z, 2.087568190528291e-09, -1.1357449315187582e-11);
+    double half = 0.5 * z, one = 1.0 - half;
+    gs_double_sum sine = gs_add_small(r, (low - low * half) + s * (r * z));
+    gs_double_sum cosine = gs_add_small(one, (((1.0 - one) - half) - r * low) + c * (z * z));
+    int is_odd = (turns.quadrant & 1) != 0;
+    double over = is_odd ? cosine.value : sine.value, under = is_odd ? sine.value : cosine.value;
+    double over_low = is_odd ? cosine.low : sine.low, under_low = is_odd ? sine.low : cosine.low;
+    double ratio = over / under;
+    double left = (gs_left_by_ratio(over, under, ratio) + over_low) - ratio * under_low;
+    gs_double_bits result = {ratio + left / under};
+    result.bits ^= turns.quadrant << 63;
+    return result.value;
+}
+
 /* sin x, or, with `ahead` of 1/2 and the other sign, cos x. */
 GS_INLINE float
 gs_near_sine_f(float x, double ahead, double sign)
@@ -105,6 +154,29 @@ gs_cos(double x)
     return gs_sin_or_cos(turns);
 }
 
+GS_INLINE float
+gs_tanf(float x)
+{
+    double wide = x;
+    gs_double_bits shifted = {wide * 0.6366197723675814 + GS_ROUNDER}, result;
+    double k = shifted.value - GS_ROUNDER;
+    double r = (wide - k * 1.5707963267923333) - k * 2.5633441515839558e-12, z = r * r, z2 = z * z;
+    double s = GS_CUBIC(z, -0.16666666663741367, 0.00833333183062943, -0.00019840063040804117, 2.7246868722877944e-06);
+    double c = GS_CUBIC(z, -0.49999999967868436, 0.041666650160548456, -0.0013887563142430629, 2.4460432189909786e-05);
+    double sine = r + r * z * s, cosine = 1.0 + z * c;
+    int is_odd = (shifted.bits & 1) != 0;
+    result.value = (is_odd ? cosine : sine) / (is_odd ? sine : cosine);
+    result.bits ^= shifted.bits << 63;
+    return x == 0.0f ? x : (float)result.value;
+}
+
+GS_INLINE double
+gs_tan(double x)
+{
+    double result = gs_tan_of_turns(gs_near_turns(x));
+    return x == 0.0 ? x : result;
+}
+
 /* ---- of all arguments; `ahead` is 0 for the sine and 1 for the cosine */
 
 static GS_NOINLINE GS_UNUSED double
@@ -117,6 +189,29 @@ gs_sin_of_far(double x, unsigned int ahead)
     turns.rest = gs_far_rest(x, &turns.low, &turns.quadrant);
     turns.quadrant += ahead;
     return gs_sin_or_cos(turns);
+}
+
+static GS_NOINLINE GS_UNUSED double
+gs_tan_of_far(double x)
+{
+    if (!isfinite(x)) {
+        return x - x;
+    }
+    gs_quarter_turns turns;
+    turns.rest = gs_far_rest(x, &turns.low, &turns.quadrant);
+    return gs_tan_of_turns(turns);
+}
+
+GS_INLINE float
+gs_tan_anywheref(float x)
+{
+    return gs_is_near(x) ? gs_tanf(x) : (float)gs_tan_of_far((double)x);
+}
+
+GS_INLINE double
+gs_tan_anywhere(double x)
+{
+    return gs_is_near(x) ? gs_tan(x) : gs_tan_of_far(x);
 }
 
 GS_INLINE float
