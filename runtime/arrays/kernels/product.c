@@ -14,6 +14,7 @@
 #include <float.h>
 #include <math.h>
 
+#define MIDDLE 512 /* elements of a row up to which 16 lanes do */
 #define BLOCK 2048 /* elements of a row whose product is one chain per lane */
 #define FEW 16     /* elements that are multiplied in order at once */
 #define TILE 512   /* columns that are multiplied together */

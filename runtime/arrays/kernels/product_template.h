@@ -40,6 +40,39 @@ NAME(product_block)(const REAL *x, npy_intp n)
     return is_lost ? 0 : wide[0] * rest;
 }
 
+/* The same with lanes that stay in registers, for short rows. */
+GS_INLINE double
+NAME(product_middle)(const REAL *x, npy_intp n)
+{
+    REAL lanes[16];
+    double wide[8], rest = 1;
+    int is_lost = 0;
+    npy_intp i = 0;
+    for (int k = 0; k < 16; k++) {
+        lanes[k] = 1;
+    }
+    for (; i + 16 <= n; i += 16) {
+        for (int k = 0; k < 16; k++) {
+            lanes[k] *= x[i + k];
+        }
+    }
+    for (; i < n; i++) {
+        rest *= (double)x[i];
+    }
+    for (int k = 0; k < 16; k++) {
+        is_lost |= LIBM(fabs)(lanes[k]) < SMALLEST;
+    }
+    for (int k = 0; k < 8; k++) {
+        wide[k] = (double)lanes[k] * (double)lanes[k + 8];
+    }
+    for (int width = 4; width >= 1; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            wide[k] *= wide[k + width];
+        }
+    }
+    return is_lost ? 0 : wide[0] * rest;
+}
+
 /* What the elements make of a zero that they are multiplied with: 1 or -1, or NaN where one is infinite or NaN. */
 GS_INLINE REAL
 NAME(sign_beside_zero)(const REAL *x, npy_intp n)
@@ -115,6 +148,11 @@ NAME(product_row)(const REAL *x, npy_intp n)
     npy_intp exponent = 0;
     if (n <= FEW) {
         return NAME(product_in_order)(x, n);
+    }
+    if (n <= MIDDLE) {
+        double product = NAME(product_middle)(x, n);
+        int is_normal = fabs(product) >= DBL_MIN && fabs(product) <= DBL_MAX;
+        return is_normal ? (REAL)product : NAME(product_in_order)(x, n);
     }
     for (npy_intp first = 0; first < n; first += BLOCK) {
         double product = NAME(product_block)(x + first, n - first < BLOCK ? n - first : BLOCK);

@@ -1,8 +1,8 @@
 /* Note [Summation]
  *
- * Elements are added in 64 lanes, a block of 4096 (or 256 rows) at a time, and the sums of blocks in double.  Lanes make
- * the additions independent, so they run at the speed of memory without -ffast-math; short chains of float additions
- * make the error smaller than NumPy's pairwise sum.
+ * Elements are added in 64 lanes, or 16 of a short row, a block of 4096 (or 256 rows) at a time, and the sums of blocks in
+ * double.  Lanes make the additions independent, so they run at the speed of memory without -ffast-math; short chains of
+ * float additions make the error smaller than NumPy's pairwise sum.
  *
  *     rows     (outer, r)          each row in blocks:              [4096][4096][...]
  *     columns  (outer, r, inner)   tiles of columns, blocks of rows; one row of the tile is one vector
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #define BLOCK 4096         /* elements of a row whose sum is one float chain per lane */
+#define MIDDLE 512         /* elements of a row up to which 16 lanes do */
 #define ROWS 256           /* the same for columns */
 #define TILE 512           /* columns that are summed together */
 #define MOST_PARTS 64      /* parts a long column is cut into */

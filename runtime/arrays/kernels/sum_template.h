@@ -39,11 +39,36 @@ NAME(sum_short)(const REAL *x, npy_intp n)
     return sum;
 }
 
+/* Lanes that stay in registers: to clear and to add 64 of them would take longer than the elements. */
+GS_INLINE double
+NAME(sum_middle)(const REAL *x, npy_intp n)
+{
+    REAL lanes[16] = {0}, rest = 0;
+    npy_intp i = 0;
+    for (; i + 16 <= n; i += 16) {
+        for (int k = 0; k < 16; k++) {
+            lanes[k] += TERM(x[i + k]);
+        }
+    }
+    for (; i < n; i++) {
+        rest += TERM(x[i]);
+    }
+    for (int width = 8; width >= 1; width /= 2) {
+        for (int k = 0; k < width; k++) {
+            lanes[k] += lanes[k + width];
+        }
+    }
+    return (double)lanes[0] + (double)rest;
+}
+
 GS_INLINE double
 NAME(sum_row)(const REAL *x, npy_intp n)
 {
     if (n <= 24) {
         return NAME(sum_short)(x, n);
+    }
+    if (n <= MIDDLE) {
+        return NAME(sum_middle)(x, n);
     }
     double sum = 0;
     for (npy_intp first = 0; first < n; first += BLOCK) {
