@@ -75,6 +75,18 @@ gs_within(double x, double least, double most)
     return above > most ? most : above;
 }
 
+/* What a ratio of two numbers lacks, times the second; products of halves are exact. */
+GS_INLINE double
+gs_left_by_ratio(double over, double under, double ratio)
+{
+    gs_double_bits upper = {ratio}, upper_under = {under};
+    upper.bits &= 0xfffffffff8000000u;
+    upper_under.bits &= 0xfffffffff8000000u;
+    double lower = ratio - upper.value, lower_under = under - upper_under.value;
+    double left = (over - upper.value * upper_under.value) - upper.value * lower_under - lower * upper_under.value;
+    return left - lower * lower_under;
+}
+
 /* (e^r - 1 - r) / r^2 for r between -log 2 / 2 and log 2 / 2. */
 GS_INLINE float
 gs_exp_series_f(float r)
@@ -94,32 +106,81 @@ gs_exp_series(double r)
     return q;
 }
 
+/* value 2^n, with n in the lowest bits of `shifted`. */
 GS_INLINE float
-gs_expf(float x)
+gs_times_power_f(float value, uint32_t shifted)
 {
-    float inside = gs_within_f(x, -104.0f, 89.0f);
-    gs_float_bits shifted = {inside * 1.44269504f + GS_ROUNDER_F}, first, second;
-    float n = shifted.value - GS_ROUNDER_F;
-    float r = (inside - n * 0.693359375f) - n * -2.12194440e-4f;
-    uint32_t power = shifted.bits - GS_ROUNDER_F_BITS + 256;
+    gs_float_bits first, second;
+    uint32_t power = shifted - GS_ROUNDER_F_BITS + 256;
     uint32_t half = power >> 1;
     first.bits = (half - 128 + 127) << 23;
     second.bits = (power - half - 128 + 127) << 23;
-    return (gs_exp_series_f(r) * (r * r) + r + 1.0f) * first.value * second.value;
+    return value * first.value * second.value;
+}
+
+GS_INLINE double
+gs_times_power(double value, uint64_t shifted)
+{
+    gs_double_bits first, second;
+    uint64_t power = shifted - GS_ROUNDER_BITS + 2048;
+    uint64_t half = power >> 1;
+    first.bits = (half - 1024 + 1023) << 52;
+    second.bits = (power - half - 1024 + 1023) << 52;
+    return value * first.value * second.value;
+}
+
+/* 2^added e^x, between the sizes where it is zero or infinite. */
+GS_INLINE float
+gs_exp_inside_f(float x, int added)
+{
+    gs_float_bits shifted = {x * 1.44269504f + GS_ROUNDER_F};
+    float n = shifted.value - GS_ROUNDER_F;
+    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    return gs_times_power_f(gs_exp_series_f(r) * (r * r) + r + 1.0f, shifted.bits + (uint32_t)added);
+}
+
+GS_INLINE double
+gs_exp_inside(double x, int added)
+{
+    gs_double_bits shifted = {x * 1.4426950408889634 + GS_ROUNDER};
+    double n = shifted.value - GS_ROUNDER;
+    double r = (x - n * 0.6931471805592082) - n * 7.371002565167799e-13;
+    return gs_times_power(gs_exp_series(r) * (r * r) + r + 1.0, shifted.bits + (uint64_t)added);
+}
+
+GS_INLINE float
+gs_expf(float x)
+{
+    return gs_exp_inside_f(gs_within_f(x, -104.0f, 89.0f), 0);
 }
 
 GS_INLINE double
 gs_exp(double x)
 {
-    double inside = gs_within(x, -746.0, 710.0);
-    gs_double_bits shifted = {inside * 1.4426950408889634 + GS_ROUNDER}, first, second;
-    double n = shifted.value - GS_ROUNDER;
-    double r = (inside - n * 0.6931471805592082) - n * 7.371002565167799e-13;
-    uint64_t power = shifted.bits - GS_ROUNDER_BITS + 2048;
-    uint64_t half = power >> 1;
-    first.bits = (half - 1024 + 1023) << 52;
-    second.bits = (power - half - 1024 + 1023) << 52;
-    return (gs_exp_series(r) * (r * r) + r + 1.0) * first.value * second.value;
+    return gs_exp_inside(gs_within(x, -746.0, 710.0), 0);
+}
+
+/* 2^x = 2^n 2^r with n the integer next to x, and 2^r = 1 + r (log 2 + r q(r)). */
+GS_INLINE float
+gs_exp2f(float x)
+{
+    float inside = gs_within_f(x, -151.0f, 129.0f);
+    gs_float_bits shifted = {inside + GS_ROUNDER_F};
+    float r = inside - (shifted.value - GS_ROUNDER_F), r2 = r * r;
+    float q = GS_CUBIC(r, 0.2402265f, 0.055503808f, 0.0096181035f, 0.0013381494f) + r2 * r2 * 0.00015445049f;
+    return gs_times_power_f(1.0f + (r * 0.6931472f + r2 * q), shifted.bits);
+}
+
+GS_INLINE double
+gs_exp2(double x)
+{
+    double inside = gs_within(x, -1076.0, 1025.0);
+    gs_double_bits shifted = {inside + GS_ROUNDER};
+    double r = inside - (shifted.value - GS_ROUNDER), r2 = r * r, r4 = r2 * r2;
+    double q = GS_CUBIC(r, 0.00015403530393375822, 1.5252733830147138e-05, 1.3215486803057882e-06, 1.0178062256646543e-07)
+        + r4 * GS_PARABOLA(r, 7.054899862722409e-09, 4.4549983631048684e-10, 2.5725267506017277e-11);
+    q = GS_CUBIC(r, 0.24022650695910072, 0.0555041086648216, 0.009618129107628479, 0.001333355814641675) + r4 * q;
+    return gs_times_power(1.0 + (r * 0.6931471805599453 + r2 * q), shifted.bits);
 }
 
 /* The same bits where the result is a normal number, so that n can be added to its exponent: for sizes up to 87 and 708. */

@@ -97,8 +97,16 @@ LOOP(expm1f, float)
 LOOP(expm1, double)
 LOOP_OF_USUAL(logf, gs_is_unusual_logf, gs_log_of_normal_f, gs_logf, float, uint32_t)
 LOOP_OF_USUAL(log, gs_is_unusual_log, gs_log_of_normal, gs_log, double, uint64_t)
+LOOP(exp2f, float)
+LOOP(exp2, double)
 LOOP(log1pf, float)
 LOOP(log1p, double)
+LOOP(sinhf, float)
+LOOP(sinh, double)
+LOOP(coshf, float)
+LOOP(cosh, double)
+LOOP(atanhf, float)
+LOOP(atanh, double)
 LOOP(tanhf, float)
 LOOP(tanh, double)
 /* See Note [Sines and cosines]. */
@@ -140,6 +148,10 @@ gs_elementary_loop(gs_ufunc ufunc, int type)
     }
     switch (ufunc) {
     case GS_EXP: return is_float ? expf_loop : exp_loop;
+    case GS_EXP2: return is_float ? exp2f_loop : exp2_loop;
+    case GS_SINH: return is_float ? sinhf_loop : sinh_loop;
+    case GS_COSH: return is_float ? coshf_loop : cosh_loop;
+    case GS_ARCTANH: return is_float ? atanhf_loop : atanh_loop;
     case GS_EXPM1: return is_float ? expm1f_loop : expm1_loop;
     case GS_LOG: return is_float ? logf_loop : log_loop;
     case GS_LOG1P: return is_float ? log1pf_loop : log1p_loop;

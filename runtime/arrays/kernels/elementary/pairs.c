@@ -214,6 +214,62 @@ PAIRS(atan2, double, gs_atan2(x, y))
 PAIRS(logaddexpf, float, x == y ? x + 0.693147180559945309f : (x > y ? x : y) + gs_log1pf(gs_expf(-fabsf(x - y))))
 PAIRS(logaddexp, double, x == y ? x + 0.693147180559945309 : (x > y ? x : y) + gs_log1p(gs_exp(-fabs(x - y))))
 
+/* most + rest / log 2, where the quotient and the sum lose nothing on the way. */
+GS_INLINE double
+add_to_base_two(double most, double rest)
+{
+    gs_double_bits upper = {rest};
+    upper.bits &= 0xffffffff00000000u;
+    double product = upper.value * 1.4426950407214463;
+    double low = (rest - upper.value) * 1.4426950407214463 + rest * 1.6751713164886512e-10;
+    double sum = most + product, part = sum - most;
+    double lost = (most - (sum - part)) + (product - part);
+    return fabs(most) == INFINITY ? most : sum + (lost + low);
+}
+
+GS_INLINE float
+logaddexp2_f(float x, float y)
+{
+    double rest = gs_log_for_single(1.0 + (double)gs_exp2f(-fabsf(x - y)));
+    float sum = (float)((double)(x > y ? x : y) + rest * 1.4426950408889634);
+    sum = x == y ? x + 1.0f : sum;
+    sum = x != x ? x : sum;
+    return y != y ? y : sum;
+}
+
+GS_INLINE double
+logaddexp2_d(double x, double y)
+{
+    double sum = add_to_base_two(x > y ? x : y, gs_log1p(gs_exp2(-fabs(x - y))));
+    sum = x == y ? x + 1.0 : sum;
+    sum = x != x ? x : sum;
+    return y != y ? y : sum;
+}
+
+PAIRS(logaddexp2f, float, logaddexp2_f(x, y))
+PAIRS(logaddexp2, double, logaddexp2_d(x, y))
+
+/* ---- the next number: the bits of the size, one more or less */
+
+#define NEXT(name, real, bits_of, integer, copysign)                                                                \
+    GS_INLINE real name(real x, real y)                                                                             \
+    {                                                                                                               \
+        bits_of next = {x}, least;                                                                                  \
+        integer is_outward = (x < y) == (x > 0);                                                                    \
+        next.bits += is_outward ? 1 : (integer)-1;                                                                  \
+        least.bits = 1;                                                                                             \
+        real found = x == 0 ? copysign(least.value, y) : next.value;                                                \
+        found = x == y ? y : found;                                                                                 \
+        found = x != x ? x : found;                                                                                 \
+        return y != y ? y : found;                                                                                  \
+    }
+
+NEXT(next_after_f, float, gs_float_bits, uint32_t, __builtin_copysignf)
+NEXT(next_after, double, gs_double_bits, uint64_t, __builtin_copysign)
+
+PAIRS(nextafterf, float, next_after_f(x, y))
+PAIRS(nextafter, double, next_after(x, y))
+
 /* ---- */
 
 #define CASE(NAME, name)                                                                                            \
@@ -234,6 +290,8 @@ own_loop(gs_ufunc ufunc, int is_float)
     CASE(HYPOT, hypot);
     CASE(ARCTAN2, atan2);
     CASE(LOGADDEXP, logaddexp);
+    CASE(LOGADDEXP2, logaddexp2);
+    CASE(NEXTAFTER, nextafter);
     default: return NULL;
     }
 }

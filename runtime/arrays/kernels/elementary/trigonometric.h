@@ -73,18 +73,6 @@ gs_add_small(double large, double small)
     return (gs_double_sum){sum, (large - sum) + small};
 }
 
-/* What a ratio of two numbers lacks, times the second; products of halves are exact. */
-GS_INLINE double
-gs_left_by_ratio(double over, double under, double ratio)
-{
-    gs_double_bits upper = {ratio}, upper_under = {under};
-    upper.bits &= 0xfffffffff8000000u;
-    upper_under.bits &= 0xfffffffff8000000u;
-    double lower = ratio - upper.value, lower_under = under - upper_under.value;
-    double left = (over - upper.value * upper_under.value) - upper.value * lower_under - lower * upper_under.value;
-    return left - lower * lower_under;
-}
-
 /* The sine over the cosine, or minus the cosine over the sine. */
 GS_INLINE double
 gs_tan_of_turns(gs_quarter_turns turns)

@@ -8,8 +8,8 @@ DTYPES = [np.float32, np.float64]
 WIDE = np.longdouble
 is_wide = np.finfo(WIDE).nmant > 60
 
-EXACT = ["MAXIMUM", "MINIMUM", "FMAX", "FMIN", "COPYSIGN", "FMOD", "REMAINDER", "FLOOR_DIVIDE"]
-ROUNDED = ["HYPOT", "LOGADDEXP"]
+EXACT = ["MAXIMUM", "MINIMUM", "FMAX", "FMIN", "COPYSIGN", "FMOD", "REMAINDER", "FLOOR_DIVIDE", "NEXTAFTER"]
+ROUNDED = ["HYPOT", "ARCTAN2", "LOGADDEXP", "LOGADDEXP2"]
 
 
 def numbers(dtype, seed, count=3000):
@@ -73,7 +73,11 @@ def test_errors(name, dtype):
     with np.errstate(all="ignore"):
         exact = by_numpy(name, x.astype(WIDE), y.astype(WIDE))
         found = kernels.apply_binary(name, x, y)
-        size = np.abs(exact) if name == "HYPOT" else np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(exact))
+        size = (
+            np.abs(exact)
+            if name in ("HYPOT", "ARCTAN2")
+            else np.maximum(np.maximum(np.abs(x), np.abs(y)), np.abs(exact))
+        )
         unit = np.spacing(size.astype(dtype)).astype(WIDE)
         error = np.abs(found.astype(WIDE) - exact) / unit
     is_number = np.isfinite(exact)
