@@ -39,8 +39,11 @@ def layouts(x):
 
 
 # Loops of our own for float32 and float64, which are not NumPy's to the last bit: see test_elementary.py.
-ELEMENTARY = {"EXP", "EXPM1", "LOG", "LOG1P", "LOG10", "SIN", "COS", "TANH"}
-PAIRS = {"HYPOT", "LOGADDEXP"}  # see test_pairs.py
+ELEMENTARY = {
+    "EXP", "EXP2", "EXPM1", "LOG", "LOG1P", "LOG2", "LOG10", "SIN", "COS", "TAN", "ARCSIN", "ARCCOS", "ARCTAN", "SINH",
+    "COSH", "TANH", "ARCTANH",
+}  # fmt: skip
+PAIRS = {"HYPOT", "ARCTAN2", "LOGADDEXP", "LOGADDEXP2"}  # see test_pairs.py
 
 
 def reference(name, *operands):
