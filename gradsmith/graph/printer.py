@@ -15,7 +15,7 @@ MOST_STATEMENTS = 500  # of a C function; compilers take more than linear time
 NUMBERS_IN_LINE = 6
 
 SUM_OF_ROW = """\
-/* Blocks of 4096 in 64 lanes, the sums of blocks in double: the order of gradsmith's own sums. */
+/* Blocks of 4096 in 64 lanes, or 16 up to 512, the sums of blocks in double: the order of gradsmith's own sums. */
 static double
 sum_of_row_{name}(const {type} *x, ptrdiff_t n)
 {{
@@ -23,7 +23,7 @@ sum_of_row_{name}(const {type} *x, ptrdiff_t n)
     for (ptrdiff_t first = 0; first < n; first += 4096) {{
         ptrdiff_t end = n - first < 4096 ? n : first + 4096, i = first;
         {type} lanes[64] = {{0}}, rest = 0;
-        for (; i + 64 <= end; i += 64) {{
+        for (; n > 512 && i + 64 <= end; i += 64) {{
             for (int k = 0; k < 64; k++) {{
                 lanes[k] += x[i + k];
             }}

@@ -1,9 +1,10 @@
 """Sums and the other ops that take dimensions together.
 
 Note [Sums in C]
-A row of up to 24 numbers is added in double, one number after the other; a longer one in 64 lanes, a block of 4096 at
-a time; a few rows of a few columns row by row, in the type of the elements. These are the orders of the runtime's own
-sums, so contiguous tensors have the same bits. Others are added in double, and agree to rounding.
+A row of up to 24 numbers is added in double, one number after the other; one of up to 512 in 16 lanes; a longer one in
+64 lanes, a block of 4096 at a time; a few rows of a few columns row by row, in the type of the elements. These are the
+orders of the runtime's own sums, so contiguous tensors have the same bits. Others are added in double, and agree to
+rounding.
 """
 
 from __future__ import annotations

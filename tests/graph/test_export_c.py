@@ -41,7 +41,19 @@ def test_arithmetic_has_the_same_bits(dtype: Any, tmp_path: Path) -> None:
 
 @compiles
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize(("shape", "dim"), [((7,), 0), ((25,), 0), ((3, 5000), 1), ((8, 50), 0), ((2, 9, 30), (1, 2))])
+@pytest.mark.parametrize(
+    ("shape", "dim"),
+    [
+        ((7,), 0),
+        ((25,), 0),
+        ((3, 100), 1),
+        ((2, 512), 1),
+        ((2, 600), 1),
+        ((3, 5000), 1),
+        ((8, 50), 0),
+        ((2, 9, 30), (1, 2)),
+    ],
+)
 def test_sums_of_contiguous_tensors_have_the_same_bits(shape: Any, dim: Any, dtype: Any, tmp_path: Path) -> None:
     same_bits(lambda x: (x.sum(dim), x.mean(dim)), [numbers(*shape, dtype=dtype)], tmp_path)
 
