@@ -44,17 +44,31 @@ gs_near_turns(double x)
     return (gs_quarter_turns){rest, (second - rest) - third, shifted.bits};
 }
 
+/* (sin r - r) / r^3 and (cos r - 1 + r^2 / 2) / r^4 of z = r^2. */
+GS_INLINE double
+gs_sine_series(double z)
+{
+    double z2 = z * z, z4 = z2 * z2;
+    return GS_CUBIC(z, -0.16666666666666627, 0.008333333333321301, -0.00019841269828880696, 2.755731335887326e-06)
+        + z4 * GS_LINE(z, -2.505070438051735e-08, 1.5893598640205684e-10);
+}
+
+GS_INLINE double
+gs_cosine_series(double z)
+{
+    double z2 = z * z, z4 = z2 * z2;
+    return GS_CUBIC(z, 0.04166666666666659, -0.0013888888888872603, 2.4801587288493853e-05, -2.7557314056899055e-07)
+        + z4 * GS_LINE(z, 2.087568190528291e-09, -1.1357449315187582e-11);
+}
+
 GS_INLINE double
 gs_sin_or_cos(gs_quarter_turns turns)
 {
     double r = turns.rest, low = turns.low, z = r * r;
-    double z2 = z * z, z4 = z2 * z2;
-    double s = GS_CUBIC(z, -0.16666666666666627, 0.008333333333321301, -0.00019841269828880696, 2.755731335887326e-06)
-        + z4 * GS_LINE(z, -2.505070438051735e-08, 1.5893598640205684e-10);
+    double s = gs_sine_series(z);
     double half = 0.5 * z, one = 1.0 - half;
     double sine = r + ((low - low * half) + s * (r * z));
-    double c = GS_CUBIC(z, 0.04166666666666659, -0.0013888888888872603, 2.4801587288493853e-05, -2.7557314056899055e-07)
-        + z4 * GS_LINE(z, 2.087568190528291e-09, -1.1357449315187582e-11);
+    double c = gs_cosine_series(z);
     double cosine = one + ((((1.0 - one) - half) - r * low) + c * (z * z));
     gs_double_bits result = {turns.quadrant & 1 ? cosine : sine};
     result.bits ^= (turns.quadrant & 2) << 62;
@@ -78,11 +92,8 @@ GS_INLINE double
 gs_tan_of_turns(gs_quarter_turns turns)
 {
     double r = turns.rest, low = turns.low, z = r * r;
-    double z2 = z * z, z4 = z2 * z2;
-    double s = GS_CUBIC(z, -0.16666666666666627, 0.008333333333321301, -0.00019841269828880696, 2.755731335887326e-06)
-        + z4 * GS_LINE(z, -2.505070438051735e-08, 1.5893598640205684e-10);
-    double c = GS_CUBIC(z, 0.04166666666666659, -0.0013888888888872603, 2.4801587288493853e-05, -2.7557314056899055e-07)
-        + z4 * GS_LINE(z, 2.087568190528291e-09, -1.1357449315187582e-11);
+    double s = gs_sine_series(z);
+    double c = gs_cosine_series(z);
     double half = 0.5 * z, one = 1.0 - half;
     gs_double_sum sine = gs_add_small(r, (low - low * half) + s * (r * z));
     gs_double_sum cosine = gs_add_small(one, (((1.0 - one) - half) - r * low) + c * (z * z));
