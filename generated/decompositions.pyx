@@ -29,7 +29,7 @@ from gradsmith.generated.reduce cimport op_sum_dim
 from gradsmith.generated.scatter cimport op_masked_fill_scalar
 from gradsmith.generated.shape cimport op_mT
 from gradsmith.generated.solvers cimport op_matrix_solve
-from gradsmith.generated.triangular cimport op_triangular_solution
+from gradsmith.generated.triangular cimport op_linalg_solve_triangular, op_triangular_solution
 from gradsmith.generated.unary cimport op_conj, op_neg, op_square
 
 import numpy as np
@@ -2919,54 +2919,249 @@ def singular_inner(input, other, S, slopes, turns):
     return call_singular_inner(input, other, S, slopes, turns)
 
 
-# ---- whole_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
+# ---- complement(Tensor self) -> Tensor
 
-cdef class WholeSvdBackward0(Node):
-    """Backward of ``whole_svd``."""
+cdef class ComplementBackward0(Node):
+    """Backward of ``complement``."""
 
+    # Saves self and result: the gradient needs them.
     cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        cdef TensorBase of_basis
+        cdef object reduced
+        cdef TensorBase self_ = unpack(self, 0)
+        cdef TensorBase result = unpack(self, 1)
+        cdef object self_shape = value_of(self, 0)
+        cdef object self_dtype = value_of(self, 1)
+        cdef object self_device = value_of(self, 2)
+        cdef object result_shape = value_of(self, 3)
+        cdef object result_is_complex = value_of(self, 4)
+        reduced = op_linalg_qr(self_, "reduced") if item_of(result_shape, -1) > 0 else None
+        of_basis = (
+            op_sub_tensor_tensor(
+                op_basis_checked(grad, result),
+                op_mul_scalar(
+                    op_where_tensor_scalar(
+                        op_greatest(result),
+                        op_div_tensor_tensor(
+                            op_imag(
+                                op_sum_dim(
+                                    op_mul_tensor(op_conj(result), op_basis_checked(grad, result)), (-2,), True, None
+                                ),
+                            ),
+                            op_masked_fill_scalar(op_real(result), op_logical_not(op_greatest(result)), 1),
+                        ),
+                        0,
+                    ),
+                    1j,
+                ),
+            ) if result_is_complex and item_of(result_shape, -1) == 1 else op_basis_checked(grad, result)
+        ) if item_of(result_shape, -1) > 0 else None
         set_grad_input(
             grad_inputs,
             0,
-            not_implemented(
-                "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
-            ),
+            op_neg(
+                op_matmul(
+                    result,
+                    op_mT(
+                        op_conj(
+                            op_linalg_solve_triangular(
+                                item_of(reduced, 1),
+                                op_matmul(op_mT(op_conj(item_of(reduced, 0))), of_basis),
+                                True,
+                                True,
+                                False,
+                            ),
+                        ),
+                    ),
+                ),
+            ) if item_of(result_shape, -1) > 0 else zeros_like_info(self_shape, self_dtype, self_device),
         )
 
-cdef tuple tangents_whole_svd(list gradients, tuple tangents, tuple given):    # transposed
-    grad_U, grad_S, grad_Vh = gradients
+    _saved_self, _raw_saved_self = saved_tensor(0)
+    _saved_result, _raw_saved_result = saved_tensor(1)
+    _saved_self_shape = saved_value(0)
+    _saved_self_dtype = saved_value(1)
+    _saved_self_device = saved_value(2)
+    _saved_result_shape = saved_value(3)
+    _saved_result_is_complex = saved_value(4)
+
+cdef tuple tangents_complement(list gradients, tuple tangents, tuple given):    # transposed
+    result, self = given
+    grad, = gradients
     return (
-        not_implemented(
-            "linalg.svd vectors of a matrix that is not square with full_matrices=True; use full_matrices=False"
-        ),
+        op_neg(
+            op_matmul(
+                result,
+                op_mT(
+                    op_conj(
+                        op_linalg_solve_triangular(
+                            item_of(op_linalg_qr(self, "reduced"), 1),
+                            op_matmul(
+                                op_mT(op_conj(item_of(op_linalg_qr(self, "reduced"), 0))),
+                                op_sub_tensor_tensor(
+                                    op_basis_checked(grad, result),
+                                    op_mul_scalar(
+                                        op_where_tensor_scalar(
+                                            op_greatest(result),
+                                            op_div_tensor_tensor(
+                                                op_imag(
+                                                    op_sum_dim(
+                                                        op_mul_tensor(op_conj(result), op_basis_checked(grad, result)),
+                                                        (-2,),
+                                                        True,
+                                                        None,
+                                                    ),
+                                                ),
+                                                op_masked_fill_scalar(
+                                                    op_real(result), op_logical_not(op_greatest(result)), 1
+                                                ),
+                                            ),
+                                            0,
+                                        ),
+                                        1j,
+                                    ),
+                                ) if is_complex(result) and item_of(shape_of(result), -1) == 1 else op_basis_checked(
+                                    grad, result
+                                ),
+                            ),
+                            True,
+                            True,
+                            False,
+                        ),
+                    ),
+                ),
+            ),
+        ) if item_of(shape_of(result), -1) > 0 else zeros_like_info(shape_of(self), dtype_of(self), device_of(self)),
     )
 
-cdef tuple op_whole_svd(TensorBase self):
-    cdef int depth = begin_replaceable_op("whole_svd", (self,), &batched_whole_svd) if watching else 0
-    cdef TensorBase U, S, Vh
-    if replays(depth):
-        U, S, Vh = replayed_result()
-    else:
-        U_array, S_array, Vh_array = matrices.whole_svd_of(array_of(self))
-        U = wrap(U_array)
-        S = wrap(S_array)
-        Vh = wrap(Vh_array)
+cdef TensorBase op_complement(TensorBase self):
+    cdef int depth = begin_replaceable_op("complement", (self,), &batched_complement) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(matrices.complement_of(array_of(self)))
     cdef Node node
     if requires_grad_1(self):
-        node = <Node>WholeSvdBackward0.__new__(WholeSvdBackward0)
-        connect_1(node, 0, 0, self)
-        set_history_list([U, S, Vh], node)
+        node = <Node>ComplementBackward0.__new__(ComplementBackward0)
+        connect_1(node, 2, 5, self)
+        save_input(node, 0, self)
+        set_value(node, 0, shape_of(self))
+        set_value(node, 1, dtype_of(self))
+        set_value(node, 2, device_of(self))
+        set_history(result, node)
+        save_output(node, 1, result)
+        set_value(node, 3, shape_of(result))
+        set_value(node, 4, is_complex(result))
     if has_tangent_1(self):
-        carry_transposed((U, S, Vh), (self,), tangents_whole_svd, ())
-    if depth:
-        end_op(depth, (U, S, Vh))
-    return (U, S, Vh)
+        carry_transposed((result,), (self,), tangents_complement, (result, self))
+    return ended(depth, result)
 
-cdef object packed_whole_svd(tuple operands):
-    return op_whole_svd(<TensorBase>operands[0])
+cdef object packed_complement(tuple operands):
+    return op_complement(<TensorBase>operands[0])
 
-cdef BatchRule batched_whole_svd
-batched_whole_svd = BatchRule(b"whole_svd", of_cores, b"2", packed_whole_svd, NULL, no_loop())
+cdef BatchRule batched_complement
+batched_complement = BatchRule(b"complement", of_cores, b"2", packed_complement, NULL, no_loop())
+
+def call_complement(self):
+    return op_complement(as_input(self, "complement"))
+
+def complement(input):
+    """An orthonormal basis of all that is orthogonal to the columns of a matrix, which are linearly independent; the
+    greatest element of a single complex vector is positive.
+
+    ``complement(Tensor self) -> Tensor``
+
+    Parameters:
+    input : Tensor
+
+    Gradients:
+        reduced = linalg_qr(self)
+        of_basis = within_turns(grad, result)
+        input: -matmul(result, mT(conj(linalg_solve_triangular(reduced.R, matmul(mT(conj(reduced.Q)), of_basis),
+        upper=True)))) if result.shape[-1] > 0 else zeros_like(self)
+        result: transposed
+    """
+    return call_complement(input)
+
+
+# ---- basis_checked(Tensor self, Tensor basis) -> Tensor
+
+cdef class BasisCheckedBackward0(Node):
+    """Backward of ``basis_checked``."""
+
+    cdef int apply(self, PyObject **grads, PyObject **grad_inputs) except -1:
+        cdef TensorBase grad = gradient(grads, 0)
+        set_grad_input(grad_inputs, 0, grad)
+
+cdef object tangents_basis_checked(tuple tangents, tuple given):    # auto_linear
+    self_t, = tangents
+    basis, = given
+    return op_basis_checked(self_t, basis)
+
+cdef TensorBase op_basis_checked(TensorBase self, TensorBase basis):
+    if not (ndim_of(self) >= 2 and ndim_of(basis) >= 2):
+        raise RuntimeError(
+            "basis_checked(): a basis is a matrix, but got self.ndim = %r and basis.ndim = %r" % (
+                ndim_of(self), ndim_of(basis)
+            ),
+        )
+    cdef int depth = begin_replaceable_op("basis_checked", (self, basis), &batched_basis_checked) if watching else 0
+    cdef TensorBase result = replayed_tensor() if replays(depth) else wrap(
+        phases.basis_checked_of(array_of(self), array_of(basis))
+    )
+    cdef Node node
+    if requires_grad_1(self):
+        node = <Node>BasisCheckedBackward0.__new__(BasisCheckedBackward0)
+        connect_1(node, 0, 0, self)
+        set_history(result, node)
+    if has_tangent_1(self):
+        carry_tangents(result, (self,), tangents_basis_checked, (basis,))
+    return ended(depth, result)
+
+cdef object packed_basis_checked(tuple operands):
+    return op_basis_checked(<TensorBase>operands[0], <TensorBase>operands[1])
+
+cdef BatchRule batched_basis_checked
+batched_basis_checked = BatchRule(b"basis_checked", of_cores, b"22", packed_basis_checked, NULL, no_loop())
+
+def call_basis_checked(self, basis):
+    return op_basis_checked(
+        as_input(self, "basis_checked"), as_tensor_operand(basis, "basis_checked", "basis", 2, self)
+    )
+
+def basis_checked(input, basis):
+    """The gradient of a basis; an error unless the loss stays the same when the basis is turned within its span.
+
+    ``basis_checked(Tensor self, Tensor basis) -> Tensor``
+
+    Parameters:
+    input : Tensor
+    basis : Tensor
+
+    Raises: TypeError, RuntimeError
+
+    Gradients:
+        input: grad
+        result: auto_linear
+    """
+    return call_basis_checked(input, basis)
+
+
+# ---- whole_svd(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
+
+cdef tuple op_whole_svd(TensorBase self):
+    cdef int depth = begin_op("whole_svd", (self,), NULL) if watching else 0
+    reduced_svd_of_self = op_reduced_svd(self, False)
+    cdef tuple U = (
+        op_cat([item_of(reduced_svd_of_self, 0), op_complement(item_of(reduced_svd_of_self, 0))], -1),
+        item_of(reduced_svd_of_self, 1),
+        op_cat(
+            [
+                item_of(reduced_svd_of_self, 2),
+                op_mT(op_conj(op_complement(op_mT(op_conj(item_of(reduced_svd_of_self, 2)))))),
+            ],
+            -2,
+        ),
+    )
+    return ended_composites(depth, U)
 
 WholeSvdResult = return_type("whole_svd", "WholeSvdResult", ("U", "S", "Vh"), __name__)
 
@@ -2985,42 +3180,8 @@ def whole_svd(input):
     U : Tensor
     S : Tensor
     Vh : Tensor
-
-    Gradients:
-        input: not_implemented('linalg.svd vectors of a matrix that is not square with full_matrices=True; use
-        full_matrices=False')
-        result: transposed
     """
     return call_whole_svd(input)
-
-
-# ---- svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)
-
-cdef tuple op_svd_of_oblong(TensorBase self):
-    cdef int depth = begin_op("svd_of_oblong", (self,), NULL) if watching else 0
-    whole_svd_of_self = op_whole_svd(self)
-    cdef tuple U = (item_of(whole_svd_of_self, 0), op_linalg_svdvals(self, None), item_of(whole_svd_of_self, 2))
-    return ended_composites(depth, U)
-
-SvdOfOblongResult = return_type("svd_of_oblong", "SvdOfOblongResult", ("U", "S", "Vh"), __name__)
-
-def call_svd_of_oblong(self):
-    return SvdOfOblongResult._make(op_svd_of_oblong(as_input(self, "svd_of_oblong")))
-
-def svd_of_oblong(input):
-    """Singular values, which have a gradient, between two square matrices of singular vectors, which have none.
-
-    ``svd_of_oblong(Tensor self) -> (Tensor U, Tensor S, Tensor Vh)``
-
-    Parameters:
-    input : Tensor
-
-    Returns:
-    U : Tensor
-    S : Tensor
-    Vh : Tensor
-    """
-    return call_svd_of_oblong(input)
 
 
 # ---- linalg_svd(Tensor self, bool full_matrices=True, *, str? driver=None) -> (Tensor U, Tensor S, Tensor Vh)
@@ -3037,7 +3198,7 @@ cdef tuple op_linalg_svd(TensorBase self, bint full_matrices, object driver):
             "linalg.svd(): driver must be one of gesvd, gesvdj, gesvda, or None, but got driver = %r" % (driver,)
         )
     cdef int depth = begin_op("linalg.svd", (self, full_matrices, driver), NULL) if watching else 0
-    cdef tuple U = op_svd_of_oblong(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
+    cdef tuple U = op_whole_svd(self) if full_matrices and item_of(shape_of(self), -2) != item_of(
         shape_of(self), -1
     ) else op_reduced_svd(self, False)
     return ended_composites(depth, U)

@@ -344,7 +344,7 @@ REFERENCE_FUNCTIONS = words(
     real_transform stft unfold unfold_backward
     argsort cummax cummin cumprod kthvalue median median_dim mode nanmedian nanmedian_dim p_norm recurrence
     recurrence_reversed
-    searchsorted sort topk eig of_factor svd_with_columns svd_with_rows triangle
+    searchsorted sort topk eig of_factor complement svd_with_columns svd_with_rows triangle
     eliminated exchanged lstsq of_bands of_diagonals of_rows_with_pivots permutation
     pivoted_by_rows reflections riccati discrete_riccati shortest_solution slope_of_factor solved_with stein sylvester
     unpacked

@@ -44,8 +44,8 @@ def test_every_value_has_a_reference(proofs):
     assert [proof.key for proof in proofs if "value" not in proof.tried] == []
 
 
-# They consist of `ldl_compact` and `whole_svd`, whose gradients are not implemented.
-WITHOUT_GRADIENT = {"linalg_ldl_factor", "linalg_ldl_factor_ex", "svd_of_oblong"}
+# They consist of `ldl_compact`, whose gradient is not implemented.
+WITHOUT_GRADIENT = {"linalg_ldl_factor", "linalg_ldl_factor_ex"}
 
 
 @whole_table

@@ -387,10 +387,10 @@ OF_OPS: dict[str, Rule] = {
         ),
         (
             within_matrices,
-            "linalg_qr linalg_svdvals reduced_svd whole_svd lower_half main_diagonal on_diagonal",
+            "linalg_qr linalg_svdvals reduced_svd complement lower_half main_diagonal on_diagonal",
         ),
         (within_matrices, "block_exponential chain cholesky_inverse cross_product matrix_power pseudo_inverse"),
-        (within_matrices, "eigen_inner phase_checked singular_inner"),
+        (within_matrices, "basis_checked eigen_inner phase_checked singular_inner"),
         (within_matrices, "eigen linalg_eigvals triangular_solution lu_compact permuted_rows"),
         (within_matrices, "cholesky_slope cholesky_with_order geqrf least_squares reflection_vectors"),
         (within_matrices, "ldl_compact linalg_ldl_solve linalg_logm linalg_solve_sylvester linalg_sqrtm"),

@@ -22,7 +22,18 @@ def svd_with_rows(x: Array, full_matrices: bool) -> tuple[Array, Array, Array]:
     phases = _phases_of(left[..., :count])
     left[..., :count] *= phases
     right[..., :count, :] *= np.conj(phases.mT)
+    if full_matrices:
+        left = np.concatenate([left[..., :count], complement(left[..., :count])], -1)
+        right = np.concatenate([right[..., :count, :], _adjoint(complement(_adjoint(right[..., :count, :])))], -2)
     return left, values, right
+
+
+def complement(x: Array) -> Array:
+    """What is orthogonal to the columns, in the basis that a decomposition by reflections gives; there are others."""
+    if not np.isfinite(x).all():
+        raise np.linalg.LinAlgError("not finite")
+    basis = np.linalg.qr(x, "complete").Q[..., x.shape[-1] :]
+    return np.asarray(basis * _phases_of(basis)) if basis.shape[-1] == 1 else basis
 
 
 def _phases_of(vectors: Array) -> Array:
@@ -288,6 +299,7 @@ def _adjoint(x: Array) -> Array:
 
 
 DEFINITIONS = (
+    complement,
     discrete_riccati,
     eig,
     eigh,

@@ -33,6 +33,7 @@ from gradsmith.runtime.tensors.factories.python_data import array_of_data, exist
 from gradsmith.runtime.tensors.factories.ranges import (
     first_point,
     integer_count,
+    integer_exponents,
     integer_line,
     integer_powers,
     integer_steps,
@@ -606,7 +607,9 @@ def _spaced(
         if shape[0] < 2:
             return first_point(first, base, shape[0], dtype)
         if dtype.kind in "biu":
-            return integer_powers(base, integer_line(op, first, last, shape[0], dtype)).astype(dtype)
+            if base is None:
+                return integer_line(op, first, last, shape[0], dtype).astype(dtype)
+            return integer_powers(base, integer_exponents(op, first, last, shape[0], dtype)).astype(dtype)
         for bound in (first, last):
             element_of(bound, dtype)  # refused where it does not fit
         values = line(first, last, shape[0])

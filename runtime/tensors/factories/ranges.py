@@ -39,10 +39,9 @@ def integer_steps(start: float, end: float, step: float, dtype: DType) -> Array:
 
 
 def integer_powers(base: Any, exponents: Array) -> Array:
-    """The powers, or without a base the exponents themselves, cut off to integers."""
+    """The powers, cut off to integers."""
     with np.errstate(all="ignore"):
-        powers: Array = exponents if base is None else np.power(base, exponents.astype(np.float64))
-        return powers.astype(np.int64)
+        return np.asarray(np.power(base, exponents.astype(np.float64))).astype(np.int64)
 
 
 def first_point(start: complex, base: Any, steps: int, dtype: DType) -> Array:
@@ -55,10 +54,22 @@ def first_point(start: complex, base: Any, steps: int, dtype: DType) -> Array:
 
 
 def integer_line(op: str, start: complex, end: complex, steps: int, dtype: DType) -> Array:
-    """The points of ``linspace``, the exponents of ``logspace``, for an integer dtype; the last one is `end`."""
-    if dtype == np.bool_:
-        raise NotImplementedError(f"{op}(): not defined for dtype bool")
-    first, last = _integer(start, dtype), _integer(end, dtype)
+    """The points of ``linspace`` for an integer dtype, computed without rounding and then cut off."""
+    first, last = _integer_bounds(op, start, end, dtype)
+    whole, part = divmod(last - first, steps - 1)
+    index = np.arange(steps, dtype=np.int64)
+    below, rest = np.divmod(part * index, steps - 1)
+    with np.errstate(over="ignore"):  # products may leave the range of 64 bits; the sums are back in it
+        points = _wrapped(first) + _wrapped(whole) * index.view(np.uint64) + below.view(np.uint64)
+    if dtype == np.uint64:
+        return np.asarray(points)
+    floors = points.view(np.int64)
+    return np.asarray(floors + ((floors < 0) & (rest != 0)))
+
+
+def integer_exponents(op: str, start: complex, end: complex, steps: int, dtype: DType) -> Array:
+    """The exponents of ``logspace`` for an integer dtype, between whole numbers."""
+    first, last = _integer_bounds(op, start, end, dtype)
     kind = np.float32 if max(abs(first), abs(last)) <= _EXACT else np.float64
     step = kind(last - first) / kind(steps - 1)
     index = np.arange(steps)
@@ -66,6 +77,16 @@ def integer_line(op: str, start: complex, end: complex, steps: int, dtype: DType
     back = kind(last) - step * (steps - 1 - index).astype(kind)
     points: Array = np.where(index < steps // 2, ahead, back)
     return points
+
+
+def _integer_bounds(op: str, start: complex, end: complex, dtype: DType) -> tuple[int, int]:
+    if dtype == np.bool_:
+        raise NotImplementedError(f"{op}(): not defined for dtype bool")
+    return _integer(start, dtype), _integer(end, dtype)
+
+
+def _wrapped(number: int) -> np.uint64:
+    return np.uint64(number % 2**64)
 
 
 def line(first: complex, last: complex, steps: int) -> Array:

@@ -110,16 +110,17 @@ def test_gradients_of_one_triangle_are_those_of_both():
         gs.linalg.eigh(gs.eye(2), UPLO="x")
 
 
-def test_full_singular_vectors_have_no_gradient():
-    """The values beside them have one: the derivative of their squares' sum is twice the matrix."""
+def test_singular_values_beside_all_vectors_have_a_gradient():
+    """The derivative of their squares' sum is twice the matrix."""
     x = gs.tensor(rng.normal(size=(3, 2)), requires_grad=True)
     for values in (gs.linalg.svd(x).S, gs.svd(x, some=False).S):
         (gradient,) = gs.autograd.grad(values.square().sum(), x)
         np.testing.assert_allclose(gradient.numpy(), 2 * x.detach().numpy())
-    with pytest.raises(NotImplementedError, match="full_matrices=False"):
-        gs.linalg.svd(x).U.sum().backward()
+
+
+def test_the_complete_qr_of_more_rows_than_columns_has_no_gradient():
     with pytest.raises(NotImplementedError, match="mode='complete'"):
-        gs.linalg.qr(x, "complete").Q.sum().backward()
+        gs.linalg.qr(gs.rand(3, 2, requires_grad=True), "complete").Q.sum().backward()
 
 
 def test_solve_takes_vectors_and_sides():
@@ -157,3 +158,35 @@ def test_gradient_of_det_where_the_inverse_is_no_help(size):
         for one, found in zip(a, t.grad.numpy()):
             expected = cofactors(one)
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-10 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", [gs.float64, gs.complex128])
+@pytest.mark.parametrize("shape", [(4, 3), (5, 2), (2, 5), (2, 3, 5), (3, 5, 1), (2, 4, 2)])
+def test_all_singular_vectors_have_gradients_where_the_loss_does_not_turn_with_their_basis(shape, dtype):
+    rng = np.random.default_rng(3)
+    a = rng.standard_normal(shape) + (1j * rng.standard_normal(shape) if dtype == gs.complex128 else 0)
+    weights = [gs.tensor(rng.standard_normal((n, n)), dtype=dtype) for n in shape[-2:]]
+
+    def loss(x):
+        u, s, vh = gs.linalg.svd(x)
+        k = s.shape[-1]
+        left = u[..., k:] @ u[..., k:].mH @ weights[0]
+        right = vh[..., k:, :].mH @ vh[..., k:, :] @ weights[1]
+        whole = (u[..., :k] * s[..., None, :]) @ vh[..., :k, :]
+        return left.abs().square().sum() + right.abs().square().sum() + whole.abs().sum()
+
+    x = gs.tensor(a, requires_grad=True)
+    u, _, vh = gs.linalg.svd(x.detach())
+    np.testing.assert_allclose((u.mH @ u).numpy(), np.broadcast_to(np.eye(shape[-2]), u.shape), atol=1e-14)
+    np.testing.assert_allclose((vh.mH @ vh).numpy(), np.broadcast_to(np.eye(shape[-1]), vh.shape), atol=1e-14)
+    assert gs.autograd.gradcheck(loss, x, check_forward_ad=True)
+    assert gs.autograd.gradgradcheck(loss, x)
+
+
+def test_a_loss_that_depends_on_the_basis_of_further_singular_vectors_is_an_error():
+    x = gs.rand(5, 2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="any basis of what is orthogonal to the others.*full_matrices=False"):
+        gs.linalg.svd(x).U.sum().backward()
+    u, s, vh = gs.linalg.svd(x)
+    ((u[:, :2] * s) @ vh).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), np.ones((5, 2)), rtol=1e-5)

@@ -1,6 +1,7 @@
 """Creation functions: values, dtypes, sharing of memory, refusals."""
 
 import array
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -366,6 +367,15 @@ def test_linspace_and_logspace():
 
 def test_bools_are_bounds_as_integers_are():
     assert gs.linspace(True, True, 2).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("start", "end"), [(0, 7), (4, -3), (-(2**63), 2**63 - 1), (2**63 - 1, -(2**62)), (5, 5), (-9, 2)]
+)
+@pytest.mark.parametrize("steps", [2, 3, 7, 50])
+def test_linspace_of_integers_is_cut_off_without_rounding_before(start, end, steps):
+    exact = [Fraction(start * (steps - 1 - i) + end * i, steps - 1) for i in range(steps)]
+    assert gs.linspace(start, end, steps, dtype=gs.int64).tolist() == [int(point) for point in exact]
     assert gs.linspace(False, True, 3).tolist() == [0.0, 0.5, 1.0]
     assert gs.linspace(True, 3, 3).tolist() == [1.0, 2.0, 3.0]
     assert gs.linspace(True, True, 2, dtype=gs.int64).tolist() == [1, 1]

@@ -178,23 +178,24 @@ def converged(op: str, function: Any, a: Array, *arguments: Any) -> Any:
 
 
 def reduced_svd_of(a: Array, any_phase: bool) -> tuple[Array, Array, Array]:
-    return _svd(a, full_matrices=False)
-
-
-def whole_svd_of(a: Array) -> tuple[Array, Array, Array]:
-    return _svd(a, full_matrices=True)
-
-
-def _svd(a: Array, *, full_matrices: bool) -> tuple[Array, Array, Array]:
     check_matrix("linalg.svd", a)
-    u, s, vh = converged("linalg.svd", singular_values.svd, readable(a), full_matrices)
-    count = s.shape[-1]
-    phases = phases_of(u[..., :count])
+    u, s, vh = converged("linalg.svd", singular_values.svd, readable(a), False)
+    phases = phases_of(u)
     if phases.ndim:
-        u[..., :count] *= phases
-        vh[..., :count, :] *= phases.conj().mT
+        u *= phases
+        vh *= phases.conj().mT
     u, s, vh = like_given(a, u, s, vh)
     return u, s, vh
+
+
+def complement_of(a: Array) -> Array:
+    """The further columns of Q in the complete decomposition A = QR; a single complex one in the usual phase."""
+    if a.shape[-2] <= a.shape[-1]:
+        return like_given(a, np.empty((*a.shape[:-1], 0), a.dtype))[0]
+    basis = converged("linalg.svd", np.linalg.qr, readable(a), "complete").Q[..., a.shape[-1] :]
+    if basis.shape[-1] == 1:
+        basis = basis * phases_of(basis)
+    return like_given(a, np.ascontiguousarray(basis))[0]
 
 
 def linalg_svdvals_of(a: Array) -> Array:

@@ -1,4 +1,4 @@
-"""The phase of complex eigenvectors and singular vectors, which is anybody's choice."""
+"""The phase of complex eigenvectors and singular vectors, and the turn of a basis, which are anybody's choice."""
 
 from __future__ import annotations
 
@@ -50,4 +50,28 @@ def _check_phase(gradient: Array, vectors: Array, op: str) -> None:
             "loss function depends on this quantity, so it is ill-defined. Use one that does not, such as a function "
             "of their magnitudes; or, since the greatest element of each of gradsmith's vectors is positive, allow it "
             "by gradsmith.autograd.allow_phase_dependence()."
+        )
+
+
+def basis_checked_of(gradient: Array, basis: Array) -> Array:
+    """A copy of `gradient`, that of a loss of a basis; no loss may change when the basis is turned within its span."""
+    if basis.shape[-1] == 1:
+        return phase_checked_of(gradient, basis, "linalg.svd")
+    shape = np.broadcast_shapes(gradient.shape, basis.shape)
+    if has_no_data(gradient):
+        return array_without_data(shape, gradient.dtype)
+    _check_turns(gradient, basis)
+    return np.array(np.broadcast_to(gradient, shape))
+
+
+def _check_turns(gradient: Array, basis: Array) -> None:
+    products = np.matmul(basis.conj().mT, gradient)
+    slopes = np.abs(products - products.conj().mT)  # of the loss, as one vector turns towards another
+    sizes = np.matmul(np.abs(basis).mT, np.abs(gradient))
+    if (slopes > TOLERANCE * np.maximum(1, sizes + sizes.mT)).any():
+        raise NotImplementedError(
+            "linalg.svd: The singular vectors beyond the number of singular values, which full_matrices=True adds, are "
+            "any basis of what is orthogonal to the others. The specified loss function depends on the choice of this "
+            "basis, so it is ill-defined. Use one that does not, such as a function of U[..., k:] @ U[..., k:].mH; or "
+            "use full_matrices=False."
         )
