@@ -85,8 +85,8 @@ def _integer_bounds(op: str, start: complex, end: complex, dtype: DType) -> tupl
     return _integer(start, dtype), _integer(end, dtype)
 
 
-def _wrapped(number: int) -> np.uint64:
-    return np.uint64(number % 2**64)
+def _wrapped(number: int) -> Array:
+    return np.array(number % 2**64, np.uint64)
 
 
 def line(first: complex, last: complex, steps: int) -> Array:

@@ -190,12 +190,13 @@ def reduced_svd_of(a: Array, any_phase: bool) -> tuple[Array, Array, Array]:
 
 def complement_of(a: Array) -> Array:
     """The further columns of Q in the complete decomposition A = QR; a single complex one in the usual phase."""
-    if a.shape[-2] <= a.shape[-1]:
-        return like_given(a, np.empty((*a.shape[:-1], 0), a.dtype))[0]
-    basis = converged("linalg.svd", np.linalg.qr, readable(a), "complete").Q[..., a.shape[-1] :]
+    basis: Array = np.empty((*a.shape[:-1], 0), a.dtype)
+    if a.shape[-2] > a.shape[-1]:
+        basis = converged("linalg.svd", np.linalg.qr, readable(a), "complete").Q[..., a.shape[-1] :]
     if basis.shape[-1] == 1:
         basis = basis * phases_of(basis)
-    return like_given(a, np.ascontiguousarray(basis))[0]
+    (basis,) = like_given(a, np.ascontiguousarray(basis))
+    return basis
 
 
 def linalg_svdvals_of(a: Array) -> Array:
