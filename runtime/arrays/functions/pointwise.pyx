@@ -52,7 +52,8 @@ cpdef object floating_of(object function, object a):
         return array_without_data(a.shape, get_default_dtype() if a.dtype.kind in "biu" else a.dtype)
     if a.dtype.kind in "biu":
         return function(take(cast(<PyObject *>a, default_type())))
-    return function(a).astype(a.dtype, copy=False)
+    result = function(a)
+    return take(cast(<PyObject *>result, cnp.PyArray_TYPE(a)))
 
 
 # ---- where
@@ -104,7 +105,8 @@ cpdef object erf_of(object a):
     if is_meta(<PyObject *>a):
         return floating_of(erf_of, a)
     if type_number == cnp.NPY_FLOAT16:
-        return erf_of(a.astype(np.float32)).astype(np.float16)
+        wide = erf_of(take(cast(<PyObject *>a, cnp.NPY_FLOAT32)))
+        return take(cast(<PyObject *>wide, cnp.NPY_FLOAT16))
     if type_number != cnp.NPY_FLOAT32 and type_number != cnp.NPY_FLOAT64:
         a = take(cast(<PyObject *>a, default_type()))
         return erf_of(a)

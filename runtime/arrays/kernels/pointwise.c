@@ -262,14 +262,6 @@ computes_halves_wide(gs_ufunc ufunc)
 }
 
 static PyObject *
-rounded_to_half(PyObject *wide)
-{
-    PyObject *half = wide == NULL ? NULL : gs_meta_or_prepared(wide, NPY_HALF);
-    gs_array_xrelease(wide);
-    return half;
-}
-
-static PyObject *
 binary_of_type(gs_ufunc ufunc, int type, PyObject *a, PyObject *b)
 {
     PyObject *inputs[2] = {gs_meta_or_prepared(a, type), NULL};
@@ -292,7 +284,7 @@ binary_general(gs_ufunc ufunc, PyObject *a, PyObject *b)
     }
     /* A second operand without dimensions is as good as a number. */
     if (type == NPY_HALF && gs_fields(b)->nd == 0 && gs_type(b) != NPY_HALF && computes_halves_wide(ufunc)) {
-        return rounded_to_half(binary_of_type(ufunc, NPY_FLOAT32, a, b));
+        return gs_rounded_to_half(binary_of_type(ufunc, NPY_FLOAT32, a, b));
     }
     return binary_of_type(ufunc, type, a, b);
 }
@@ -464,7 +456,7 @@ binary_scalar_general(gs_ufunc ufunc, PyObject *a, PyObject *number, int number_
         return NULL;
     }
     if (type == NPY_HALF && computes_halves_wide(ufunc)) {
-        return rounded_to_half(binary_scalar_of_type(ufunc, NPY_FLOAT32, a, number, number_first));
+        return gs_rounded_to_half(binary_scalar_of_type(ufunc, NPY_FLOAT32, a, number, number_first));
     }
     return binary_scalar_of_type(ufunc, type, a, number, number_first);
 }
@@ -531,6 +523,17 @@ cube(PyObject *a)
     return result;
 }
 
+static PyObject *small_power(PyObject *a, PyObject *number);
+
+static PyObject *
+small_power_of_halves(PyObject *a, PyObject *number)
+{
+    PyObject *wide = gs_meta_or_prepared(a, NPY_FLOAT32);
+    PyObject *power = wide == NULL ? NULL : small_power(wide, number);
+    gs_array_xrelease(wide);
+    return gs_rounded_to_half(power);
+}
+
 /* Powers that are products, quotients or roots: NumPy's loop takes fifty times as long.  The same choice as PyTorch's.
  * NULL without an exception when it is none of them. */
 static PyObject *
@@ -538,6 +541,9 @@ small_power(PyObject *a, PyObject *number)
 {
     int type = gs_type(a);
     int is_real = type == NPY_FLOAT32 || type == NPY_FLOAT64;
+    if (type == NPY_HALF) {
+        return small_power_of_halves(a, number);
+    }
     double exponent;
     if (PyFloat_CheckExact(number)) {
         exponent = PyFloat_AS_DOUBLE(number);

@@ -359,12 +359,7 @@ sum_of_type(PyObject *a, int type, const gs_axes *axes)
 static PyObject *
 as_reduced(PyObject *result, int type)
 {
-    if (result == NULL || type != NPY_HALF) {
-        return result;
-    }
-    PyObject *half = gs_meta_or_prepared(result, NPY_HALF);
-    gs_array_release(result);
-    return half;
+    return type == NPY_HALF ? gs_rounded_to_half(result) : result;
 }
 
 static PyObject *

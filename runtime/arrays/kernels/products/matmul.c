@@ -671,6 +671,8 @@ matmul_with_bias(PyObject *a, int transpose_a, PyObject *b, int transpose_b, con
     if (type < 0) {
         return NULL;
     }
+    int is_half = type == NPY_HALF; /* added up in float32, as NumPy does */
+    type = is_half ? NPY_FLOAT32 : type;
     if (gs_matmul_loop(type)->state == GS_REFUSED) {
         return multiply_publicly(a, transpose_a, b, transpose_b);
     }
@@ -681,7 +683,7 @@ matmul_with_bias(PyObject *a, int transpose_a, PyObject *b, int transpose_b, con
     }
     gs_array_xrelease(x.array);
     gs_array_xrelease(y.array);
-    return out;
+    return is_half ? gs_rounded_to_half(out) : out;
 }
 
 PyObject *

@@ -1,5 +1,6 @@
 #include "assign.h"
 #include "array_cache.h"
+#include "halves.h"
 #include "iteration.h"
 #include "meta.h"
 #include "numbers.h"
@@ -130,7 +131,7 @@ converter(int from, int to)
         case NPY_UINT8: return byte_to_double;
         }
     }
-    return NULL;
+    return gs_half_converter(from, to);
 }
 
 /* Elements as they are, a few of them: NumPy's own copy takes longer to set up than to run. */

@@ -20,6 +20,7 @@
 #include "complex_loops.h"
 #include "elementary/loops.h"
 #include "elementary/pairs.h"
+#include "halves.h"
 
 #define GS_UFUNC(NAME, attribute, rule_, cost_) [GS_##NAME] = {#attribute, rule_, cost_, 0, NULL},
 gs_ufunc_info gs_ufuncs[GS_N_UFUNCS] = {
@@ -333,32 +334,18 @@ must_be_public(gs_ufunc ufunc, int type)
     return ufunc == GS_POWER && gs_category_of(type) <= GS_INT;
 }
 
-/* ---- sign: of NaN it is zero in PyTorch, and NaN in NumPy */
-
-#define HALF_SIGN ((npy_half)0x8000)
-#define HALF_INFINITY ((npy_half)0x7C00)
-#define HALF_ONE ((npy_half)0x3C00)
-
-static void
-sign_of_halves(char **args, const npy_intp *dims, const npy_intp *strides, void *data)
-{
-    (void)data;
-    char *in = args[0], *out = args[1];
-    for (npy_intp i = 0; i < dims[0]; i++, in += strides[0], out += strides[1]) {
-        npy_half x = *(const npy_half *)in;
-        npy_half magnitude = x & (npy_half)~HALF_SIGN;
-        int is_number = magnitude != 0 && magnitude <= HALF_INFINITY;
-        *(npy_half *)out = is_number ? (npy_half)((x & HALF_SIGN) | HALF_ONE) : 0;
-    }
-}
+/* ---- choosing */
 
 /* 1 when there is a loop of our own, which needs no test. */
 static int
 take_own(gs_ufunc ufunc, int type, gs_loop *loop)
 {
+    if (type == NPY_HALF) {
+        return gs_take_half_loop(ufunc, loop);
+    }
     loop->run = gs_elementary_loop(ufunc, type);
     if (loop->run == NULL) {
-        loop->run = ufunc == GS_SIGN && type == NPY_FLOAT16 ? sign_of_halves : gs_complex_loop(ufunc, type);
+        loop->run = gs_complex_loop(ufunc, type);
     }
     loop->out_type = (int16_t)type;
     return loop->run != NULL;

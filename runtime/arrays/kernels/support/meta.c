@@ -1,4 +1,5 @@
 #include "meta.h"
+#include "array_cache.h"
 #include "assign.h"
 
 _Alignas(64) char gs_meta_memory[3 * GS_META_BYTES];
@@ -107,6 +108,14 @@ PyObject *
 gs_meta_or_prepared(PyObject *array, int type)
 {
     return gs_is_meta(array) ? gs_meta_like(array, type) : gs_prepare(array, type);
+}
+
+PyObject *
+gs_rounded_to_half(PyObject *wide)
+{
+    PyObject *half = wide == NULL ? NULL : gs_meta_or_prepared(wide, NPY_HALF);
+    gs_array_xrelease(wide);
+    return half;
 }
 
 PyObject *

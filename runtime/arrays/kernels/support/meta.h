@@ -66,6 +66,9 @@ PyObject *gs_meta_like(PyObject *model, int type);
 /* `gs_prepare` for callers that only want the shape and the type when there is no data. */
 PyObject *gs_meta_or_prepared(PyObject *array, int type);
 
+/* `wide`, which is consumed, and NULL stays NULL, as float16. */
+PyObject *gs_rounded_to_half(PyObject *wide);
+
 /* `gs_clone` for callers that do not write into the copy. */
 PyObject *gs_meta_or_clone(PyObject *array);
 

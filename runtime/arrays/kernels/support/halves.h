@@ -1,0 +1,17 @@
+/* Loops for float16, which are those of float32 between two conversions.  See Note [Halves] in halves.c. */
+#ifndef GRADSMITH_HALVES_H
+#define GRADSMITH_HALVES_H
+
+#include "loops.h"
+
+GS_HIDDEN_BEGIN
+
+/* The loop that converts elements of one type to another, of which one is float16; or NULL. */
+gs_loop_function gs_half_converter(int from, int to);
+
+/* Fills in the loop for float16; 0 when float32 has none, or the op is not the same in both. */
+int gs_take_half_loop(gs_ufunc ufunc, gs_loop *loop);
+
+GS_HIDDEN_END
+
+#endif
