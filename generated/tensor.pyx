@@ -118,34 +118,43 @@ cdef class Tensor(PlainMethods):
     # ---- operators
 
     def __add__(self, other):
+        """The op `add` as an operator."""
         return call_add(self, other) if computes_with(other, "__radd__") else NotImplemented
 
     def __radd__(self, other):
+        """The op `add` as an operator."""
         return call_add(self, other) if computes_with(other, "__add__") else NotImplemented
 
     def __iadd__(self, other):
+        """The op `add_` as an operator."""
         return call_add_(self, other) if computes_with(other, "__radd__") else NotImplemented
 
     def __sub__(self, other):
+        """The op `sub` as an operator."""
         return call_sub(self, other) if computes_with(other, "__rsub__") else NotImplemented
 
     def __rsub__(self, other):
+        """The op `sub` as an operator."""
         return call_sub(other, self) if computes_with(other, "__sub__") else NotImplemented
 
     def __isub__(self, other):
+        """The op `sub_` as an operator."""
         return call_sub_(self, other) if computes_with(other, "__rsub__") else NotImplemented
 
     def __mul__(self, other):
+        """The op `mul` as an operator."""
         return call_mul(self, other) if computes_with(other, "__rmul__") and not means_repetition(
             self, other
         ) else NotImplemented
 
     def __rmul__(self, other):
+        """The op `mul` as an operator."""
         return call_mul(self, other) if computes_with(other, "__mul__") and not means_repetition(
             self, other
         ) else NotImplemented
 
     def __imul__(self, other):
+        """The op `mul_` as an operator."""
         return call_mul_(self, other) if computes_with(other, "__rmul__") else NotImplemented
 
     def __neg__(self):
@@ -158,111 +167,146 @@ cdef class Tensor(PlainMethods):
         return call_abs(self)
 
     def __truediv__(self, other):
+        """The op `div` as an operator."""
         return call_div(self, other) if computes_with(other, "__rtruediv__") else NotImplemented
 
     def __rtruediv__(self, other):
+        """The op `div` as an operator."""
         return call_div(other, self) if computes_with(other, "__truediv__") else NotImplemented
 
     def __itruediv__(self, other):
+        """The op `div_` as an operator."""
         return call_div_(self, other) if computes_with(other, "__rtruediv__") else NotImplemented
 
     def __floordiv__(self, other):
+        """The op `floor_divide` as an operator."""
         return call_floor_divide(self, other) if computes_with(other, "__rfloordiv__") else NotImplemented
 
     def __rfloordiv__(self, other):
+        """The op `floor_divide` as an operator."""
         return call_floor_divide(other, self) if computes_with(other, "__floordiv__") else NotImplemented
 
     def __ifloordiv__(self, other):
+        """The op `floor_divide_` as an operator."""
         return call_floor_divide_(self, other) if computes_with(other, "__rfloordiv__") else NotImplemented
 
     def __mod__(self, other):
+        """The op `remainder` as an operator."""
         return call_remainder(self, other) if computes_with(other, "__rmod__") else NotImplemented
 
     def __rmod__(self, other):
+        """The op `remainder` as an operator."""
         return call_remainder(other, self) if computes_with(other, "__mod__") else NotImplemented
 
     def __imod__(self, other):
+        """The op `remainder_` as an operator."""
         return call_remainder_(self, other) if computes_with(other, "__rmod__") else NotImplemented
 
     def __pow__(self, other, modulo):
+        """The op `pow` as an operator."""
         return call_pow(self, other) if computes_with(other, "__rpow__") else NotImplemented
 
     def __rpow__(self, other, modulo):
+        """The op `pow` as an operator."""
         return call_pow(other, self) if computes_with(other, "__pow__") else NotImplemented
 
     def __ipow__(self, other):
+        """The op `pow_` as an operator."""
         return call_pow_(self, other) if computes_with(other, "__rpow__") else NotImplemented
 
     def __eq__(self, other):
+        """The op `eq` as an operator."""
         return call_eq(self, other) if computes_with(other, "__eq__") else NotImplemented
 
     def __ne__(self, other):
+        """The op `ne` as an operator."""
         return call_ne(self, other) if computes_with(other, "__ne__") else NotImplemented
 
     def __lt__(self, other):
+        """The op `lt` as an operator."""
         return call_lt(self, other) if computes_with(other, "__gt__") else NotImplemented
 
     def __le__(self, other):
+        """The op `le` as an operator."""
         return call_le(self, other) if computes_with(other, "__ge__") else NotImplemented
 
     def __gt__(self, other):
+        """The op `gt` as an operator."""
         return call_gt(self, other) if computes_with(other, "__lt__") else NotImplemented
 
     def __ge__(self, other):
+        """The op `ge` as an operator."""
         return call_ge(self, other) if computes_with(other, "__le__") else NotImplemented
 
     def __and__(self, other):
+        """The op `bitwise_and` as an operator."""
         return call_bitwise_and(self, other) if computes_with(other, "__rand__") else NotImplemented
 
     def __rand__(self, other):
+        """The op `bitwise_and` as an operator."""
         return call_bitwise_and(self, other) if computes_with(other, "__and__") else NotImplemented
 
     def __iand__(self, other):
+        """The op `bitwise_and_` as an operator."""
         return call_bitwise_and_(self, other) if computes_with(other, "__rand__") else NotImplemented
 
     def __or__(self, other):
+        """The op `bitwise_or` as an operator."""
         return call_bitwise_or(self, other) if computes_with(other, "__ror__") else NotImplemented
 
     def __ror__(self, other):
+        """The op `bitwise_or` as an operator."""
         return call_bitwise_or(self, other) if computes_with(other, "__or__") else NotImplemented
 
     def __ior__(self, other):
+        """The op `bitwise_or_` as an operator."""
         return call_bitwise_or_(self, other) if computes_with(other, "__ror__") else NotImplemented
 
     def __xor__(self, other):
+        """The op `bitwise_xor` as an operator."""
         return call_bitwise_xor(self, other) if computes_with(other, "__rxor__") else NotImplemented
 
     def __rxor__(self, other):
+        """The op `bitwise_xor` as an operator."""
         return call_bitwise_xor(self, other) if computes_with(other, "__xor__") else NotImplemented
 
     def __ixor__(self, other):
+        """The op `bitwise_xor_` as an operator."""
         return call_bitwise_xor_(self, other) if computes_with(other, "__rxor__") else NotImplemented
 
     def __invert__(self):
         return call_bitwise_not(self)
 
     def __lshift__(self, other):
+        """The op `bitwise_left_shift` as an operator."""
         return call_bitwise_left_shift(self, other) if computes_with(other, "__rlshift__") else NotImplemented
 
     def __rlshift__(self, other):
+        """The op `bitwise_left_shift` as an operator."""
         return call_bitwise_left_shift(other, self) if computes_with(other, "__lshift__") else NotImplemented
 
     def __ilshift__(self, other):
+        """The op `bitwise_left_shift_` as an operator."""
         return call_bitwise_left_shift_(self, other) if computes_with(other, "__rlshift__") else NotImplemented
 
     def __rshift__(self, other):
+        """The op `bitwise_right_shift` as an operator."""
         return call_bitwise_right_shift(self, other) if computes_with(other, "__rrshift__") else NotImplemented
 
     def __rrshift__(self, other):
+        """The op `bitwise_right_shift` as an operator."""
         return call_bitwise_right_shift(other, self) if computes_with(other, "__rshift__") else NotImplemented
 
     def __irshift__(self, other):
+        """The op `bitwise_right_shift_` as an operator."""
         return call_bitwise_right_shift_(self, other) if computes_with(other, "__rrshift__") else NotImplemented
 
     def __matmul__(self, other):
+        """The op `matmul` as an operator."""
         return call_matmul(self, other) if multiplies_with(other, "__rmatmul__") else NotImplemented
 
     def __rmatmul__(self, other):
+        """The op `matmul` as an operator."""
         return call_matmul(other, self) if multiplies_with(other, "__matmul__") else NotImplemented
 
     # Comparison is element by element, so identity is all that can be hashed.

@@ -44,7 +44,7 @@ def arange(
     """Values from `start` (or zero) up to, not including, `stop`; none where the step leads away from it."""
     first, last = (0, start) if stop is None else (start, stop)
     if step != 0 and (last - first) * (1 if step > 0 else -1) <= 0:  # the step leads away
-        last = type(last)(first)  # which still has a say in the dtype
+        last = first + type(last)(0)  # which still has a say in the dtype
     return gs.arange(first, last, step, dtype=dtype, device=device)
 
 

@@ -140,8 +140,10 @@ def test_special_values_of_two(name):
             )
 
 
-# NumPy has the parts of one over zero, and of the sign of infinity, otherwise than the standard.
-@pytest.mark.parametrize("name", [n for n in UNARY if "complex128" in UNARY[n] and n not in ("reciprocal", "sign")])
+# NumPy has parts of expm1 of infinity, of one over zero, and of the sign of infinity, otherwise than the standard.
+@pytest.mark.parametrize(
+    "name", [n for n in UNARY if "complex128" in UNARY[n] and n not in ("expm1", "reciprocal", "sign")]
+)
 def test_special_complex_values(name):
     for dtype in COMPLEX:
         values = np.empty(len(PAIRS[0]), dtype)
@@ -184,3 +186,27 @@ def test_forward_mode_and_batches():
     rows = gs.vmap(lambda row: xp.add(xp.max(row), 1))(gs.tensor([[1.0, 5.0], [3.0, 2.0]]))
     assert rows.tolist() == [6.0, 4.0]
     assert xp.add(xp.ones(3, device="meta"), 2).is_meta
+
+
+INF, NAN = float("inf"), float("nan")
+
+
+@pytest.mark.parametrize("dtype", [xp.complex64, xp.complex128])
+@pytest.mark.parametrize(
+    ("z", "expected"),
+    [
+        ((0.0, 0.0), (0.0, 0.0)), ((-0.0, 0.0), (0.0, 0.0)), ((INF, 0.0), (INF, 0.0)), ((INF, INF), (INF, NAN)),
+        ((INF, NAN), (INF, NAN)), ((-INF, 2.0), (-1.0, 0.0)), ((-INF, INF), (-1.0, 0.0)), ((-INF, NAN), (-1.0, 0.0)),
+        ((NAN, 0.0), (NAN, 0.0)), ((NAN, 1.0), (NAN, NAN)), ((1.0, INF), (NAN, NAN)), ((1.0, NAN), (NAN, NAN)),
+        ((INF, 2.0), (-INF, INF)), ((INF, -1.0), (INF, -INF)),
+    ],
+)  # fmt: skip
+def test_expm1_of_complex_infinities(z, expected, dtype):
+    found = xp.expm1(xp.asarray(complex(*z), dtype=dtype))
+    np.testing.assert_array_equal([xp.real(found).item(), xp.imag(found).item()], expected)
+
+
+def test_expm1_of_complex_numbers_near_zero():
+    z = np.array([1e-10 + 1e-10j, -1e-17 + 1e-200j, 2 + 3j, -50 + 1e-9j])
+    exact = np.array([1e-10 + 1.0000000001e-10j, -1e-17 + 1e-200j, np.exp(2 + 3j) - 1, -1 + 1.9287498479639178e-31j])
+    np.testing.assert_allclose(xp.expm1(xp.asarray(z)).numpy(), exact, rtol=1e-13)

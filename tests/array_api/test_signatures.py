@@ -140,3 +140,10 @@ def test_numbers_of_tensors():
     assert bool(xp.asarray(True)) and [0, 1, 2][xp.asarray(1)] == 1
     with pytest.raises(TypeError, match="only integer tensors"):
         operator.index(xp.asarray(1.0))
+
+
+@pytest.mark.parametrize("name", [m for m in MEMBERS if m.startswith("__") and hasattr(operator, m)])
+def test_operators_can_be_inspected(name):
+    parameters = parameters_of(inspect.signature(getattr(gs.Tensor, name)))
+    assert parameters[0][0] == "self"
+    assert getattr(gs.Tensor, name).__doc__

@@ -1,6 +1,5 @@
 #include "assign.h"
 #include "array_cache.h"
-#include "halves.h"
 #include "iteration.h"
 #include "meta.h"
 #include "numbers.h"
@@ -8,6 +7,7 @@
 #include "promotion.h"
 #include "threads/fill.h"
 #include "threads/thread_pool.h"
+#include "halves.h"
 #include "transposed.h"
 
 int

@@ -2,7 +2,7 @@
 #ifndef GRADSMITH_HALVES_H
 #define GRADSMITH_HALVES_H
 
-#include "loops.h"
+#include "support/loops.h"
 
 GS_HIDDEN_BEGIN
 

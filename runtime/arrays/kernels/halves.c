@@ -10,7 +10,7 @@
  * float towards zero, whose last bit says whether anything was cut off.  Of NaN, the first digits are kept.
  */
 #include "halves.h"
-#include "simd.h"
+#include "support/simd.h"
 
 #include <stdint.h>
 
@@ -203,8 +203,7 @@ static npy_intp
 widened(const char *in, npy_intp stride, npy_intp n, float *block)
 {
     char *args[2] = {(char *)in, (char *)block};
-    npy_intp count = stride == 0 ? 1 : n, strides[2] = {sizeof(npy_half), sizeof(float)};
-    strides[0] = stride == 0 ? strides[0] : stride;
+    npy_intp count = stride == 0 ? 1 : n, strides[2] = {stride, sizeof(float)};
     half_to_float(args, &count, strides, NULL);
     return stride == 0 ? 0 : (npy_intp)sizeof(float);
 }
