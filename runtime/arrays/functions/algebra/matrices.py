@@ -190,13 +190,13 @@ def reduced_svd_of(a: Array, any_phase: bool) -> tuple[Array, Array, Array]:
 
 def complement_of(a: Array) -> Array:
     """The further columns of Q in the complete decomposition A = QR; a single complex one in the usual phase."""
-    basis: Array = np.empty((*a.shape[:-1], 0), a.dtype)
-    if a.shape[-2] > a.shape[-1]:
-        basis = converged("linalg.svd", np.linalg.qr, readable(a), "complete").Q[..., a.shape[-1] :]
-    if basis.shape[-1] == 1:
-        basis = basis * phases_of(basis)
-    (basis,) = like_given(a, np.ascontiguousarray(basis))
-    return basis
+    rows, columns = a.shape[-2:]
+    if has_no_data(a):
+        return array_without_data((*a.shape[:-1], max(rows - columns, 0)), a.dtype)
+    if rows <= columns:
+        return np.empty((*a.shape[:-1], 0), a.dtype)
+    basis: Array = converged("linalg.svd", np.linalg.qr, a, "complete").Q[..., columns:]
+    return basis * phases_of(basis) if rows - columns == 1 else np.ascontiguousarray(basis)
 
 
 def linalg_svdvals_of(a: Array) -> Array:
