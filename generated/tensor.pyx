@@ -203,11 +203,11 @@ cdef class Tensor(PlainMethods):
         return call_remainder_(self, other) if computes_with(other, "__rmod__") else NotImplemented
 
     def __pow__(self, other, modulo):
-        """The op `pow` as an operator."""
+        # The op `pow` as an operator.
         return call_pow(self, other) if computes_with(other, "__rpow__") else NotImplemented
 
     def __rpow__(self, other, modulo):
-        """The op `pow` as an operator."""
+        # The op `pow` as an operator.
         return call_pow(other, self) if computes_with(other, "__pow__") else NotImplemented
 
     def __ipow__(self, other):

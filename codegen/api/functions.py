@@ -57,6 +57,17 @@ class OperatorView:
     modulo: bool  # Cython's __pow__ takes a third operand
 
     @property
+    def parameters(self) -> str:
+        """Of operators of two operands."""
+        return "self, other, modulo" if self.modulo else "self, other"
+
+    @property
+    def remark(self) -> str:
+        """A docstring, to which Cython adds the signature; without one, `__pow__` has that of Python's own."""
+        op = self.target.function.removeprefix("call_")
+        return f"# The op `{op}` as an operator." if self.modulo else f'"""The op `{op}` as an operator."""'
+
+    @property
     def partner(self) -> str:
         """What Python asks the other operand for when this method declines: ``__rmul__`` of ``__mul__``."""
         return other_side(self.method, self.kind)

@@ -92,7 +92,10 @@ def exp(x: Tensor, /) -> Tensor:
 
 def expm1(x: Tensor, /) -> Tensor:
     """``exp(x) - 1``, exact near zero."""
-    return gs.expm1(tensor_of("expm1", x))
+    tensor = tensor_of("expm1", x)
+    if not tensor.is_complex():
+        return gs.expm1(tensor)
+    return gs.where(gs.isfinite(tensor), gs.expm1(tensor), gs.exp(tensor) - 1) + 0  # which makes -0 positive
 
 
 def floor(x: Tensor, /) -> Tensor:

@@ -1,5 +1,4 @@
-/* expm1      NumPy gives NaN for most infinities; C's exponential less one is what the array API standard asks for.
- * log1p      NumPy takes log(1 + z): near zero nothing is left of the real part.
+/* log1p      NumPy takes log(1 + z): near zero nothing is left of the real part.
  * reciprocal NumPy gives NaN for both parts at zero, PyTorch an infinite real part.
  * sign       z / |z| part by part, as in PyTorch, which decides what infinities give.
  */
@@ -51,33 +50,6 @@ log1p_of(number z)
     return (number){real, atan2(z.im, 1 + z.re)};
 }
 
-/* ---- expm1 */
-
-/* e**z of what is not finite, as in annex G of the C standard. */
-static number
-exponential_at_infinity(number z)
-{
-    if (isnan(z.re)) {
-        return (number){NAN, z.im == 0 ? z.im : NAN};
-    }
-    if (isfinite(z.im)) { /* so the real part is infinite */
-        double size = z.re > 0 ? INFINITY : 0;
-        return (number){size * cos(z.im), z.im == 0 ? z.im : size * sin(z.im)};
-    }
-    return isfinite(z.re) ? (number){NAN, NAN} : z.re > 0 ? (number){INFINITY, NAN} : (number){0, 0};
-}
-
-APART number
-expm1_of(number z)
-{
-    if (!isfinite(z.re) || !isfinite(z.im)) {
-        number power = exponential_at_infinity(z);
-        return (number){power.re - 1, power.im};
-    }
-    double half = sin(z.im / 2);
-    return (number){expm1(z.re) * cos(z.im) - 2 * half * half + 0.0, exp(z.re) * sin(z.im)};
-}
-
 /* ---- reciprocal: the greater part is divided by first, so that no square overflows */
 
 APART number
@@ -109,8 +81,6 @@ reciprocal_of(number z)
         }                                                                                                 \
     }
 
-LOOP(expm1_of, float)
-LOOP(expm1_of, double)
 LOOP(log1p_of, float)
 LOOP(log1p_of, double)
 LOOP(reciprocal_of, float)
@@ -163,7 +133,6 @@ gs_complex_loop(gs_ufunc ufunc, int type)
     }
     int is_double = type == NPY_COMPLEX128;
     switch (ufunc) {
-    case GS_EXPM1: return is_double ? expm1_of_double : expm1_of_float;
     case GS_LOG1P: return is_double ? log1p_of_double : log1p_of_float;
     case GS_RECIPROCAL: return is_double ? reciprocal_of_double : reciprocal_of_float;
     case GS_SIGN: return is_double ? sign_of_double : sign_of_float;
