@@ -95,7 +95,8 @@ def expm1(x: Tensor, /) -> Tensor:
     tensor = tensor_of("expm1", x)
     if not tensor.is_complex():
         return gs.expm1(tensor)
-    return gs.where(gs.isfinite(tensor), gs.expm1(tensor), gs.exp(tensor) - 1) + 0  # which makes -0 positive
+    found = gs.where(gs.isfinite(tensor), gs.expm1(tensor), gs.exp(tensor) - 1)
+    return found + complex(0.0, -0.0)  # a real part of -0 becomes 0, an imaginary one stays
 
 
 def floor(x: Tensor, /) -> Tensor:

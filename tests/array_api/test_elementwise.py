@@ -206,6 +206,12 @@ def test_expm1_of_complex_infinities(z, expected, dtype):
     np.testing.assert_array_equal([xp.real(found).item(), xp.imag(found).item()], expected)
 
 
+@pytest.mark.parametrize("real", [-0.0, 0.0, 1.0, -2.0, INF, -INF])
+def test_expm1_of_conjugates(real):
+    above, below = (xp.expm1(xp.asarray(complex(real, zero))).item() for zero in (0.0, -0.0))
+    assert np.signbit([above.real, above.imag, below.real, below.imag]).tolist() == [real < 0, False, real < 0, True]
+
+
 def test_expm1_of_complex_numbers_near_zero():
     z = np.array([1e-10 + 1e-10j, -1e-17 + 1e-200j, 2 + 3j, -50 + 1e-9j])
     exact = np.array([1e-10 + 1.0000000001e-10j, -1e-17 + 1e-200j, np.exp(2 + 3j) - 1, -1 + 1.9287498479639178e-31j])

@@ -7,19 +7,13 @@
  *
  * Conversions are exact or round to nearest, ties to even.  They are integer arithmetic and selects; a half below the
  * normal ones is a multiple of 2^-24, as are the sums of a float and 0.5.  A double is rounded to odd first: it becomes the
- * float towards zero, whose last bit says whether anything was cut off.  Of NaN, the first digits are kept.
+ * float towards zero, whose last bit says whether anything was cut off.  NaN keeps its first digits and is quiet.
  */
 #include "halves.h"
+#include "elementary/exponential.h"
 #include "support/simd.h"
 
-#include <stdint.h>
-
 /* ---- elements */
-
-typedef union {
-    float value;
-    uint32_t bits;
-} float_bits;
 
 #define REBIASED ((uint32_t)(127 - 15) << 23) /* between the exponents of both types */
 #define FLOAT_SIGN 0x80000000u
@@ -33,20 +27,20 @@ GS_INLINE float
 float_of_half(npy_half half)
 {
     uint32_t size = half & 0x7FFFu;
-    float_bits small = {(float)(int32_t)size * 0x1p-24f};
+    gs_float_bits small = {(float)(int32_t)size * 0x1p-24f};
     uint32_t bits = (size << 13) + REBIASED;
     bits = size >= HALF_INFINITY ? bits + REBIASED : bits;
     bits = size < 0x400u ? small.bits : bits;
-    float_bits found = {.bits = bits | (uint32_t)(half & 0x8000u) << 16};
+    gs_float_bits found = {.bits = bits | (uint32_t)(half & 0x8000u) << 16};
     return found.value;
 }
 
 GS_INLINE npy_half
 half_of_float(float number)
 {
-    float_bits given = {number};
+    gs_float_bits given = {number};
     uint32_t size = given.bits & ~FLOAT_SIGN;
-    float_bits small = {.bits = size < LEAST_NORMAL ? size : 0};
+    gs_float_bits small = {.bits = size < LEAST_NORMAL ? size : 0};
     small.value += 0.5f;
     uint32_t nan = HALF_NAN | (size >> 13 & 0x3FFu);
     uint32_t half = (size - REBIASED + 0xFFFu + (size >> 13 & 1u)) >> 13;
@@ -59,7 +53,7 @@ half_of_float(float number)
 GS_INLINE float
 rounded_to_odd(double number)
 {
-    float_bits odd = {(float)number};
+    gs_float_bits odd = {(float)number};
     odd.bits -= __builtin_fabs((double)odd.value) > __builtin_fabs(number);
     odd.bits |= (double)odd.value != number;
     return odd.value;
