@@ -242,33 +242,9 @@ static const gs_fused_kernel mul_tensor_backward_self = {
 };
 
 /* other: grad * conj(self) */
-GS_CLONES static void mul_tensor_backward_other_f(char **args, const double *scalars, npy_intp n)
-{
-    const float *grad = (const float *)args[0];
-    const float *self = (const float *)args[1];
-    float *out = (float *)args[2];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * self[i];
-    }
-}
-
-GS_CLONES static void mul_tensor_backward_other_d(char **args, const double *scalars, npy_intp n)
-{
-    const double *grad = (const double *)args[0];
-    const double *self = (const double *)args[1];
-    double *out = (double *)args[2];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * self[i];
-    }
-}
-
 static const gs_fused_kernel mul_tensor_backward_other = {
     .name = "mul_tensor_backward_other",
-    .loops = {mul_tensor_backward_other_f, mul_tensor_backward_other_d},
+    .loops = {mul_tensor_backward_self_f, mul_tensor_backward_self_d},
     .n_inputs = 2,
     .n_scalars = 0,
     .cost = 1,

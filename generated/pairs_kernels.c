@@ -43,35 +43,9 @@ static const gs_fused_kernel hypot_backward_self = {
 };
 
 /* other: where(result == 0, 0, grad * (other / result)) */
-GS_CLONES static void hypot_backward_other_f(char **args, const double *scalars, npy_intp n)
-{
-    const float *grad = (const float *)args[0];
-    const float *other = (const float *)args[1];
-    const float *result = (const float *)args[2];
-    float *out = (float *)args[3];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = result[i] == 0.0f ? 0.0f : grad[i] * (other[i] / result[i]);
-    }
-}
-
-GS_CLONES static void hypot_backward_other_d(char **args, const double *scalars, npy_intp n)
-{
-    const double *grad = (const double *)args[0];
-    const double *other = (const double *)args[1];
-    const double *result = (const double *)args[2];
-    double *out = (double *)args[3];
-    (void)scalars;
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = result[i] == 0.0 ? 0.0 : grad[i] * (other[i] / result[i]);
-    }
-}
-
 static const gs_fused_kernel hypot_backward_other = {
     .name = "hypot_backward_other",
-    .loops = {hypot_backward_other_f, hypot_backward_other_d},
+    .loops = {hypot_backward_self_f, hypot_backward_self_d},
     .n_inputs = 3,
     .n_scalars = 0,
     .cost = 6,
@@ -513,33 +487,9 @@ static const gs_fused_kernel addcmul_backward_tensor1 = {
 };
 
 /* tensor2: grad * conj(tensor1 * value) */
-GS_CLONES static void addcmul_backward_tensor2_f(char **args, const double *scalars, npy_intp n)
-{
-    const float *grad = (const float *)args[0];
-    const float *tensor1 = (const float *)args[1];
-    float *out = (float *)args[2];
-    const float value = (float)scalars[0];
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (tensor1[i] * value);
-    }
-}
-
-GS_CLONES static void addcmul_backward_tensor2_d(char **args, const double *scalars, npy_intp n)
-{
-    const double *grad = (const double *)args[0];
-    const double *tensor1 = (const double *)args[1];
-    double *out = (double *)args[2];
-    const double value = (double)scalars[0];
-    GS_IVDEP
-    for (npy_intp i = 0; i < n; i++) {
-        out[i] = grad[i] * (tensor1[i] * value);
-    }
-}
-
 static const gs_fused_kernel addcmul_backward_tensor2 = {
     .name = "addcmul_backward_tensor2",
-    .loops = {addcmul_backward_tensor2_f, addcmul_backward_tensor2_d},
+    .loops = {addcmul_backward_tensor1_f, addcmul_backward_tensor1_d},
     .n_inputs = 2,
     .n_scalars = 1,
     .cost = 2,

@@ -16,6 +16,7 @@ has a second body for a block where they are not.
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -70,6 +71,17 @@ class Kernel:
     cost: int
     float_body: LoopBody
     double_body: LoopBody
+    lender: Kernel | None = None  # whose loops it runs: its own would be the same
+
+    @property
+    def loops(self) -> str:
+        """The name that those it runs begin with."""
+        return self.lender.name if self.lender else self.name
+
+    @property
+    def own_loops(self) -> tuple[tuple[str, str, LoopBody], ...]:
+        """Suffix of the name, element type and body."""
+        return () if self.lender else (("f", "float", self.float_body), ("d", "double", self.double_body))
 
 
 def kernel_of(loop: Loop) -> Kernel:
@@ -84,6 +96,27 @@ def kernel_of(loop: Loop) -> Kernel:
         float_body=_body(loop.term, "f"),
         double_body=_body(loop.term, ""),
     )
+
+
+def with_shared_loops(kernels: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
+    """One loop for kernels that differ only in what their inputs are: the gradients of the factors of a product.
+
+    The runtime knows by the shared loop that both edges of ``x * x`` get the same gradient.
+    """
+    lenders: dict[tuple[object, ...], Kernel] = {}
+    found = []
+    for kernel in kernels:
+        lender = lenders.setdefault(_work(kernel), kernel)
+        found.append(kernel if lender is kernel else replace(kernel, lender=lender))
+    return tuple(found)
+
+
+def _work(kernel: Kernel) -> tuple[object, ...]:
+    """What its loops compute, whatever its inputs are called."""
+    places = {name: f"args[{place}]" for place, name in enumerate(kernel.inputs)}
+    element = re.compile(rf"\b({'|'.join(places)})\[i\]")
+    text = element.sub(lambda found: f"{places[found[1]]}[i]", repr(kernel.float_body))
+    return text, len(places), kernel.scalars, kernel.scalar_places
 
 
 def _cost(term: Term) -> int:

@@ -8,7 +8,7 @@ from ..api.functions import make_face
 from ..formula.called import called_entries
 from ..formula.callees import BUILTIN
 from ..formula.formula import Call, Expr
-from ..loops.kernels import kernel_of
+from ..loops.kernels import kernel_of, with_shared_loops
 from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, name_within, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
@@ -83,7 +83,7 @@ def _backward_tables(ops: tuple[Op, ...], table: Table) -> Iterator[BackwardTabl
         loops = table.loops[variant.c_entry].backward
         if loops:
             names = tuple(loop.name if loop else "gs_pass" for loop in loops)
-            kernels = tuple(kernel_of(loop) for loop in loops if loop)
+            kernels = with_shared_loops(tuple(kernel_of(loop) for loop in loops if loop))
             yield BackwardTable(backward_table_name(variant.stem), op.signature.full_name, names, kernels)
 
 

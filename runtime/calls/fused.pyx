@@ -20,7 +20,7 @@ from gradsmith.runtime.arrays.array cimport (
     release_array,
 )
 from gradsmith.runtime.batching.batch cimport VmapLevel, batch_of, current_trace, living
-from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_OUTPUT, Node, SavedVariable
+from gradsmith.runtime.graph.node cimport SAVED_DUAL, SAVED_INPUT, SAVED_INTERIOR, SAVED_OUTPUT, Node, SavedVariable
 from gradsmith.runtime.graph.saved_variable cimport saved_array, unpack, unpack_number
 from gradsmith.runtime.graph.tangent cimport carries_tangent, open_levels, swap_ceiling
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
@@ -38,8 +38,10 @@ cdef extern from "Python.h":
 cdef extern from *:
     """
     #define GS_IS_PASS(kernel) ((kernel)->loops[0] == NULL)
+    #define GS_SHARE_LOOPS(a, b) ((a)->loops[0] == (b)->loops[0])
     """
     bint GS_IS_PASS(const FusedKernel *kernel) noexcept
+    bint GS_SHARE_LOOPS(const FusedKernel *a, const FusedKernel *b) noexcept
 
 cdef enum:
     SAVED_SOURCE = 0x40         # GS_SAVED of kernels/fused.h
@@ -52,6 +54,12 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
     cdef int edge = 0
     if grad_enabled() or (open_levels != 0 and meets_tangent(node, grads)):
         return False
+    if wanted == 3 and are_twins(node, kernels[0], kernels[1]):
+        if not apply_one(node, kernels[0], grads, &grad_inputs[0], last=True):
+            return False
+        Py_INCREF_pointer(grad_inputs[0])
+        grad_inputs[1] = grad_inputs[0]
+        return True
     while wanted != 0:
         if wanted & 1 and not apply_one(node, kernels[edge], grads, &grad_inputs[edge], wanted == 1):
             drop_all(grad_inputs, edge)
@@ -59,6 +67,31 @@ cdef bint apply_fused(Node node, const FusedKernel *const *kernels, PyObject **g
         wanted >>= 1
         edge += 1
     return True
+
+
+cdef bint are_twins(Node node, const FusedKernel *first, const FusedKernel *second) noexcept:
+    """Do two edges get the same gradient, as those of ``x * x`` do?
+
+    It is computed once, and the engine adds it to itself where both edges end. Hooks see a tensor for each edge.
+    """
+    cdef int i
+    if node.meta is not None or not GS_SHARE_LOOPS(first, second) or GS_IS_PASS(first):
+        return False
+    if node.edges[0].node != node.edges[1].node or node.edges[0].input_nr != node.edges[1].input_nr:
+        return False
+    for i in range(first.n_inputs):
+        if first.inputs[i] != second.inputs[i] and not hold_the_same(node, first.inputs[i], second.inputs[i]):
+            return False
+    return True
+
+
+cdef bint hold_the_same(Node node, int source, int other) noexcept:
+    """Are both inputs of a kernel saved variables, and of one tensor?"""
+    cdef SavedVariable *a = &node.saved[source & SOURCE_MASK]
+    cdef SavedVariable *b = &node.saved[other & SOURCE_MASK]
+    if not source & other & SAVED_SOURCE:
+        return False
+    return SAVED_INPUT <= a.kind <= SAVED_INTERIOR and SAVED_INPUT <= b.kind <= SAVED_INTERIOR and a.value == b.value
 
 
 cdef bint meets_tangent(Node node, PyObject **grads) except -1:

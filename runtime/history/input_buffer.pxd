@@ -16,10 +16,13 @@ cdef inline bint sum_wants_ops(TensorBase a, TensorBase b) noexcept:
     return grad_enabled() or has_tangent_2(a, b) or (living and (is_batched(a) or is_batched(b)))
 
 
-cdef inline bint is_owned(PyObject *grad) noexcept:
-    """May the engine overwrite the gradient, unseen by anybody? See Note [Who owns a gradient]."""
+cdef inline bint is_owned(PyObject *grad, Py_ssize_t references=1) noexcept:
+    """May the engine, which holds `references`, overwrite the gradient, unseen by anybody?
+
+    See Note [Who owns a gradient].
+    """
     return (
-        Py_REFCNT(grad) == 1
+        Py_REFCNT(grad) == references
         and (<TensorBase>grad).base == NULL
         and not (<TensorBase>grad).flags
         and (<TensorBase>grad).meta is None

@@ -3,11 +3,12 @@
 Note [Who owns a gradient]
 A gradient that only the engine holds may be overwritten: by a pointwise node, by the addition in a buffer, by a leaf
 that makes it its `.grad`. Any other keeper (a hook's argument, a capture) holds a reference, and that is what
-forbids it.
+forbids it. A node may give one tensor to two of its edges (`are_twins` of fused.pyx): where both end at one place, the
+engine holds two references to it.
 """
 from cpython.ref cimport Py_INCREF, PyObject
 
-from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary
+from gradsmith.runtime.arrays.array cimport ADD, accumulate as accumulate_arrays, binary, binary_into
 from gradsmith.runtime.graph.indexed_rows cimport fill_all, is_indexed, sum_of_rows
 from gradsmith.runtime.graph.tensor cimport TensorBase, wrap_owned
 
@@ -22,6 +23,9 @@ cdef int add_into(PyObject **slot, PyObject *grad) except -1:
     """``slot += grad`` in place into whichever side nobody else holds; see Note [Who owns a gradient]."""
     cdef TensorBase total
     if not sum_wants_ops(<TensorBase>slot[0], <TensorBase>grad) and not has_rows(<TensorBase>slot[0], <TensorBase>grad):
+        if slot[0] == grad and is_owned(grad, 2):
+            Py_DECREF_pointer(grad)
+            return binary_into(ADD, (<TensorBase>grad).array, (<TensorBase>grad).array, (<TensorBase>grad).array)
         if is_owned(slot[0]):
             return add_arrays(slot[0], grad)
         if is_owned(grad):
