@@ -6,8 +6,11 @@
  *
  * It is Goto's scheme.  Both operands are copied block by block into panels that the inner kernel reads from end to end:
  *
- *     a block (M_BLOCK x K_BLOCK)  ->  panels of `height` rows:     [k][row]   in L2
- *     b block (K_BLOCK x N_BLOCK)  ->  panels of two vectors:       [k][column]   one panel in L1
+ *     block of a (M_BLOCK x K_BLOCK)                ->  panels of `height` rows:   [k][row]      all in L2
+ *     chunk of b (K_BLOCK x TOGETHER * two vectors) ->  panels of two vectors:     [k][column]   one in L1
+ *
+ * Each thread packs a chunk of b just before it is multiplied with the block of a.  Where copies would be read too seldom
+ * to be worth it, the operand is read as it lies.
  *
  * The kernel keeps height x 2 vectors of c in registers and does, for each k, two loads of b, `height` broadcasts of a and
  * 2 * height multiply-adds.  Panels are padded with zeros; only what exists is stored.
@@ -16,6 +19,7 @@
  */
 #include "products/gemm.h"
 #include "support/simd.h"
+#include "kernels.h"
 #include "threads/thread_pool.h"
 
 #include <stdatomic.h>
@@ -37,13 +41,14 @@
 
 #define MOST_ROWS 14 /* of a panel: 28 sums, two vectors of b and two to spare make 32 registers */
 #define K_BLOCK 256
-#define M_BLOCK 1120
-#define N_BLOCK 2048
+#define M_BLOCK 560     /* of float32, half as many of float64: a quarter of the L2 of an Intel server, half of others */
 #define FEW_COLUMNS 512 /* up to which a row of a is not read often enough to be worth packing */
+#define FEW_PANELS 3    /* of a, up to which the same holds of b */
 #define PAGE 4096       /* bytes; rows that are whole pages apart have the same few places in L1 */
 #define COLUMNS_IN_PAGES 128 /* from which on such rows are worth it */
-#define TOGETHER 4 /* panels of b that are packed at once */
-#define GROUP 8 /* panels of a that are multiplied with a panel of b while it is in L1 */
+#define TOGETHER 4      /* panels of b in a chunk */
+#define CHUNK_BYTES (TOGETHER * 128 * K_BLOCK)
+#define MOST_SLOTS 256  /* as many as threads */
 
 typedef enum { SET, ADD, SUBTRACT } write_mode; /* what sums do to c */
 
@@ -51,11 +56,14 @@ typedef struct {
     gs_gemm_job job;
     npy_intp height;                 /* rows of a panel of a */
     npy_intp first_row, n_rows;      /* the block of a */
-    npy_intp first_column, n_columns;
     npy_intp first_k, n_k;
-    npy_intp a_panels, b_panels, groups;
+    npy_intp a_panels, b_panels;
+    npy_intp b_as_it_lies;           /* panels of b that are read without having been packed */
+    npy_intp chunks, parts;          /* of b, and of a: the work on one of each is an item */
+    npy_intp part_panels;
     char *packed_a, *packed_b;
-    int packs_a, packs_b;
+    int packs_a, slots;
+    atomic_uchar is_taken[MOST_SLOTS]; /* places for a chunk in packed_b */
 } block;
 
 /* ---- packed operands: one buffer is kept, since fresh memory would cost more than the product.  A second product that
@@ -103,6 +111,45 @@ take_buffer(size_t size)
     }
     buffer.aligned = buffer.memory + (64 - (uintptr_t)buffer.memory % 64);
     return buffer;
+}
+
+/* Each thread that works on a block has a place of its own for a packed chunk. */
+static int
+take_slot(block *b)
+{
+    int slot = 0;
+    while (atomic_exchange_explicit(&b->is_taken[slot], 1, memory_order_acquire)) {
+        slot = slot + 1 < b->slots ? slot + 1 : 0;
+    }
+    return slot;
+}
+
+static void
+give_slot_back(block *b, int slot)
+{
+    atomic_store_explicit(&b->is_taken[slot], 0, memory_order_release);
+}
+
+/* ---- fetching: while a chunk is multiplied, the next one comes from memory, so that packing it need not wait */
+
+typedef struct {
+    const char *row;
+    npy_intp row_step;
+    npy_intp rows;  /* left */
+    npy_intp bytes; /* of a row */
+    npy_intp rows_at_once;
+} fetching;
+
+static inline void
+fetch(fetching *f)
+{
+    npy_intp n = f->rows < f->rows_at_once ? f->rows : f->rows_at_once;
+    f->rows -= n;
+    for (; n > 0; n--, f->row += f->row_step) {
+        for (npy_intp i = 0; i < f->bytes; i += 64) {
+            __builtin_prefetch(f->row + i, 0, 2);
+        }
+    }
 }
 
 #include "support/with_float32.h"
@@ -161,36 +208,48 @@ packs_a(const gs_gemm_job *job)
     return job->n > FEW_COLUMNS || (collide && job->n >= COLUMNS_IN_PAGES);
 }
 
+static int
+packs_b(const gs_gemm_job *job, npy_intp height)
+{
+    npy_intp size = job->type == NPY_FLOAT32 ? 4 : 8;
+    return job->b_column != 1 || job->m > FEW_PANELS * height || job->b_row * size % PAGE == 0;
+}
+
+/* A chunk for each thread, or two, if there are as many; if not, some go through its panels of a together. */
+static void
+share_out(block *b)
+{
+    npy_intp threads = gs_get_num_threads();
+    b->a_panels = ceil_div(b->n_rows, b->height);
+    b->parts = threads == 1 ? 1 : smaller(b->a_panels, ceil_div(2 * threads, b->chunks));
+    b->part_panels = ceil_div(b->a_panels, b->parts);
+    b->parts = ceil_div(b->a_panels, b->part_panels);
+}
+
 static void
 run_block(block *b)
 {
     int is_float = b->job.type == NPY_FLOAT32;
     npy_intp pack_cost = b->n_k * b->height / 4 + 8;
-    npy_intp n_packs = (b->packs_a ? b->a_panels : 0) + (b->packs_b ? b->b_panels : 0);
-    npy_intp items = b->b_panels * b->groups;
-    npy_intp item_cost = b->n_k * b->height * smaller(GROUP, b->a_panels) * 2;
-    gs_parallel_run(is_float ? pack_panels_float32 : pack_panels_float64, b, n_packs, gs_piece(n_packs, pack_cost, 1));
-    gs_parallel_run(is_float ? multiply_panels_float32 : multiply_panels_float64, b, items, gs_piece(items, item_cost, 1));
+    npy_intp items = b->chunks * b->parts;
+    npy_intp item_cost = b->n_k * b->height * b->part_panels * TOGETHER * 2;
+    if (b->packs_a) {
+        gs_parallel_run(is_float ? pack_rows_float32 : pack_rows_float64, b, b->a_panels, gs_piece(b->a_panels, pack_cost, 1));
+    }
+    gs_parallel_run(is_float ? multiply_chunks_float32 : multiply_chunks_float64, b, items, gs_piece(items, item_cost, 1));
 }
 
 static void
 run_blocks(block *b)
 {
     const gs_gemm_job *job = &b->job;
-    npy_intp width = 128 / (job->type == NPY_FLOAT32 ? 4 : 8);
-    npy_intp m_block = M_BLOCK / b->height * b->height;
-    for (b->first_column = 0; b->first_column < job->n; b->first_column += N_BLOCK) {
-        b->n_columns = smaller(N_BLOCK, job->n - b->first_column);
-        b->b_panels = ceil_div(b->n_columns, width);
-        for (b->first_k = 0; b->first_k < job->k; b->first_k += K_BLOCK) {
-            b->n_k = smaller(K_BLOCK, job->k - b->first_k);
-            for (b->first_row = 0; b->first_row < job->m; b->first_row += m_block) {
-                b->n_rows = smaller(m_block, job->m - b->first_row);
-                b->a_panels = ceil_div(b->n_rows, b->height);
-                b->groups = ceil_div(b->a_panels, GROUP);
-                b->packs_b = b->first_row == 0;
-                run_block(b);
-            }
+    npy_intp m_block = (job->type == NPY_FLOAT32 ? M_BLOCK : M_BLOCK / 2) / b->height * b->height;
+    for (b->first_k = 0; b->first_k < job->k; b->first_k += K_BLOCK) {
+        b->n_k = smaller(K_BLOCK, job->k - b->first_k);
+        for (b->first_row = 0; b->first_row < job->m; b->first_row += m_block) {
+            b->n_rows = smaller(m_block, job->m - b->first_row);
+            share_out(b);
+            run_block(b);
         }
     }
 }
@@ -199,11 +258,15 @@ int
 gs_gemm_unlocked(const gs_gemm_job *job)
 {
     size_t size = job->type == NPY_FLOAT32 ? 4 : 8;
+    npy_intp width = 128 / (npy_intp)size;
     block b = {.job = *job, .height = panel_height(job->m), .packs_a = packs_a(job)};
+    b.b_panels = ceil_div(job->n, width);
+    b.b_as_it_lies = packs_b(job, b.height) ? 0 : job->n / width;
+    b.chunks = ceil_div(b.b_panels, TOGETHER);
     size_t a_size = (size_t)(smaller(job->m, M_BLOCK) + MOST_ROWS + 2) * (size_t)smaller(job->k, K_BLOCK) * size;
-    size_t b_size = (size_t)(smaller(job->n, N_BLOCK) + 32) * (size_t)smaller(job->k, K_BLOCK) * size;
     a_size = b.packs_a ? (a_size + 63) / 64 * 64 : 0;
-    packing_buffer buffer = take_buffer(a_size + b_size);
+    b.slots = (int)smaller(gs_get_num_threads(), MOST_SLOTS);
+    packing_buffer buffer = take_buffer(a_size + (size_t)b.slots * CHUNK_BYTES);
     if (buffer.memory == NULL) {
         return -1;
     }

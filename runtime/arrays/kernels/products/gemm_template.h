@@ -151,32 +151,35 @@ NAME(pack_a)(const block *b, npy_intp panel)
     NAME(pack_panel)(a, job->a_row, job->a_column, b->n_rows - row, b->n_k, b->height, (REAL *)b->packed_a + row * b->n_k);
 }
 
-/* From one panel on, of which `n` are wanted; how many they were. */
-static npy_intp
-NAME(pack_b)(const block *b, npy_intp panel, npy_intp n)
+static const REAL *
+NAME(columns_of_b)(const block *b, npy_intp column)
 {
     const gs_gemm_job *job = &b->job;
-    npy_intp column = panel * WIDTH;
-    const REAL *from = (const REAL *)job->b + (b->first_column + column) * job->b_column + b->first_k * job->b_row;
-    REAL *to = (REAL *)b->packed_b + column * b->n_k;
-    if (job->b_column == 1 && n >= TOGETHER && b->n_columns - column >= TOGETHER * WIDTH) {
-        NAME(pack_together)(from, job->b_row, b->n_k, to);
-        return TOGETHER;
-    }
-    NAME(pack_panel)(from, job->b_column, job->b_row, b->n_columns - column, b->n_k, WIDTH, to);
-    return 1;
+    return (const REAL *)job->b + (column) * job->b_column + b->first_k * job->b_row;
 }
 
 static void
-NAME(pack_panels)(void *context, npy_intp first, npy_intp last)
+NAME(pack_rows)(void *context, npy_intp first, npy_intp last)
 {
-    const block *b = context;
-    npy_intp packed_a = b->packs_a ? b->a_panels : 0;
-    for (npy_intp i = first; i < last;) {
-        if (i < packed_a) {
-            NAME(pack_a)(b, i++);
-        } else {
-            i += NAME(pack_b)(b, i - packed_a, last - i);
+    for (npy_intp panel = first; panel < last; panel++) {
+        NAME(pack_a)(context, panel);
+    }
+}
+
+/* Those panels of a chunk of b that are not read as they lie. */
+static void
+NAME(pack_chunk)(const block *b, npy_intp chunk, REAL *to)
+{
+    const gs_gemm_job *job = &b->job;
+    npy_intp first = chunk * TOGETHER, end = first + TOGETHER < b->b_panels ? first + TOGETHER : b->b_panels;
+    if (first >= b->b_as_it_lies && job->b_column == 1 && b->job.n >= (first + TOGETHER) * WIDTH) {
+        NAME(pack_together)(NAME(columns_of_b)(b, first * WIDTH), job->b_row, b->n_k, to);
+        return;
+    }
+    for (npy_intp panel = first; panel < end; panel++) {
+        if (panel >= b->b_as_it_lies) {
+            NAME(pack_panel)(NAME(columns_of_b)(b, panel * WIDTH), job->b_column, job->b_row, b->job.n - panel * WIDTH,
+                             b->n_k, WIDTH, to + (panel - first) * WIDTH * b->n_k);
         }
     }
 }
@@ -202,10 +205,16 @@ typedef struct {
     npy_intp row, k;
 } NAME(left_panel);
 
+/* The columns of b that belong to a panel, side by side, and the distance from one k to the next. */
+typedef struct {
+    const REAL *first;
+    npy_intp k;
+} NAME(right_panel);
+
 /* Sums over k into registers.  `by_rows`: rows of a are apart, and lie along k; four of them, with distances of which
  * three are kept, have one pointer, since fourteen would not fit into registers. */
 INLINE_AVX512 void
-NAME(sum_products)(const int height, const int by_rows, NAME(left_panel) a, const REAL *b, npy_intp n_k,
+NAME(sum_products)(const int height, const int by_rows, NAME(left_panel) a, NAME(right_panel) b, npy_intp n_k,
                    NAME(vector) (*sums)[2])
 {
     const REAL *rows[(MOST_ROWS + 3) / 4];
@@ -215,7 +224,7 @@ NAME(sum_products)(const int height, const int by_rows, NAME(left_panel) a, cons
         rows[i / 4] = a.first + (by_rows ? i * a.row : i);
     }
     for (npy_intp k = 0; k < n_k; k++) {
-        NAME(vector) b0 = ((const NAME(unaligned) *)b)[0], b1 = ((const NAME(unaligned) *)b)[1];
+        NAME(vector) b0 = ((const NAME(unaligned) *)b.first)[0], b1 = ((const NAME(unaligned) *)b.first)[1];
         UNROLL
         for (int i = 0; i < height; i++) {
             REAL x = by_rows ? rows[i / 4][apart[i % 4]] : a.first[i];
@@ -227,7 +236,7 @@ NAME(sum_products)(const int height, const int by_rows, NAME(left_panel) a, cons
             rows[i / 4]++;
         }
         a.first += a.k;
-        b += WIDTH;
+        b.first += b.k;
     }
 }
 
@@ -245,10 +254,14 @@ NAME(add_bias)(const int height, const REAL *bias, npy_intp n_columns, NAME(vect
 
 /* A panel of c; `bias`, if it is there, is added to each of its rows. */
 INLINE_AVX512 void
-NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c,
+NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, NAME(right_panel) b, npy_intp n_k, REAL *c,
                npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)
 {
     NAME(vector) sums[MOST_ROWS][2];
+    for (int i = 0; i < n_rows && mode != SET; i++) {
+        __builtin_prefetch(c + i * c_row, 1);
+        __builtin_prefetch(c + i * c_row + LANES, 1);
+    }
     UNROLL
     for (int i = 0; i < height; i++) {
         sums[i][0] = (NAME(vector)){0};
@@ -277,12 +290,13 @@ NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, const RE
 }
 
 #define KERNEL(height)                                                                                                   \
-    AVX512 static void NAME(multiply_##height)(NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c, npy_intp c_row, \
-                                               npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)  \
+    AVX512 static void NAME(multiply_##height)(NAME(left_panel) a, NAME(right_panel) b, npy_intp n_k, REAL *c,          \
+                                               npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode,    \
+                                               const REAL *bias)                                                        \
     {                                                                                                                    \
         NAME(multiply)(height, 0, a, b, n_k, c, c_row, n_rows, n_columns, mode, bias);                                   \
     }                                                                                                                    \
-    AVX512 static void NAME(multiply_rows_##height)(NAME(left_panel) a, const REAL *b, npy_intp n_k, REAL *c,           \
+    AVX512 static void NAME(multiply_rows_##height)(NAME(left_panel) a, NAME(right_panel) b, npy_intp n_k, REAL *c,     \
                                                     npy_intp c_row, npy_intp n_rows, npy_intp n_columns,                \
                                                     write_mode mode, const REAL *bias)                                  \
     {                                                                                                                    \
@@ -305,7 +319,7 @@ KERNEL(13)
 KERNEL(14)
 #undef KERNEL
 
-typedef void (*NAME(kernel))(NAME(left_panel), const REAL *, npy_intp, REAL *, npy_intp, npy_intp, npy_intp,
+typedef void (*NAME(kernel))(NAME(left_panel), NAME(right_panel), npy_intp, REAL *, npy_intp, npy_intp, npy_intp,
                              write_mode, const REAL *);
 
 /* Of a panel whose rows lie side by side, and of one whose rows lie along k. */
@@ -316,33 +330,94 @@ static const NAME(kernel) NAME(kernels)[MOST_ROWS + 1][2] = {
 };
 #undef KERNELS
 
-/* Items are numbered panel of b by panel of b, and within one by groups of panels of a. */
-static void
-NAME(multiply_panels)(void *context, npy_intp first, npy_intp last)
+static NAME(left_panel)
+NAME(panel_of_a)(const block *b, npy_intp row)
 {
-    const block *b = context;
     const gs_gemm_job *job = &b->job;
-    int is_last = b->first_k + b->n_k == job->k;
+    if (b->packs_a) {
+        return (NAME(left_panel)){(const REAL *)b->packed_a + row * b->n_k, 1, b->height};
+    }
+    const REAL *first = (const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column;
+    return (NAME(left_panel)){first, job->a_row, job->a_column};
+}
+
+static NAME(right_panel)
+NAME(panel_of_b)(const block *b, npy_intp panel, const REAL *packed)
+{
+    if (panel < b->b_as_it_lies) {
+        return (NAME(right_panel)){NAME(columns_of_b)(b, panel * WIDTH), b->job.b_row};
+    }
+    return (NAME(right_panel)){packed + panel % TOGETHER * WIDTH * b->n_k, WIDTH};
+}
+
+/* A panel of b times the panels of a from `first` up to `last`. */
+static void
+NAME(multiply_panel)(const block *b, npy_intp panel, const REAL *packed, npy_intp first, npy_intp last, fetching *next)
+{
+    const gs_gemm_job *job = &b->job;
     write_mode mode = job->subtracts ? SUBTRACT : b->first_k > 0 ? ADD : SET;
+    npy_intp column = panel * WIDTH;
+    npy_intp n_columns = b->job.n - column < WIDTH ? b->job.n - column : WIDTH;
+    NAME(right_panel) right = NAME(panel_of_b)(b, panel, packed);
+    const REAL *bias = NULL;
+    if (job->bias != NULL && b->first_k + b->n_k == job->k) {
+        bias = (const REAL *)job->bias + column;
+    }
+    for (npy_intp i = first; i < last; i++) {
+        npy_intp row = i * b->height;
+        npy_intp n_rows = b->n_rows - row < b->height ? b->n_rows - row : b->height;
+        NAME(left_panel) left = NAME(panel_of_a)(b, row);
+        REAL *c = (REAL *)job->c + (b->first_row + row) * job->c_row + column;
+        fetch(next);
+        NAME(kernels)[b->packs_a ? b->height : n_rows][left.row != 1](left, right, b->n_k, c, job->c_row, n_rows, n_columns,
+                                                                       mode, bias);
+    }
+}
+
+/* What has to be read to pack a chunk, in `calls` portions. */
+static fetching
+NAME(fetching_of)(const block *b, npy_intp chunk, npy_intp calls)
+{
+    npy_intp column = chunk * TOGETHER * WIDTH, n_columns = b->job.n - column;
+    if (n_columns <= 0 || chunk * TOGETHER < b->b_as_it_lies) {
+        return (fetching){0};
+    }
+    n_columns = n_columns < TOGETHER * WIDTH ? n_columns : TOGETHER * WIDTH;
+    const char *first = (const char *)NAME(columns_of_b)(b, column);
+    int by_rows = b->job.b_column == 1;
+    npy_intp size = (npy_intp)sizeof(REAL), bytes = (by_rows ? n_columns : b->n_k) * size;
+    fetching f = {first, (by_rows ? b->job.b_row : b->job.b_column) * size, by_rows ? b->n_k : n_columns, bytes, 0};
+    f.rows_at_once = (f.rows + calls - 1) / calls;
+    return f;
+}
+
+/* Items are numbered chunk of b by chunk of b, and within one by parts of a. */
+static void
+NAME(multiply_chunks)(void *context, npy_intp first, npy_intp last)
+{
+    block *b = context;
+    int slot = take_slot(b);
+    REAL *packed = (REAL *)(b->packed_b + slot * CHUNK_BYTES);
+    npy_intp at_hand = -1;
     for (npy_intp item = first; item < last; item++) {
-        npy_intp column = item / b->groups * WIDTH;
-        npy_intp panel = item % b->groups * GROUP;
-        npy_intp end = panel + GROUP < b->a_panels ? panel + GROUP : b->a_panels;
-        npy_intp n_columns = b->n_columns - column < WIDTH ? b->n_columns - column : WIDTH;
-        for (; panel < end; panel++) {
-            npy_intp row = panel * b->height;
-            npy_intp n_rows = b->n_rows - row < b->height ? b->n_rows - row : b->height;
-            REAL *c = (REAL *)job->c + (b->first_row + row) * job->c_row + b->first_column + column;
-            const REAL *bias = is_last && job->bias != NULL ? (const REAL *)job->bias + b->first_column + column : NULL;
-            NAME(left_panel) a = {(const REAL *)b->packed_a + row * b->n_k, 1, b->height};
-            if (!b->packs_a) {
-                a = (NAME(left_panel)){(const REAL *)job->a + (b->first_row + row) * job->a_row + b->first_k * job->a_column,
-                                       job->a_row, job->a_column};
-            }
-            NAME(kernels)[b->packs_a ? b->height : n_rows][a.row != 1](a, (const REAL *)b->packed_b + column * b->n_k, b->n_k,
-                                                                      c, job->c_row, n_rows, n_columns, mode, bias);
+        npy_intp chunk = item / b->parts, part = item % b->parts;
+        npy_intp start = part * b->part_panels;
+        npy_intp end = start + b->part_panels < b->a_panels ? start + b->part_panels : b->a_panels;
+        npy_intp panel = chunk * TOGETHER;
+        npy_intp last_panel = panel + TOGETHER < b->b_panels ? panel + TOGETHER : b->b_panels;
+        if (chunk != at_hand) {
+            NAME(pack_chunk)(b, chunk, packed);
+            at_hand = chunk;
+        }
+        fetching next = {0};
+        if (item + 1 < last && (item + 1) / b->parts != chunk) {
+            next = NAME(fetching_of)(b, chunk + 1, (end - start) * (last_panel - panel));
+        }
+        for (; panel < last_panel; panel++) {
+            NAME(multiply_panel)(b, panel, packed, start, end, &next);
         }
     }
+    give_slot_back(b, slot);
 }
 
 #undef EXCHANGE
