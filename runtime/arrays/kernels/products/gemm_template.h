@@ -258,7 +258,7 @@ NAME(multiply)(const int height, const int by_rows, NAME(left_panel) a, NAME(rig
                npy_intp c_row, npy_intp n_rows, npy_intp n_columns, write_mode mode, const REAL *bias)
 {
     NAME(vector) sums[MOST_ROWS][2];
-    for (int i = 0; i < n_rows && mode != SET; i++) {
+    for (int i = 0; i < n_rows; i++) { /* in time for the stores, which would wait for memory */
         __builtin_prefetch(c + i * c_row, 1);
         __builtin_prefetch(c + i * c_row + LANES, 1);
     }
