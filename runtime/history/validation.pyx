@@ -7,7 +7,7 @@ from cpython.ref cimport Py_INCREF, PyObject
 cimport numpy as cnp
 from numpy cimport npy_intp
 
-from gradsmith.runtime.arrays.array cimport is_meta, sum_to
+from gradsmith.runtime.arrays.array cimport cast, is_meta, sum_to
 from gradsmith.runtime.batching.batch cimport is_batched
 from gradsmith.runtime.graph.input_metadata cimport (
     DeviceNumber,
@@ -126,4 +126,6 @@ cdef TensorBase match_dtype(Node node, int edge, InputMetadata *metadata, Tensor
     array = <object>value.array
     if is_meta(value.array):
         return wrap(array_without_data(array.shape, dtype))
-    return wrap((array.real if drops_imaginary else array).astype(dtype))
+    if drops_imaginary:
+        return wrap(array.real.astype(dtype))
+    return wrap_owned(cast(value.array, metadata.type_number))

@@ -18,8 +18,13 @@ from gradsmith.runtime.arrays.functions.scatter_gather cimport (
     add_rows,
     gather_places,
     int64_index,
+    REDUCED_AMAX,
+    REDUCED_AMIN,
+    REDUCED_PROD,
+    REDUCED_SUM,
     is_addable,
     is_within,
+    reduce_places,
     scatter_places,
     sum_dtype,
     take_rows,
@@ -387,7 +392,7 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     if is_meta(<PyObject *>a):
         return readable_copy(a)
     result = take(clone_by_rows(<PyObject *>a))
-    scatter_places(result, axis, index, src, False)
+    scatter_places(result, axis, index, src)
     return result
 
 
@@ -404,7 +409,11 @@ cpdef object grouped_of(object a, Py_ssize_t dim, object index, object src, str 
 
 
 cdef dict REDUCTIONS = {
-    "add": np.add, "multiply": np.multiply, "prod": np.multiply, "amax": np.maximum, "amin": np.minimum,
+    "add": (REDUCED_SUM, np.add),
+    "multiply": (REDUCED_PROD, np.multiply),
+    "prod": (REDUCED_PROD, np.multiply),
+    "amax": (REDUCED_AMAX, np.maximum),
+    "amin": (REDUCED_AMIN, np.minimum),
 }
 
 
@@ -420,14 +429,26 @@ cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str r
     src = writable(op, src, a.dtype)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
-    result = take(clone_by_rows(<PyObject *>a))
+    how, ufunc = REDUCTIONS[reduce]
+    if is_addable(a):
+        result = take(clone_by_rows(<PyObject *>a))
+        reduce_places(result, axis, index, src, how)
+        return result
+    if a.dtype.kind in "iu" and a.dtype != np.uint64:       # whose order int64 does not have
+        wide = a.astype(np.int64, order="C")
+        reduce_places(wide, axis, index, src.astype(np.int64), how)
+        return wide.astype(a.dtype)
+    return reduced_by_ufunc(take(clone_by_rows(<PyObject *>a)), axis, index, src, ufunc)
+
+
+cdef object reduced_by_ufunc(object result, int axis, object index, object src, object ufunc):
     elements = result if result.ndim else result.reshape(1)
     index = index if index.ndim else index.reshape(1)
     places = list(np.indices(index.shape, sparse=True))
     places[axis] = index
     values = src[tuple([slice(n) for n in index.shape])] if src.ndim else src
     with np.errstate(all="ignore"):
-        REDUCTIONS[reduce].at(elements, tuple(places), values)
+        ufunc.at(elements, tuple(places), values)
     return result
 
 
@@ -445,10 +466,10 @@ cdef object added_at(object a, Py_ssize_t dim, object index, object src, str op)
         return readable_copy(a)
     if is_addable(a):
         result = take(clone_by_rows(<PyObject *>a))
-        scatter_places(result, axis, index, src, True)
+        reduce_places(result, axis, index, src, REDUCED_SUM)
         return result
     wide = a.astype(sum_dtype(a), order="C")
-    scatter_places(wide, axis, index, src.astype(wide.dtype), True)
+    reduce_places(wide, axis, index, src.astype(wide.dtype), REDUCED_SUM)
     return wide.astype(a.dtype)
 
 

@@ -51,8 +51,8 @@ cpdef object floating_of(object function, object a):
     if is_meta(<PyObject *>a):
         return array_without_data(a.shape, get_default_dtype() if a.dtype.kind in "biu" else a.dtype)
     if a.dtype.kind in "biu":
-        return function(take(cast(<PyObject *>a, default_type())))
-    result = function(a)
+        return np.asarray(function(take(cast(<PyObject *>a, default_type()))))
+    result = np.asarray(function(a))        # of an array without dimensions it may be a scalar
     return take(cast(<PyObject *>result, cnp.PyArray_TYPE(a)))
 
 

@@ -1,10 +1,18 @@
 from numpy cimport npy_intp
 
+# How elements that come to one place are combined.
+cdef enum Reduction:
+    REDUCED_SUM
+    REDUCED_PROD
+    REDUCED_AMAX
+    REDUCED_AMIN
+
 cdef object int64_index(object index)
 cdef bint is_within(object index, npy_intp low, npy_intp high, npy_intp *wrong) noexcept
 cdef object wrapped_index(object index, npy_intp size)
 cdef object gather_places(object a, int axis, object index)
-cdef int scatter_places(object target, int axis, object index, object src, bint add) except -1
+cdef int scatter_places(object target, int axis, object index, object src) except -1
+cdef int reduce_places(object target, int axis, object index, object src, Reduction how) except -1
 cdef object take_rows(object a, int first, int count, object index)
 cdef int add_rows(object target, int first, int count, object index, object src) except -1
 cdef int add_at_places(object sums, object places, object values) except -1

@@ -31,12 +31,15 @@ ctypedef fused bits:
     uint64_t
     double complex
 
-# Elements that are added.
+ctypedef float complex floatcomplex
+ctypedef double complex doublecomplex
+
+# Elements that are combined.
 ctypedef fused number:
     float
     double
-    float complex
-    double complex
+    floatcomplex
+    doublecomplex
     int64_t
 
 cdef enum:
@@ -128,14 +131,12 @@ cdef object gather_places(object a, int axis, object index):
     return result
 
 
-cdef int scatter_places(object target, int axis, object index, object src, bint add) except -1:
-    """Elements of `src`, of the index's size or one for all, written or added to the named places."""
+cdef int scatter_places(object target, int axis, object index, object src) except -1:
+    """Elements of `src`, of the index's size or one for all, written to the named places."""
     cdef Walk walk
     if cnp.PyArray_SIZE(index) == 0:
         return 0
     set_walk(&walk, target, axis, index, src)
-    if add:
-        return add_places(&walk, target, index, src)
     return move_places(&walk, target, index, src, True)
 
 
@@ -232,35 +233,43 @@ cdef bint move(const Walk *walk, bits *one, const int64_t *chosen, bits *other, 
             return True
 
 
-cdef int add_places(const Walk *walk, object named, object index, object beside) except -1:
+cdef int reduce_places(object target, int axis, object index, object src, Reduction how) except -1:
+    """Elements of `src`, of the index's size or one for all, combined with those of the named places.
+
+    They are numbers for which there is a loop (see `is_addable`), and without an order they are only added or multiplied.
+    """
+    cdef Walk walk
     cdef const int64_t *chosen = <const int64_t *>cnp.PyArray_DATA(index)
-    cdef char *one = cnp.PyArray_BYTES(named)
-    cdef char *other = cnp.PyArray_BYTES(beside)
-    cdef int type_number = cnp.PyArray_TYPE(named)
+    cdef char *one = cnp.PyArray_BYTES(target)
+    cdef char *other = cnp.PyArray_BYTES(src)
+    cdef int type_number = cnp.PyArray_TYPE(target)
     cdef bint is_done
+    if cnp.PyArray_SIZE(index) == 0:
+        return 0
+    set_walk(&walk, target, axis, index, src)
     if cnp.PyArray_SIZE(index) < LARGE:
-        is_done = add_by_type(walk, type_number, one, chosen, other)
+        is_done = reduce_by_type(&walk, type_number, one, chosen, other, how)
     else:
         with nogil:
-            is_done = add_by_type(walk, type_number, one, chosen, other)
+            is_done = reduce_by_type(&walk, type_number, one, chosen, other, how)
     return expect_done(is_done)
 
 
-cdef bint add_by_type(
-    const Walk *walk, int type_number, char *one, const int64_t *chosen, char *other
+cdef bint reduce_by_type(
+    const Walk *walk, int type_number, char *one, const int64_t *chosen, char *other, Reduction how
 ) noexcept nogil:
     if type_number == cnp.NPY_FLOAT32:
-        return add(walk, <float *>one, chosen, <float *>other)
+        return reduce(walk, <float *>one, chosen, <float *>other, how)
     if type_number == cnp.NPY_FLOAT64:
-        return add(walk, <double *>one, chosen, <double *>other)
+        return reduce(walk, <double *>one, chosen, <double *>other, how)
     if type_number == cnp.NPY_COMPLEX64:
-        return add(walk, <float complex *>one, chosen, <float complex *>other)
+        return reduce(walk, <float complex *>one, chosen, <float complex *>other, how)
     if type_number == cnp.NPY_COMPLEX128:
-        return add(walk, <double complex *>one, chosen, <double complex *>other)
-    return add(walk, <int64_t *>one, chosen, <int64_t *>other)
+        return reduce(walk, <double complex *>one, chosen, <double complex *>other, how)
+    return reduce(walk, <int64_t *>one, chosen, <int64_t *>other, how)
 
 
-cdef bint add(const Walk *walk, number *one, const int64_t *chosen, number *other) noexcept nogil:
+cdef bint reduce(const Walk *walk, number *one, const int64_t *chosen, number *other, Reduction how) noexcept nogil:
     """False when an index was out of range."""
     cdef npy_intp at[MAX_DIMS]
     cdef char *named = <char *>one
@@ -268,7 +277,7 @@ cdef bint add(const Walk *walk, number *one, const int64_t *chosen, number *othe
     cdef int last = walk.ndim - 1
     cdef npy_intp j
     cdef int64_t place
-    cdef number *sum
+    cdef number *reduced
     for j in range(walk.ndim):
         at[j] = 0
     while True:
@@ -276,11 +285,24 @@ cdef bint add(const Walk *walk, number *one, const int64_t *chosen, number *othe
             place = chosen[j]
             if <uint64_t>place >= <uint64_t>walk.length:
                 return False
-            sum = <number *>(named + place * walk.step + j * walk.named[last])
-            sum[0] = sum[0] + (<number *>(beside + j * walk.beside[last]))[0]
+            reduced = <number *>(named + place * walk.step + j * walk.named[last])
+            reduced[0] = combined(reduced[0], (<number *>(beside + j * walk.beside[last]))[0], how)
         chosen += walk.sizes[last]
         if not advance(walk, at, &named, &beside):
             return True
+
+
+cdef inline number combined(number a, number b, Reduction how) noexcept nogil:
+    """A NaN is greater and less than all."""
+    if how == REDUCED_SUM:
+        return a + b
+    if how == REDUCED_PROD:
+        return a * b
+    if number is not floatcomplex and number is not doublecomplex:
+        if how == REDUCED_AMAX:
+            return b if b > a or b != b else a
+        return b if b < a or b != b else a
+    return a
 
 
 # ---- rows
