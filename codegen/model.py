@@ -149,6 +149,7 @@ class Forward:
     functions: tuple[tuple[str, str], ...] = ()  # (name, module) of runtime/arrays/functions, "array" only
     builtins: frozenset[str] = frozenset()  # of Python, that an "array" expression uses
     needs_scipy: bool = False  # an "array" expression calls it
+    writer: str = ""  # the function that writes what an "array" expression changes into its first argument
 
     def __post_init__(self) -> None:
         assert bool(self.ufunc) == (self.kind == "ufunc"), self

@@ -10,7 +10,7 @@ from gradsmith.generated.runtime cimport (
     IS_VIEW, item_of, name_within, ndim_of, no_loop, Node, of_cores, or_zeros, prepare_history, prepare_numeric,
     replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, saved_value, set_grad_input,
     set_history, set_value, shape_of, take_second_names, TensorBase, value_of, wants, watching, wrap, write_inplace,
-    write_out_docstrings, written_batched,
+    write_out_docstrings, writes_directly, written_batched,
 )
 
 from gradsmith.runtime.formulas.arrangement cimport diag_of_vector_or_matrix, embedded_diagonal, powers_of
@@ -463,7 +463,10 @@ cdef TensorBase inplace_tril(TensorBase self, object diagonal):
         set_value(node, 0, diagonal)
         history = prepare_history("tril_", self, node)
     if not (watching and written_batched(&batched_inplace_tril, (self, diagonal))):
-        write_inplace("tril_", self, arrangements.tril_of(array_of(self), diagonal))
+        if writes_directly("tril_", self):
+            arrangements.tril_into(array_of(self), diagonal)
+        else:
+            write_inplace("tril_", self, arrangements.tril_of(array_of(self), diagonal))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -545,7 +548,10 @@ cdef TensorBase inplace_triu(TensorBase self, object diagonal):
         set_value(node, 0, diagonal)
         history = prepare_history("triu_", self, node)
     if not (watching and written_batched(&batched_inplace_triu, (self, diagonal))):
-        write_inplace("triu_", self, arrangements.triu_of(array_of(self), diagonal))
+        if writes_directly("triu_", self):
+            arrangements.triu_into(array_of(self), diagonal)
+        else:
+            write_inplace("triu_", self, arrangements.triu_of(array_of(self), diagonal))
     finish_inplace(self, history)
     return ended(depth, self)
 

@@ -8,9 +8,10 @@ from gradsmith.generated.runtime cimport (
     as_tensor_operand, as_view, BatchRule, begin_op, begin_replaceable_op, by_indexing, carry_tangents, check_inplace,
     connect_1, connect_2, copy_into, copy_of, ended, ended_composite, finish_inplace, give_out, gradient, has_tangent_1,
     has_tangent_2, is_tensor, IS_VIEW, item_of, no_loop, Node, or_zeros, prepare_apart, prepare_history,
-    replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object, saved_object, saved_value,
-    set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase, unpack_object, value_of, wants,
-    watching, wrap, write_inplace, write_out_docstrings, written_batched,
+    prepare_parts_of_index, replayed_arrays, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_object,
+    saved_object, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names, TensorBase,
+    unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings, writes_directly,
+    written_batched,
 )
 
 from gradsmith.generated.copy cimport op_clone_by_rows
@@ -331,9 +332,14 @@ cdef TensorBase inplace_index_put_tensor(TensorBase self, object indices, Tensor
             set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
     if not (watching and written_batched(&batched_inplace_index_put_tensor, (self, indices, values, accumulate))):
-        write_inplace(
-            "index_put_", self, indexed.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate)
-        )
+        if writes_directly("index_put_", self):
+            indexed.index_put_into(array_of(self), arrays_in(indices), array_of(values), accumulate)
+        else:
+            write_inplace(
+                "index_put_",
+                self,
+                indexed.index_put_of(array_of(self), arrays_in(indices), array_of(values), accumulate),
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -401,7 +407,12 @@ cdef TensorBase inplace_index_put_scalar(TensorBase self, object indices, object
         set_value(node, 1, accumulate)
         history = prepare_history("index_put_", self, node)
     if not (watching and written_batched(&batched_inplace_index_put_scalar, (self, indices, values, accumulate))):
-        write_inplace("index_put_", self, indexed.index_put_of(array_of(self), arrays_in(indices), values, accumulate))
+        if writes_directly("index_put_", self):
+            indexed.index_put_into(array_of(self), arrays_in(indices), values, accumulate)
+        else:
+            write_inplace(
+                "index_put_", self, indexed.index_put_of(array_of(self), arrays_in(indices), values, accumulate)
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -422,6 +433,7 @@ cdef object call_index_put(self, indices, values, accumulate):
     self = as_tensor_operand(self, "index_put", "input", 1, values)
     values = as_operand(values, "index_put", "values", 3, self)
     accumulate = as_bool(accumulate, "index_put", "accumulate", 4)
+    indices = prepare_parts_of_index("index_put", indices)
     values = prepare_apart("index_put", values, self)
     if is_tensor(values):
         return op_index_put_tensor(<TensorBase>self, indices, <TensorBase>values, accumulate)
@@ -430,6 +442,7 @@ cdef object call_index_put(self, indices, values, accumulate):
 cdef object call_index_put_(TensorBase self, indices, values, accumulate):
     values = as_operand(values, "index_put_", "values", 3, self)
     accumulate = as_bool(accumulate, "index_put_", "accumulate", 4)
+    indices = prepare_parts_of_index("index_put_", indices)
     values = prepare_apart("index_put_", values, self)
     if is_tensor(values):
         return inplace_index_put_tensor(self, indices, <TensorBase>values, accumulate)

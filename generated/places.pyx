@@ -4,13 +4,13 @@
 
 from gradsmith.generated.runtime cimport (
     array_of, as_bool, as_dim, as_dim_or_none, as_input, as_int, as_operand, as_tensor_operand, BatchRule, begin_op,
-    begin_replaceable_op, by_values, check_inplace, copy_into, ended, ended_composite, give_out, grad_enabled,
-    is_tensor, no_loop, original_of, own_memory, replayed_tensor, replays, slice_by_slice, take_second_names,
-    TensorBase, watching, wrap, write_out_docstrings,
+    begin_replaceable_op, by_values, check_inplace, ended, ended_composite, give_out, is_tensor, no_loop, own_memory,
+    replayed_tensor, replays, slice_by_slice, take_second_names, TensorBase, watching, wrap, write_out_docstrings,
 )
 
 from gradsmith.runtime.formulas.selection cimport (
-    copied_along, elements_along, elements_at, filled_along, with_elements_at,
+    copied_along, copied_along_into, elements_along, elements_at, filled_along, filled_along_into, with_elements_at,
+    with_elements_at_into,
 )
 
 import numpy as np
@@ -83,8 +83,7 @@ cdef TensorBase op_put(TensorBase self, TensorBase index, TensorBase source, bin
 
 cdef TensorBase inplace_put(TensorBase self, TensorBase index, TensorBase source, bint accumulate):
     check_inplace("put_", self)
-    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return copy_into("put_", self, with_elements_at(original, index, source, accumulate))
+    return with_elements_at_into(self, index, source, accumulate)
 
 def call_put(self, index, source, accumulate):
     return op_put(
@@ -127,8 +126,7 @@ cdef TensorBase op_index_fill_tensor(TensorBase self, object dim, TensorBase ind
 
 cdef TensorBase inplace_index_fill_tensor(TensorBase self, object dim, TensorBase index, TensorBase value):
     check_inplace("index_fill_", self)
-    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return copy_into("index_fill_", self, filled_along(original, dim, index, value))
+    return filled_along_into(self, dim, index, value)
 
 cdef TensorBase op_index_fill_scalar(TensorBase self, object dim, TensorBase index, object value):
     cdef int depth = begin_op("index_fill", (self, dim, index, value), NULL) if watching else 0
@@ -137,8 +135,7 @@ cdef TensorBase op_index_fill_scalar(TensorBase self, object dim, TensorBase ind
 
 cdef TensorBase inplace_index_fill_scalar(TensorBase self, object dim, TensorBase index, object value):
     check_inplace("index_fill_", self)
-    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return copy_into("index_fill_", self, filled_along(original, dim, index, value))
+    return filled_along_into(self, dim, index, value)
 
 def call_index_fill(self, dim, index, value):
     self = as_tensor_operand(self, "index_fill", "input", 1, index)
@@ -183,8 +180,7 @@ cdef TensorBase op_index_copy(TensorBase self, object dim, TensorBase index, Ten
 
 cdef TensorBase inplace_index_copy(TensorBase self, object dim, TensorBase index, TensorBase source):
     check_inplace("index_copy_", self)
-    cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it
-    return copy_into("index_copy_", self, copied_along(original, dim, index, source))
+    return copied_along_into(self, dim, index, source)
 
 def call_index_copy(self, dim, index, source):
     return op_index_copy(

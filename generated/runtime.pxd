@@ -117,6 +117,7 @@ from gradsmith.runtime.calls.inplace cimport (
     original_of,
     prepare_history,
     write_inplace,
+    writes_directly,
 )
 from gradsmith.runtime.calls.overloads cimport Overloads
 from gradsmith.runtime.calls.preparation cimport (
@@ -130,6 +131,7 @@ from gradsmith.runtime.calls.preparation cimport (
     prepare_magnitude,
     prepare_numeric,
     prepare_own_dtype,
+    prepare_parts_of_index,
     prepare_subtrahend,
 )
 from gradsmith.runtime.calls.second_names cimport name_within, take_second_names

@@ -11,7 +11,7 @@ from gradsmith.generated.runtime cimport (
     prepare_apart, prepare_history, replayed_tensor, replays, requires_grad_1, requires_grad_2, save_input, save_object,
     saved_object, saved_tensor, saved_value, set_grad_input, set_history, set_value, shape_of, take_second_names,
     TensorBase, unpack, unpack_object, value_of, wants, watching, wrap, write_inplace, write_out_docstrings,
-    written_batched,
+    writes_directly, written_batched,
 )
 
 from gradsmith.generated.arithmetic cimport op_mul_scalar
@@ -171,7 +171,10 @@ cdef TensorBase inplace_scatter_tensor(TensorBase self, object dim, TensorBase i
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_tensor, (self, dim, index, src))):
-        write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
+        if writes_directly("scatter_", self):
+            indexed.scatter_into(array_of(self), dim, array_of(index), array_of(src))
+        else:
+            write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), array_of(src)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -242,7 +245,10 @@ cdef TensorBase inplace_scatter_scalar(TensorBase self, object dim, TensorBase i
         set_value(node, 0, dim)
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_scalar, (self, dim, index, src))):
-        write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), src))
+        if writes_directly("scatter_", self):
+            indexed.scatter_into(array_of(self), dim, array_of(index), src)
+        else:
+            write_inplace("scatter_", self, indexed.scatter_of(array_of(self), dim, array_of(index), src))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -359,9 +365,14 @@ cdef TensorBase inplace_scatter_src_reduce_tensor(
         set_value(node, 2, reduce)
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_src_reduce_tensor, (self, dim, index, src, reduce))):
-        write_inplace(
-            "scatter_", self, indexed.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce)
-        )
+        if writes_directly("scatter_", self):
+            indexed.scatter_reduced_into(array_of(self), dim, array_of(index), array_of(src), reduce)
+        else:
+            write_inplace(
+                "scatter_",
+                self,
+                indexed.scatter_reduced_of(array_of(self), dim, array_of(index), array_of(src), reduce),
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -433,7 +444,12 @@ cdef TensorBase inplace_scatter_src_reduce_scalar(
         set_value(node, 0, reduce)
         history = prepare_history("scatter_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_src_reduce_scalar, (self, dim, index, src, reduce))):
-        write_inplace("scatter_", self, indexed.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce))
+        if writes_directly("scatter_", self):
+            indexed.scatter_reduced_into(array_of(self), dim, array_of(index), src, reduce)
+        else:
+            write_inplace(
+                "scatter_", self, indexed.scatter_reduced_of(array_of(self), dim, array_of(index), src, reduce)
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -690,7 +706,12 @@ cdef TensorBase inplace_scatter_add(TensorBase self, object dim, TensorBase inde
             set_value(node, 1, shape_of(src))
         history = prepare_history("scatter_add_", self, node)
     if not (watching and written_batched(&batched_inplace_scatter_add, (self, dim, index, src))):
-        write_inplace("scatter_add_", self, indexed.scatter_add_of(array_of(self), dim, array_of(index), array_of(src)))
+        if writes_directly("scatter_add_", self):
+            indexed.scatter_add_into(array_of(self), dim, array_of(index), array_of(src))
+        else:
+            write_inplace(
+                "scatter_add_", self, indexed.scatter_add_of(array_of(self), dim, array_of(index), array_of(src))
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -889,9 +910,12 @@ cdef TensorBase inplace_index_add(TensorBase self, object dim, TensorBase index,
             set_value(node, 1, alpha)
         history = prepare_history("index_add_", self, node)
     if not (watching and written_batched(&batched_inplace_index_add, (self, dim, index, source, alpha))):
-        write_inplace(
-            "index_add_", self, indexed.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
-        )
+        if writes_directly("index_add_", self):
+            indexed.index_add_into(array_of(self), dim, array_of(index), array_of(source), alpha)
+        else:
+            write_inplace(
+                "index_add_", self, indexed.index_add_of(array_of(self), dim, array_of(index), array_of(source), alpha)
+            )
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -1013,7 +1037,10 @@ cdef TensorBase inplace_masked_fill_tensor(TensorBase self, TensorBase mask, Ten
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     if not (watching and written_batched(&batched_inplace_masked_fill_tensor, (self, mask, value))):
-        write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
+        if writes_directly("masked_fill_", self):
+            indexed.masked_fill_into(array_of(self), array_of(mask), array_of(value))
+        else:
+            write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), array_of(value)))
     finish_inplace(self, history)
     return ended(depth, self)
 
@@ -1084,7 +1111,10 @@ cdef TensorBase inplace_masked_fill_scalar(TensorBase self, TensorBase mask, obj
         save_input(node, 0, mask)
         history = prepare_history("masked_fill_", self, node)
     if not (watching and written_batched(&batched_inplace_masked_fill_scalar, (self, mask, value))):
-        write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), value))
+        if writes_directly("masked_fill_", self):
+            indexed.masked_fill_into(array_of(self), array_of(mask), value)
+        else:
+            write_inplace("masked_fill_", self, indexed.masked_fill_of(array_of(self), array_of(mask), value))
     finish_inplace(self, history)
     return ended(depth, self)
 

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from gradsmith.generated.tensor import Tensor
     from gradsmith.runtime.arrays.device import DeviceLike
 
+    Integers = np.ndarray[Any, np.dtype[np.intp]]
+
 # ---- equal elements
 
 
@@ -253,7 +255,9 @@ def tril_indices(
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and below a diagonal."""
     expect_strided("tril_indices", layout)
     _expect_no_grad("tril_indices", requires_grad)
-    return _triangle("tril_indices", np.tri(*_sizes("tril_indices", row, col), offset, dtype=bool), dtype, device)
+    rows, columns = _sizes("tril_indices", row, col)
+    ends = np.clip(np.arange(rows) + offset + 1, 0, columns)
+    return _triangle("tril_indices", np.zeros_like(ends), ends, dtype, device)
 
 
 def triu_indices(
@@ -270,8 +274,9 @@ def triu_indices(
     """Rows and columns, as the two rows of a tensor, of the elements of a matrix on and above a diagonal."""
     expect_strided("triu_indices", layout)
     _expect_no_grad("triu_indices", requires_grad)
-    below = np.tri(*_sizes("triu_indices", row, col), offset - 1, dtype=bool)
-    return _triangle("triu_indices", ~below, dtype, device)
+    rows, columns = _sizes("triu_indices", row, col)
+    starts = np.clip(np.arange(rows) + offset, 0, columns)
+    return _triangle("triu_indices", starts, np.full_like(starts, columns), dtype, device)
 
 
 def _expect_no_grad(op: str, requires_grad: bool) -> None:
@@ -286,7 +291,11 @@ def _sizes(op: str, row: int, col: int) -> tuple[int, int]:
     return row, col
 
 
-def _triangle(op: str, mask: np.ndarray[Any, Any], dtype: DTypeLike, device: DeviceLike | None) -> Tensor:
+def _triangle(op: str, starts: Integers, ends: Integers, dtype: DTypeLike, device: DeviceLike | None) -> Tensor:
+    """Rows and columns of the elements of each row from its start up to its end."""
     if np.dtype(dtype) not in (np.int32, np.int64):
         raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {np.dtype(dtype)}")
-    return tensor(np.stack(np.nonzero(mask)), dtype=dtype, device=device)
+    lengths = ends - starts
+    rows = np.repeat(np.arange(starts.size), lengths)
+    steps = np.arange(rows.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return tensor(np.stack((rows, starts[rows] + steps)), dtype=dtype, device=device)

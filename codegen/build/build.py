@@ -259,8 +259,14 @@ def _context(
     )
     returns = _multi_returns(declarations)
     if library is None:
-        return Context(callees, returns, functions, errors)
-    return Context(callees, library_returns(library) | returns, functions, errors, "function that was given")
+        writers = frozenset(name for name in functions if name.endswith("_into"))
+        return Context(callees, returns, _without(functions, writers), errors, writers)
+    returns = library_returns(library) | returns
+    return Context(callees, returns, functions, errors, function_kind="function that was given")
+
+
+def _without(functions: Mapping[str, str], names: frozenset[str]) -> dict[str, str]:
+    return {name: module for name, module in functions.items() if name not in names}
 
 
 def _callees(declaration: Declaration) -> list[Callee]:

@@ -30,6 +30,7 @@ class Context:
     multi_returns: Mapping[str, tuple[str, ...]]  # C entry -> names of its returns, if several
     functions: Mapping[str, str]  # array functions: name -> module
     errors: Collector
+    writers: frozenset[str] = frozenset()  # array functions that write into their first argument
     function_kind: str = "function of runtime/arrays/functions"  # what `functions` are called in messages
     # Variants repeat the texts of their entry: only the first error in a text is reported.
     told: set[RawText] = field(default_factory=set)

@@ -15,7 +15,7 @@ from ..spec.errors import Problem, did_you_mean, hint_from
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
 from ..spec.sizes import verify_sizes
-from ..spec.syntax import is_bare_tuple, parse
+from ..spec.syntax import called, is_bare_tuple, parse
 from ..spec.vocabulary import ARRAY_BUILTINS, SCIPY_MODULES, UFUNCS
 from .context import Context, expect_returns
 from .writes import verify_reads_only
@@ -119,7 +119,14 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
         functions=tuple((n, context.functions[n]) for n in sorted(used - arguments) if n in context.functions),
         builtins=frozenset(used & ARRAY_BUILTINS - arguments),
         needs_scipy=needs_scipy,
+        writer=_writer(raw.text, context),
     )
+
+
+def _writer(text: str, context: Context) -> str:
+    """``index_put_into`` of a forward that is a call of ``index_put_of``."""
+    name = f"{called(text).removesuffix('_of')}_into"
+    return name if name in context.writers else ""
 
 
 def _verify_tuple(tree: ast.expr, signature: Signature) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..spec.helpers import helper_signatures
 from .callees import BUILTIN
-from .formula import Expr
+from .formula import Call, Expr, Name
 
 _NO_MODULES = frozenset({"", BUILTIN, "intrinsic"})
 
@@ -19,3 +20,15 @@ def called_entries(expr: Expr) -> Iterator[tuple[str, str]]:
     resolved = getattr(expr, "resolved_arguments", ())
     for child in resolved or expr.children():
         yield from called_entries(child)
+
+
+def writer_of(expr: Expr) -> tuple[str, str] | None:
+    """(module, name) of the helper that writes into `self` what a composite makes of it.
+
+    The composite is a call of a helper, ``filled_along``, and beside it there is ``filled_along_into``.
+    """
+    if not isinstance(expr, Call) or not isinstance(expr.arguments[0], Name) or expr.arguments[0].name != "self":
+        return None
+    name = f"{expr.c_entry}_into"
+    declared = helper_signatures().get(expr.family, ())
+    return (expr.family, name) if name in {signature.base for signature in declared} else None

@@ -40,13 +40,13 @@ MODULE_NAMES = words(
     number_as_tensor NUMBER_ITEMS numel_of numpy numpy_generator of_cores offset_of or_zeros original_of Overload
     Overloads own_memory owned plus prepare_addend prepare_apart prepare_bound prepare_clampable prepare_compared
     prepare_factor prepare_floating prepare_history prepare_magnitude prepare_numeric prepare_own_dtype
-    prepare_subtrahend PyCapsule_New PyObject readonly refuse_numbers replayed_arrays replayed_result replayed_tensor
-    replays REQUIRED requires_grad_1 requires_grad_2 requires_grad_3 requires_grad_list reset_accumulator return_type
-    save_input save_list save_mode save_object save_output saved_list saved_number saved_object saved_tensor saved_value
-    SciPy set_grad_input set_grad_inputs set_history set_history_list set_value shape_of shapes_of share_version
-    slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary unary_into unlinked unpack unpack_list
+    prepare_parts_of_index prepare_subtrahend PyCapsule_New PyObject readonly refuse_numbers replayed_arrays
+    replayed_result replayed_tensor replays REQUIRED requires_grad_1 requires_grad_2 requires_grad_3 requires_grad_list
+    reset_accumulator return_type save_input save_list save_mode save_object save_output saved_list saved_number
+    saved_object saved_tensor saved_value SciPy set_grad_input set_grad_inputs set_history set_history_list set_value
+    shape_of shapes_of share_version slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary unary_into unlinked unpack unpack_list
     unpack_number unpack_object value_of wants wants_any watching wrap wrap_owned write_inplace write_out_docstrings
-    write_several write_values written_batched
+    write_several write_values writes_directly written_batched
     """
 )
 # Functions and types of Python that generated code calls.

@@ -363,11 +363,14 @@ FUNCTIONS_FOLDER = "runtime/arrays/functions"
 FUNCTIONS_PACKAGE = "gradsmith.runtime.arrays.functions"
 HELPERS_PACKAGE = "gradsmith.runtime.formulas"
 
-_DEFINITION = re.compile(r"^(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+_of)\s*\(", re.MULTILINE)
+_DEFINITION = re.compile(r"^(?:def|cpdef [\w\[\], ]*?)\s*\b(\w+_(?:of|into))\s*\(", re.MULTILINE)
 
 
 def scan_functions(folder: Path) -> dict[str, str]:
     """Functions of ``runtime/arrays/functions`` that the table may call, those named ``..._of``: name -> module.
+
+    Beside ``index_put_of`` there may be an ``index_put_into`` of the same arguments, which writes the elements that
+    change into its first argument: what the in-place form of the op calls.
 
     They are read from the text of the modules, since codegen imports nothing compiled. Of a compiled module an
     installation has the declarations alone.
@@ -401,5 +404,6 @@ PREPARATIONS: dict[str, tuple[int, ...]] = {
     "magnitude": (1,),
     "numeric": (1,),
     "own_dtype": (2,),
+    "parts_of_index": (1,),
     "subtrahend": (3,),
 }

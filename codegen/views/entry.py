@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from ..formula.called import writer_of
 from ..formula.formula import BINDING, Call, Expr, Formula, Name
 from ..formula.printing import CythonPrinter, array_text, attribute_text
 from ..model import Backward, Op, SavedTensor, SavedValue, Table, Variant
@@ -173,10 +174,21 @@ def _inplace_view(op: Op, variant: Variant) -> InplaceView | None:
         op=f"{op.base}_",
         record=None if variant.is_view else _inplace_record(variant),
         is_view=variant.is_view,
-        compute=_composite_view(variant, {"self": "original"}) if variant.forward.kind == "composite" else None,
+        compute=_inplace_composite(variant) if variant.forward.kind == "composite" else None,
         by_copy=_by_copy(variant),
         ends_tangents=variant.tangents is None,
     )
+
+
+def _inplace_composite(variant: Variant) -> ComputeView:
+    assert variant.forward.formula is not None
+    expr = variant.forward.formula.expr
+    writer = writer_of(expr)
+    if writer is None:
+        return _composite_view(variant, {"self": "original"})
+    assert isinstance(expr, Call)
+    text = _printer(variant, {}).text(expr)
+    return ComputeView("composite", written=text.replace(f"{expr.c_entry}(", f"{writer[1]}(", 1))
 
 
 def _written_view(op: Op, variant: Variant) -> InplaceView:
@@ -341,7 +353,10 @@ def compute_view(variant: Variant, table: Table) -> ComputeView:
     if forward.kind == "array":
         text = array_text(forward.text, array_names(variant, table))
         guard = _guard(variant, table)
-        return ComputeView("array", text=_guarded(text, guard) if guard else text)
+        if guard:
+            return ComputeView("array", text=_guarded(text, guard))
+        written = text.replace(f"{called(forward.text)}(", f"{forward.writer}(", 1) if forward.writer else ""
+        return ComputeView("array", text=text, written=written)
     assert forward.formula is not None
     if forward.kind == "composite":
         return _composite_view(variant, {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ..api.functions import make_face
-from ..formula.called import called_entries
+from ..formula.called import called_entries, writer_of
 from ..formula.callees import BUILTIN
 from ..formula.formula import Call, Expr
 from ..loops.kernels import kernel_of, with_shared_loops
@@ -13,7 +13,7 @@ from ..model import Op, Table, Variant
 from ..spec.names import backward_table_name, forward_kernel_name, name_within, scipy_name
 from ..spec.vocabulary import FUNCTIONS_PACKAGE, HELPER_MODULES, HELPERS_PACKAGE
 from .batching_lines import rules
-from .entry import entry_view
+from .entry import entry_view, has_inplace
 from .model import BackwardTable, EntryText, EntryView, FamilyView, ForwardKernel, Import, OpView
 from .node_lines import node_class
 from .wrapper_lines import c_functions
@@ -104,6 +104,10 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
     for tree in _trees(ops):
         for module, name in called_entries(tree):
             found.setdefault(module, set()).add(name)
+    for op, variant in _variants(ops):
+        writer = writer_of(variant.forward.formula.expr) if variant.forward.formula and has_inplace(op, variant) else None
+        if writer:
+            found.setdefault(writer[0], set()).add(writer[1])
     found.pop(f"{table.package}.{family}" if table.library else family, None)
     for module in sorted(found):
         yield Import(_module_path(module), tuple(sorted(found[module])))

@@ -246,6 +246,7 @@ class ComputeView:
 
     kind: str
     text: str = ""
+    written: str = ""  # the call that writes what changes into `self`, where there is one
     function: str = ""
     arguments: tuple[str, ...] = ()
     kernel: str = ""

@@ -273,10 +273,13 @@ def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
 
 
 def _by_copy(entry: EntryView, form: InplaceView, compute: ComputeView) -> Iterator[str]:
-    """A composite has no node: the values, with their history, are copied into `self`."""
+    """A composite has no node: the values, with their history, are copied into `self`, or a helper writes what changes."""
     yield from _required(entry)  # before the check, which announces the write
     yield f'check_inplace("{form.op}", self)'
     yield from _refused(entry)
+    if compute.written:
+        yield f"return {compute.written}"
+        return
     yield "cdef TensorBase original = original_of(self) if grad_enabled() else self    # the parts may save it"
     yield from _parts(compute)
     yield f'return copy_into("{form.op}", self, {compute.text})'
@@ -340,6 +343,11 @@ def _write_values(entry: EntryView, op: str) -> Iterator[str]:
         yield f'    write_inplace("{op}", self, array_of({_value(entry)}))'
     elif compute.kind == "pointwise":
         yield f'write_inplace("{op}", self, array_of({_value(entry)}))'
+    elif compute.written:
+        yield f'if writes_directly("{op}", self):'
+        yield f"    {compute.written}"
+        yield "else:"
+        yield f'    write_inplace("{op}", self, {compute.text})'
     else:
         yield f'{"write_values" if entry.written else "write_inplace"}("{op}", self, {compute.text})'
 

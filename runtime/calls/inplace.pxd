@@ -11,6 +11,7 @@ cdef void finish_inplace(TensorBase self, Node history) noexcept        # after 
 cdef bint writes_some_of_overlapping(str op, TensorBase self) except -1    # of those in one place?
 cdef TensorBase write_some(str op, TensorBase self, TensorBase value)       # a computed result, where it has changed
 cdef int write_inplace(str op, TensorBase self, object array) except -1
+cdef bint writes_directly(str op, TensorBase self) except -1    # may array functions write what changes into its memory?
 cdef int store_values(object target, object values) except -1              # arrays; cast, as far as there is data
 cdef int check_result_dtype(str op, object found, object target) except -1  # no category is lost by the cast
 cdef bint is_written_already(str op, object target, object source) except -1        # arrays; refuses overlapping ones

@@ -379,6 +379,15 @@ cdef int write_inplace(str op, TensorBase self, object array) except -1:
     return store_values(target, array)
 
 
+cdef bint writes_directly(str op, TensorBase self) except -1:
+    return (
+        cnp.PyArray_ISBEHAVED(<cnp.ndarray>self.array)
+        and not is_meta(self.array)
+        and not is_batched(self)
+        and not writes_some_of_overlapping(op, self)
+    )
+
+
 cdef int store_values(object target, object values) except -1:
     """``target[...] = values``, cast, as far as there is data. For an array without dimensions NumPy may give a scalar."""
     if not isinstance(values, np.ndarray):

@@ -25,6 +25,9 @@ cdef object prepare_bound(str op, object bound, object value)
 # In place: a source that shares no element with the tensor that is written, other than all with copy_.
 cdef object prepare_apart(str op, object source, object target)
 
+# Indices of several dimensions as a tuple: PyTorch takes a list of tensors as well. One of numbers is a single index.
+cdef object prepare_parts_of_index(str op, object index)
+
 # A second operand that is multiplied by `alpha` first, and that number.
 cdef object prepare_addend(str op, object value, object other, object alpha)
 cdef object prepare_subtrahend(str op, object value, object other, object alpha)

@@ -126,6 +126,12 @@ cdef object prepare_apart(str op, object source, object target):
     return source
 
 
+cdef object prepare_parts_of_index(str op, object index):
+    if type(index) is list and not all([isinstance(part, int) for part in index]):
+        return tuple(index)
+    return index
+
+
 # ---- alpha
 
 cdef bint is_usual(object value, object other, object alpha) except -1:

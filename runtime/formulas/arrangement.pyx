@@ -144,11 +144,23 @@ cpdef object combination_rows(object self, object r, object with_replacement):
         raise RuntimeError(f"combinations(): Expected a number of elements from 0 to 64, but got {r}")
     if r == 0:
         return zeros(0, dtype=self.dtype, device=self.device)
-    chosen = itertools.combinations_with_replacement if with_replacement else itertools.combinations
-    places = np.array(list(chosen(range(self.shape[0]), r)), np.int64).reshape(-1)
+    places = combinations_of(self.shape[0], r, with_replacement).reshape(-1)
     if self.is_meta:
         places = array_without_data(places.shape, places.dtype)
     return self.index_select(0, from_array(places)).reshape(-1, r)
+
+
+cdef object combinations_of(object n, object r, bint with_replacement):
+    """Rows of `r` of the numbers below n in ascending order; each column continues the rows before it in all ways."""
+    cdef object rows = np.arange(n, dtype=np.int64).reshape(-1, 1)
+    cdef object firsts, counts, steps
+    for _ in range(r - 1):
+        firsts = rows[:, -1] + (0 if with_replacement else 1)
+        counts = n - firsts
+        rows = np.repeat(rows, counts, axis=0)
+        steps = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+        rows = np.concatenate((rows, (np.repeat(firsts, counts) + steps).reshape(-1, 1)), axis=1)
+    return rows
 
 
 # ---- cut

@@ -45,6 +45,12 @@ cdef tuple beside(object shape, object axis):
 
 
 cpdef object with_elements_at(object self, object index, object source, object accumulate):
+    check_elements(self, index, source)
+    flat = self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate)
+    return flat.reshape(self.shape)
+
+
+cdef int check_elements(object self, object index, object source) except -1:
     check_index("put", index)
     if index.numel() != source.numel():
         raise IndexError(
@@ -55,8 +61,15 @@ cpdef object with_elements_at(object self, object index, object source, object a
         raise RuntimeError(
             f"put(): self and source expected to have the same dtype, but got {self.dtype} and {source.dtype}"
         )
-    flat = self.reshape(-1).index_put((index.reshape(-1),), source.reshape(-1), accumulate)
-    return flat.reshape(self.shape)
+    return 0
+
+
+cpdef object with_elements_at_into(object self, object index, object source, object accumulate):
+    if not self.is_contiguous():
+        return self.copy_(with_elements_at(self.clone(), index, source, accumulate))
+    check_elements(self, index, source)
+    self.view(-1).index_put_((index.reshape(-1),), source.reshape(-1), accumulate)
+    return self
 
 
 cdef tuple along(object self, object dim, object index, op):
@@ -67,21 +80,55 @@ cdef tuple along(object self, object dim, object index, op):
 
 
 cpdef object filled_along(object self, object dim, object index, object value):
-    if isinstance(value, TensorBase) and value.ndim:
-        raise RuntimeError(f"index_fill(): only supports a 0-dimensional value tensor, but got {value.ndim} dimensions")
+    check_filling(value)
     if self.ndim == 0:
         return filled_along(self.reshape(1), dim, index, value).reshape(())
     mask = zeros(self.shape, dtype=np.dtype(bool), device=self.device)
     return self.masked_fill(mask.index_put(along(self, dim, index, "index_fill"), True), value)
 
 
+cpdef object filled_along_into(object self, object dim, object index, object value):
+    check_filling(value)
+    if isinstance(value, TensorBase):       # whose gradient counts an element once that is named twice
+        return self.copy_(filled_along(self.clone(), dim, index, value))
+    if self.ndim == 0:
+        filled_along_into(self.view(1), dim, index, value)
+        return self
+    return self.index_put_(along(self, dim, index, "index_fill"), value)
+
+
+cdef int check_filling(object value) except -1:
+    if isinstance(value, TensorBase) and value.ndim:
+        raise RuntimeError(f"index_fill(): only supports a 0-dimensional value tensor, but got {value.ndim} dimensions")
+    return 0
+
+
 cpdef object copied_along(object self, object dim, object index, object source):
+    if self.ndim == 0:
+        check_copied(self, source)
+        return copied_along(self.reshape(1), dim, index, source.reshape(-1)).reshape(())
+    return self.index_put(*copied_slices(self, dim, index, source))
+
+
+cpdef object copied_along_into(object self, object dim, object index, object source):
+    if self.ndim == 0:
+        check_copied(self, source)
+        copied_along_into(self.view(1), dim, index, source.reshape(-1))
+        return self
+    return self.index_put_(*copied_slices(self, dim, index, source))
+
+
+cdef int check_copied(object self, object source) except -1:
     if source.dtype != self.dtype:
         raise RuntimeError(
             f"index_copy(): self and source expected to have the same dtype, but got {self.dtype} and {source.dtype}"
         )
-    if self.ndim == 0:
-        return copied_along(self.reshape(1), dim, index, source.reshape(-1)).reshape(())
+    return 0
+
+
+cdef tuple copied_slices(object self, object dim, object index, object source):
+    """Where slices go, and they themselves."""
+    check_copied(self, source)
     places = along(self, dim, index, "index_copy")
     axis = wrapped(dim, self.ndim)
     wanted = (*self.shape[:axis], index.numel(), *self.shape[axis + 1:])
@@ -92,4 +139,4 @@ cpdef object copied_along(object self, object dim, object index, object source):
             f"index_copy(): source has size {list(source.shape)}, but the input of size {list(self.shape)} and "
             f"{index.numel()} indices along dimension {dim} want {list(wanted)}"
         )
-    return self.index_put(places, source)
+    return places, source

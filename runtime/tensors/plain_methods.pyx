@@ -10,6 +10,7 @@ cdef extern from "runtime/calls/call_errors.h":     # hints in errors
     pass
 
 import importlib
+import math
 
 import numpy as np
 
@@ -73,9 +74,12 @@ cdef object filled_diagonal(object self, object fill_value, object wrap):
             "fill_diagonal_(): all dimensions of a tensor of more than 2 must have one size, but they are "
             f"{list(self.shape)}"
         )
-    mask = np.zeros(self.shape, np.bool_)
-    np.fill_diagonal(mask, True, wrap)
-    return self.masked_fill_(creation.tensor(mask, device=self.device), fill_value)
+    if self.numel() == 0:
+        return self
+    cdef object step = 1 + sum([math.prod(self.shape[dim + 1:]) for dim in range(self.ndim - 1)])
+    cdef object end = self.numel() if wrap or self.ndim > 2 else min(self.numel(), self.shape[1] ** 2)
+    places = np.unravel_index(np.arange(0, end, step), self.shape)
+    return self.index_put_(tuple([creation.tensor(place, device=self.device) for place in places]), fill_value)
 
 
 cdef extern from "runtime/tensors/numpy_names/array_ufunc.h":

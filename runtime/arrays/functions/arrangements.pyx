@@ -161,6 +161,10 @@ cpdef object tril_of(object a, Py_ssize_t diagonal):
     return triangle(a, diagonal, False)
 
 
+cpdef int tril_into(object a, Py_ssize_t diagonal) except -1:
+    return clear_triangle(a, diagonal, False)
+
+
 cpdef object triu_of(object a, Py_ssize_t diagonal):
     check_matrices("triu", a)
     if is_meta(<PyObject *>a):
@@ -168,22 +172,34 @@ cpdef object triu_of(object a, Py_ssize_t diagonal):
     return triangle(a, diagonal, True)
 
 
+cpdef int triu_into(object a, Py_ssize_t diagonal) except -1:
+    return clear_triangle(a, diagonal, True)
+
+
 cdef object triangle(object a, Py_ssize_t diagonal, bint upper):
     """A copy with zeros on the other side of a diagonal."""
-    cdef cnp.ndarray found = take(clone_by_rows(<PyObject *>a))
-    cdef npy_intp rows = cnp.PyArray_DIM(found, cnp.PyArray_NDIM(found) - 2)
-    cdef npy_intp columns = cnp.PyArray_DIM(found, cnp.PyArray_NDIM(found) - 1)
-    cdef npy_intp size = cnp.PyArray_ITEMSIZE(found), first, last, i
-    cdef char *row = cnp.PyArray_BYTES(found)
+    found = take(clone_by_rows(<PyObject *>a))
+    clear_triangle(found, diagonal, upper)
+    return found
+
+
+cdef int clear_triangle(object a, Py_ssize_t diagonal, bint upper) except -1:
+    """Zeros on the other side of a diagonal, in place."""
+    check_matrices("triu" if upper else "tril", a)
+    if not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a[...] = triangle(a, diagonal, upper)
+        return 0
+    cdef npy_intp rows = cnp.PyArray_DIM(a, cnp.PyArray_NDIM(a) - 2)
+    cdef npy_intp columns = cnp.PyArray_DIM(a, cnp.PyArray_NDIM(a) - 1)
+    cdef npy_intp size = cnp.PyArray_ITEMSIZE(a), first, last, i
+    cdef char *row = cnp.PyArray_BYTES(a)
     diagonal = min(max(diagonal, -rows), columns)
-    if not cnp.PyArray_SIZE(found):
-        return found
-    for i in range(cnp.PyArray_SIZE(found) // columns):
+    for i in range(cnp.PyArray_SIZE(a) // columns if cnp.PyArray_SIZE(a) else 0):
         first = 0 if upper else min(max(i % rows + diagonal + 1, 0), columns)
         last = min(max(i % rows + diagonal, 0), columns) if upper else columns
         memset(row + first * size, 0, (last - first) * size)
         row += columns * size
-    return found
+    return 0
 
 
 cdef int check_matrices(str op, object a) except -1:

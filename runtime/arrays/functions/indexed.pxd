@@ -1,12 +1,18 @@
 cpdef object index_of(object a, object index)
 cpdef object index_backward_of(object a, object shape, object index)
 cpdef object index_put_of(object a, object index, object values, bint accumulate)
+cpdef int index_put_into(object a, object index, object values, bint accumulate) except -1
 cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=*)
 cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src)
+cpdef int scatter_into(object a, Py_ssize_t dim, object index, object src) except -1
 cpdef object scatter_reduced_of(object a, Py_ssize_t dim, object index, object src, str reduce)
+cpdef int scatter_reduced_into(object a, Py_ssize_t dim, object index, object src, str reduce) except -1
 cpdef object grouped_of(object a, Py_ssize_t dim, object index, object src, str reduce, str op)
 cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src)
+cpdef int scatter_add_into(object a, Py_ssize_t dim, object index, object src) except -1
 cpdef object index_select_of(object a, Py_ssize_t dim, object index)
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha)
+cpdef int index_add_into(object a, Py_ssize_t dim, object index, object source, object alpha) except -1
 cpdef object masked_fill_of(object a, object mask, object value)
+cpdef int masked_fill_into(object a, object mask, object value) except -1
 cpdef object masked_select_of(object a, object mask)

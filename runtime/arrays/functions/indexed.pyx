@@ -145,16 +145,31 @@ cpdef object index_put_of(object a, object index, object values, bint accumulate
         raise TypeError(f"index_put(): expected an array, but got {type(a).__name__}")
     basic, advanced = split_index(a, index)
     result = readable_copy(a) if is_meta(<PyObject *>a) else take(clone(<PyObject *>a))
-    target = result if basic is None else result[basic]
+    put(result, basic, advanced, values, accumulate)
+    return result
+
+
+cpdef int index_put_into(object a, object index, object values, bint accumulate) except -1:
+    basic, advanced = split_index(a, apart_from(a, index))
+    return put(a, basic, advanced, apart_from(a, values), accumulate)
+
+
+cdef int put(object a, object basic, tuple advanced, object values, bint accumulate) except -1:
+    target = a if basic is None else a[basic]
     values = put_values(target, advanced, values, accumulate)
     check_values(target, advanced, values)
     if is_meta(<PyObject *>a):
-        return result
-    if accumulate:
-        add_at(target, advanced, values)
-    else:
-        assign(target, advanced, values)
-    return result
+        return 0
+    return add_at(target, advanced, values) if accumulate else assign(target, advanced, values)
+
+
+cdef object apart_from(object target, object operand):
+    """An operand, perhaps a tuple of them, that stays what it is while `target` is written."""
+    if isinstance(operand, tuple):
+        return tuple([apart_from(target, part) for part in operand])
+    if isinstance(operand, np.ndarray) and not is_meta(<PyObject *>operand) and np.may_share_memory(target, operand):
+        return operand.copy()
+    return operand
 
 
 cdef int assign(object target, object index, object values) except -1:
@@ -384,11 +399,7 @@ cpdef object gather_of(object a, Py_ssize_t dim, object index, bint sparse_grad=
 
 cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     """Copy of `a` with elements of `src` (or one number) at the places the index names."""
-    cdef int axis = wrap_dim(dim, a.ndim)
-    index = checked_index("scatter", a, axis, index)
-    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
-        check_src("scatter", index, src)
-    src = writable("scatter", src, a.dtype)
+    axis, index, src = checked_sources("scatter", a, dim, index, src)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
     result = take(clone_by_rows(<PyObject *>a))
@@ -396,11 +407,33 @@ cpdef object scatter_of(object a, Py_ssize_t dim, object index, object src):
     return result
 
 
+cpdef int scatter_into(object a, Py_ssize_t dim, object index, object src) except -1:
+    axis, index, src = checked_sources("scatter", a, dim, apart_from(a, index), apart_from(a, src))
+    return scatter_places(a, axis, index, src)
+
+
+cdef tuple checked_sources(str op, object a, Py_ssize_t dim, object index, object src):
+    """The axis, the index as loops want it, and elements of the dtype of `a`."""
+    cdef int axis = wrap_dim(dim, a.ndim)
+    index = checked_index(op, a, axis, index)
+    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
+        check_src(op, index, src)
+    return axis, index, writable(op, src, a.dtype)
+
+
 cpdef object scatter_reduced_of(object a, Py_ssize_t dim, object index, object src, str reduce):
     """Copy of `a` whose elements at the places the index names are increased or multiplied, one after the other."""
     if reduce not in ("add", "multiply"):
         raise RuntimeError(f"scatter(): reduce argument must be either add or multiply, got {reduce!r}")
     return reduced_at(a, dim, index, src, reduce, "scatter")
+
+
+cpdef int scatter_reduced_into(object a, Py_ssize_t dim, object index, object src, str reduce) except -1:
+    if reduce not in ("add", "multiply") or not is_addable(a):
+        a[...] = scatter_reduced_of(a, dim, index, src, reduce)
+        return 0
+    axis, index, src = checked_reduced("scatter", a, dim, apart_from(a, index), apart_from(a, src))
+    return reduce_places(a, axis, index, src, REDUCTIONS[reduce][0])
 
 
 cpdef object grouped_of(object a, Py_ssize_t dim, object index, object src, str reduce, str op):
@@ -418,15 +451,9 @@ cdef dict REDUCTIONS = {
 
 
 cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str reduce, str op):
-    cdef int axis = wrap_dim(dim, a.ndim)
     if reduce not in REDUCTIONS:
         raise RuntimeError(f"{op}(): reduce must be one of {', '.join(REDUCTIONS)}, got {reduce!r}")
-    index = checked_index(op, a, axis, index)
-    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
-        raise RuntimeError(f"{op}(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
-    if isinstance(src, np.ndarray) and index.size:  # a number fits everywhere, a tensor of one does not
-        check_src(op, index, src)
-    src = writable(op, src, a.dtype)
+    axis, index, src = checked_reduced(op, a, dim, index, src)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
     how, ufunc = REDUCTIONS[reduce]
@@ -439,6 +466,13 @@ cdef object reduced_at(object a, Py_ssize_t dim, object index, object src, str r
         reduce_places(wide, axis, index, src.astype(np.int64), how)
         return wide.astype(a.dtype)
     return reduced_by_ufunc(take(clone_by_rows(<PyObject *>a)), axis, index, src, ufunc)
+
+
+cdef tuple checked_reduced(str op, object a, Py_ssize_t dim, object index, object src):
+    if isinstance(src, np.ndarray) and src.dtype != a.dtype:
+        checked_index(op, a, wrap_dim(dim, a.ndim), index)      # whose errors come first
+        raise RuntimeError(f"{op}(): Expected self.dtype ({a.dtype}) to be equal to src.dtype ({src.dtype})")
+    return checked_sources(op, a, dim, index, src)
 
 
 cdef object reduced_by_ufunc(object result, int axis, object index, object src, object ufunc):
@@ -457,11 +491,23 @@ cpdef object scatter_add_of(object a, Py_ssize_t dim, object index, object src):
     return added_at(a, dim, index, src, "scatter_add")
 
 
-cdef object added_at(object a, Py_ssize_t dim, object index, object src, str op):
+cpdef int scatter_add_into(object a, Py_ssize_t dim, object index, object src) except -1:
+    if not is_addable(a):
+        a[...] = scatter_add_of(a, dim, index, src)
+        return 0
+    axis, index, src = checked_added("scatter_add", a, dim, apart_from(a, index), apart_from(a, src))
+    return reduce_places(a, axis, index, src, REDUCED_SUM)
+
+
+cdef tuple checked_added(str op, object a, Py_ssize_t dim, object index, object src):
     cdef int axis = wrap_dim(dim, a.ndim)
     index = checked_index(op, a, axis, index)
     check_src(op, index, src)
-    src = writable(op, src, a.dtype)
+    return axis, index, writable(op, src, a.dtype)
+
+
+cdef object added_at(object a, Py_ssize_t dim, object index, object src, str op):
+    axis, index, src = checked_added(op, a, dim, index, src)
     if is_meta(<PyObject *>a):
         return readable_copy(a)
     if is_addable(a):
@@ -501,6 +547,29 @@ cpdef object index_select_of(object a, Py_ssize_t dim, object index):
 
 
 cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source, object alpha):
+    axis, vector, values = checked_added_slices(a, dim, index, source, alpha)
+    if is_meta(<PyObject *>a):
+        return readable_copy(a)
+    if a.ndim == 0:
+        return np.asarray(a + values.sum(dtype=a.dtype))
+    if is_addable(a):
+        result = take(clone_by_rows(<PyObject *>a))
+        add_rows(result, axis, 1, vector, values)
+        return result
+    wide = a.astype(sum_dtype(a), order="C")
+    add_rows(wide, axis, 1, vector, values.astype(wide.dtype))
+    return wide.astype(a.dtype)
+
+
+cpdef int index_add_into(object a, Py_ssize_t dim, object index, object source, object alpha) except -1:
+    if a.ndim == 0 or not is_addable(a) or not cnp.PyArray_IS_C_CONTIGUOUS(a):
+        a[...] = index_add_of(a, dim, index, source, alpha)
+        return 0
+    axis, vector, values = checked_added_slices(a, dim, apart_from(a, index), apart_from(a, source), alpha)
+    return add_rows(a, axis, 1, vector, values)
+
+
+cdef tuple checked_added_slices(object a, Py_ssize_t dim, object index, object source, object alpha):
     cdef int axis = wrap_dim(dim, a.ndim)
     vector = checked_vector("index_add", a, axis, index)
     if source.ndim == 0 and a.ndim < 2 and vector.size != 1:
@@ -515,19 +584,9 @@ cpdef object index_add_of(object a, Py_ssize_t dim, object index, object source,
             f"{vector.size} indices along dimension {axis} want {list(expected)}"
         )
     values = writable("index_add", source, a.dtype)
-    if is_meta(<PyObject *>a):
-        return readable_copy(a)
-    if alpha != 1 and (values.size or a.ndim < 2):      # as in PyTorch
+    if alpha != 1 and not is_meta(<PyObject *>a) and (values.size or a.ndim < 2):      # as in PyTorch
         values = values * element_of(alpha, a.dtype)
-    if a.ndim == 0:
-        return np.asarray(a + values.sum(dtype=a.dtype))
-    if is_addable(a):
-        result = take(clone_by_rows(<PyObject *>a))
-        add_rows(result, axis, 1, vector, values)
-        return result
-    wide = a.astype(sum_dtype(a), order="C")
-    add_rows(wide, axis, 1, vector, values.astype(wide.dtype))
-    return wide.astype(a.dtype)
+    return axis, vector, values
 
 
 # ---- masks
@@ -548,6 +607,18 @@ cpdef object masked_fill_of(object a, object mask, object value):
     check_mask("masked_fill", a, mask)
     value = filling("masked_fill", value, a.dtype)
     return take(where(<PyObject *>mask, <PyObject *>value, <PyObject *>a))
+
+
+cpdef int masked_fill_into(object a, object mask, object value) except -1:
+    check_mask("masked_fill", a, mask)
+    value = filling("masked_fill", value, a.dtype)
+    if np.broadcast_shapes(a.shape, mask.shape) != a.shape:
+        raise RuntimeError(
+            f"masked_fill_: output with shape {list(a.shape)} doesn't match the broadcast shape "
+            f"{list(np.broadcast_shapes(a.shape, mask.shape))}; an in-place operation cannot change the shape of its tensor"
+        )
+    np.copyto(a, value, where=mask)
+    return 0
 
 
 cdef object filling(str op, object value, object dtype):

@@ -58,8 +58,11 @@ cpdef object differences_of_pairs(object self):
 cpdef object pair_places(object self):
     """Where each row's distances to those after it stand in the matrix of all distances, laid out in one row."""
     n = count_of_rows(self)
-    rows, others = np.triu_indices(n, 1)
-    return from_array(rows * n + others).to(self.device)
+    rows = np.arange(n)
+    counts = n - 1 - rows       # of the rows after each
+    firsts = rows * n + rows + 1
+    distances = firsts - (np.cumsum(counts) - counts)       # from the number of a row's first pair to its place
+    return from_array(np.arange(n * (n - 1) // 2) + np.repeat(distances, counts)).to(self.device)
 
 
 cdef object count_of_rows(object self):

@@ -1,0 +1,158 @@
+"""Ops that write some elements of a tensor leave the others alone, whatever its memory is, and what they read too."""
+
+import numpy as np
+import pytest
+
+import gradsmith as gs
+
+INDEX = gs.tensor([3, 0, 3])
+PLACES = gs.tensor([[0, 2, 1, 0], [3, 3, 3, 3]])
+MASK = gs.tensor([[True, False, False, True]] * 2 + [[False] * 4] * 2)
+ROWS = gs.arange(12.0).reshape(3, 4) + 100
+FEW = gs.arange(8.0).reshape(2, 4) + 100
+
+# Name of the method -> its arguments, for a tensor of four rows and four columns.
+WRITES = {
+    "index_put_": ((INDEX,), ROWS),
+    "index_put_ of a list": ([INDEX, gs.tensor([1, 2, 2])], gs.tensor([7.0, 8.0, 9.0])),
+    "index_put_ of a slice": ((slice(1, 3), INDEX), FEW[:, :3]),
+    "index_put_ with an integer": ((2, INDEX), ROWS[0, :3]),
+    "index_put_ added": ((INDEX,), ROWS, True),
+    "index_put_ under a mask": ((MASK,), gs.tensor(5.0)),
+    "scatter_": (0, PLACES, FEW),
+    "scatter_ of a number": (1, PLACES, 2.5),
+    "scatter_add_": (0, PLACES, FEW),
+    "scatter_reduce_ amax": (0, PLACES, FEW, "amax"),
+    "scatter_reduce_ prod": (0, PLACES, FEW, "prod"),
+    "index_add_": (0, INDEX, ROWS),
+    "index_add_ of columns": (1, INDEX, ROWS.t()),
+    "index_copy_": (0, gs.tensor([3, 0]), FEW),
+    "index_fill_": (1, INDEX, -1.0),
+    "index_fill_ with a tensor": (0, INDEX, gs.tensor(4.0)),
+    "put_": (INDEX, gs.tensor([1.0, 2.0, 3.0])),
+    "put_ added": (INDEX, gs.tensor([1.0, 2.0, 3.0]), True),
+    "masked_fill_": (MASK, 9.0),
+    "masked_fill_ of columns": (gs.tensor([True, False, False, True]), 9.0),
+    "tril_": (-1,),
+    "triu_": (1,),
+    "fill_diagonal_": (6.0,),
+}
+COPIED = [name for name in WRITES if name != "fill_diagonal_"]
+OF_INTEGERS = [name for name in COPIED if not isinstance(WRITES[name][-1], float) or WRITES[name][-1].is_integer()]
+DTYPES = {"float32": COPIED, "float64": COPIED, "float16": COPIED, "int64": OF_INTEGERS, "int32": OF_INTEGERS}
+# Four rows and four columns of larger memory.
+LAYOUTS = {
+    "dense": lambda whole: whole[:4, :4].clone(),
+    "part": lambda whole: whole[2:6, 1:5],
+    "transposed": lambda whole: whole[2:6, 1:5].t(),
+    "steps": lambda whole: whole[1:8:2, ::2],
+    "expanded columns": lambda whole: whole[:4].as_strided((4, 4), (8, 2)),
+}
+
+
+def whole(dtype=gs.float64):
+    return gs.arange(64.0).reshape(8, 8).to(dtype)
+
+
+def method(name):
+    return name.split()[0]
+
+
+def cast(arguments, dtype):
+    return [a.to(dtype) if gs.is_tensor(a) and a.is_floating_point() else a for a in arguments]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("dtype", "name"), [(dtype, name) for dtype, names in DTYPES.items() for name in names])
+def test_written_is_what_the_copying_form_gives(name, layout, dtype):
+    dtype = getattr(gs, dtype)
+    arguments = cast(WRITES[name], dtype)
+    target = LAYOUTS[layout](whole(dtype))
+    expected = getattr(target.clone(), method(name)[:-1])(*arguments)
+    version = target._version
+    result = getattr(target, method(name))(*arguments)
+    assert result is target
+    assert target._version > version
+    np.testing.assert_array_equal(target.numpy(), expected.numpy())
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", WRITES)
+def test_what_lies_around_stays(name, layout):
+    base = whole()
+    target = LAYOUTS[layout](base)
+    before = base.numpy().copy()
+    mine = np.zeros(base.shape, bool)
+    shown = LAYOUTS[layout](gs.arange(64).reshape(8, 8))
+    mine.reshape(-1)[shown.numpy()] = True
+    getattr(target, method(name))(*cast(WRITES[name], gs.float64))
+    np.testing.assert_array_equal(base.numpy()[~mine], before[~mine])
+
+
+@pytest.mark.parametrize("name", COPIED)
+def test_gradients_are_those_of_the_copying_form(name):
+    weights = gs.arange(16.0, dtype=gs.float64).reshape(4, 4)
+    found = []
+    for form in (method(name), method(name)[:-1]):
+        x = (whole()[:4, :4] / 7).requires_grad_()
+        values = [a.double().clone().requires_grad_() if gs.is_tensor(a) and a.is_floating_point() else a
+                  for a in WRITES[name]]  # fmt: skip
+        result = getattr(x * 1, form)(*values)
+        leaves = [x, *[v for v in values if gs.is_tensor(v) and v.requires_grad]]
+        found.append(gs.autograd.grad((result * weights).sum(), leaves, allow_unused=True))
+    for of_written, of_copied in zip(*found, strict=True):
+        assert (of_written is None) == (of_copied is None)
+        if of_copied is not None:
+            np.testing.assert_allclose(of_written.numpy(), of_copied.numpy())
+
+
+def test_values_that_are_part_of_the_tensor():
+    x = gs.arange(12.0).reshape(4, 3)
+    expected = x.numpy().copy()
+    expected[[0, 1, 2]] = expected[[1, 2, 3]]
+    x.index_copy_(0, gs.tensor([0, 1, 2]), x[1:].clone())
+    np.testing.assert_array_equal(x.numpy(), expected)
+    places = gs.tensor([2, 0, 1])
+    places.scatter_(0, places.clone(), gs.tensor([10, 20, 30]))
+    assert places.tolist() == [20, 30, 10]
+
+
+def test_index_that_is_the_written_tensor():
+    places = gs.tensor([2, 0, 1])
+    places.scatter_(0, places, 7)
+    assert places.tolist() == [7, 7, 7]
+    places = gs.tensor([2, 0, 1])
+    places.index_add_(0, places, gs.tensor([10, 20, 30]))
+    assert places.tolist() == [22, 30, 11]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda x: x.index_put_((gs.tensor([0, 9]),), gs.tensor(1.0)),
+        lambda x: x.index_put_((gs.tensor([0, 1]),), gs.ones(3)),
+        lambda x: x.scatter_(0, gs.tensor([0, 9]), gs.ones(2)),
+        lambda x: x.scatter_(0, gs.tensor([0, 1, 2]), gs.ones(2)),
+        lambda x: x.scatter_add_(0, gs.tensor([0, 9]), gs.ones(2)),
+        lambda x: x.scatter_reduce_(0, gs.tensor([0, 9]), gs.ones(2), "amax"),
+        lambda x: x.index_add_(0, gs.tensor([0, 9]), gs.ones(2)),
+        lambda x: x.index_copy_(0, gs.tensor([0, 9]), gs.ones(2)),
+        lambda x: x.index_fill_(0, gs.tensor([0, 9]), 1.0),
+        lambda x: x.put_(gs.tensor([0, 9]), gs.ones(2)),
+        lambda x: x.masked_fill_(gs.tensor([True]), gs.ones(2)),
+        lambda x: x.masked_fill_(gs.ones(2, 4, dtype=gs.bool), 1.0),
+    ],
+)
+def test_a_refused_write_changes_nothing(write):
+    x = gs.arange(4.0)
+    with pytest.raises((IndexError, RuntimeError)):
+        write(x)
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_fill_diagonal():
+    for shape, wrap in (((4, 4), False), ((2, 5), False), ((7, 2), False), ((7, 2), True), ((3, 3, 3), False), ((0, 3), False)):
+        x, expected = gs.zeros(shape), np.zeros(shape)
+        if expected.size:
+            np.fill_diagonal(expected, 3.0, wrap)
+        np.testing.assert_array_equal(x.fill_diagonal_(3.0, wrap).numpy(), expected)
