@@ -44,9 +44,9 @@ MODULE_NAMES = words(
     replayed_result replayed_tensor replays REQUIRED requires_grad_1 requires_grad_2 requires_grad_3 requires_grad_list
     reset_accumulator return_type save_input save_list save_mode save_object save_output saved_list saved_number
     saved_object saved_tensor saved_value SciPy set_grad_input set_grad_inputs set_history set_history_list set_value
-    shape_of shapes_of share_version slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary unary_into unlinked unpack unpack_list
-    unpack_number unpack_object value_of wants wants_any watching wrap wrap_owned write_inplace write_out_docstrings
-    write_several write_values writes_directly written_batched
+    shape_of shapes_of share_version slice_by_slice spread STR_ITEMS stride_of take_second_names TensorBase unary
+    unary_into unlinked unpack unpack_list unpack_number unpack_object value_of wants wants_any watching wrap
+    wrap_owned write_inplace write_out_docstrings write_several write_values writes_directly written_batched
     """
 )
 # Functions and types of Python that generated code calls.

@@ -105,8 +105,7 @@ def _imports(family: str, ops: tuple[Op, ...], table: Table) -> Iterator[Import]
         for module, name in called_entries(tree):
             found.setdefault(module, set()).add(name)
     for op, variant in _variants(ops):
-        writer = writer_of(variant.forward.formula.expr) if variant.forward.formula and has_inplace(op, variant) else None
-        if writer:
+        if variant.forward.formula and has_inplace(op, variant) and (writer := writer_of(variant.forward.formula.expr)):
             found.setdefault(writer[0], set()).add(writer[1])
     found.pop(f"{table.package}.{family}" if table.library else family, None)
     for module in sorted(found):

@@ -273,7 +273,7 @@ def _by_view(entry: EntryView, form: InplaceView) -> Iterator[str]:
 
 
 def _by_copy(entry: EntryView, form: InplaceView, compute: ComputeView) -> Iterator[str]:
-    """A composite has no node: the values, with their history, are copied into `self`, or a helper writes what changes."""
+    """A composite has no node: values with their history are copied into `self`, or a helper writes what changes."""
     yield from _required(entry)  # before the check, which announces the write
     yield f'check_inplace("{form.op}", self)'
     yield from _refused(entry)

@@ -1,11 +1,11 @@
-"""An element without dimensions is computed as one of a vector is: NumPy's and SciPy's functions give scalars for it."""
+"""An element without dimensions is computed as one of a vector is; NumPy and SciPy give scalars for it."""
 
 import numpy as np
 import pytest
+from table import CALLABLE
 
 import gradsmith as gs
 from gradsmith.verify.calls import call
-from table import CALLABLE
 
 UNARY = [row for row in CALLABLE if [a.type for a in row.arguments if a.default is None] == ["Tensor"]]
 REFUSALS = (NotImplementedError, RuntimeError, TypeError, ValueError, IndexError)
@@ -25,7 +25,9 @@ def is_elementwise(row, elements):
     return both is not None and turned is not None and np.array_equal(both, turned[::-1])
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int64", "float16", "float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize(
+    "dtype", ["bool", "uint8", "int64", "float16", "float32", "float64", "complex64", "complex128"]
+)
 @pytest.mark.filterwarnings("ignore")
 def test_elements_without_dimensions(dtype):
     elements = gs.tensor([0.375, 2.625]).to(getattr(gs, dtype))

@@ -151,7 +151,14 @@ def test_a_refused_write_changes_nothing(write):
 
 
 def test_fill_diagonal():
-    for shape, wrap in (((4, 4), False), ((2, 5), False), ((7, 2), False), ((7, 2), True), ((3, 3, 3), False), ((0, 3), False)):
+    for shape, wrap in (
+        ((4, 4), False),
+        ((2, 5), False),
+        ((7, 2), False),
+        ((7, 2), True),
+        ((3, 3, 3), False),
+        ((0, 3), False),
+    ):
         x, expected = gs.zeros(shape), np.zeros(shape)
         if expected.size:
             np.fill_diagonal(expected, 3.0, wrap)
