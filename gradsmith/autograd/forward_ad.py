@@ -109,7 +109,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     tensor : Tensor
         The value, floating point or complex.
     tangent : Tensor
-        The direction, of the same shape and dtype.
+        The direction, of the same shape. It is brought to the dtype of `tensor`.
     level : int, optional
         What `enter_dual_level` gave. By default the innermost level.
 
@@ -121,7 +121,7 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
     Raises
     ------
     RuntimeError
-        Outside a level, for shapes, dtypes or devices that differ, and when `tensor` or `tangent` has a tangent at
+        Outside a level, for shapes or devices that differ, for a complex direction of a real tensor, and when `tensor` or `tangent` has a tangent at
         this level.
     ValueError
         For a dtype that has no derivative.
@@ -134,10 +134,10 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             f"make_dual(): expected tangent to have the same size as the primal, got tangent of shape "
             f"{list(tangent.shape)} for a primal of shape {list(tensor.shape)}"
         )
-    if tensor.dtype != tangent.dtype:
+    if tangent.is_complex() and not tensor.is_complex():
         raise RuntimeError(
             f"make_dual(): expected tangent to have the same dtype as the primal, got a {tangent.dtype} tangent for a "
-            f"{tensor.dtype} primal; convert it with .to()"
+            f"{tensor.dtype} primal; take its real part"
         )
     if tensor.device != tangent.device:
         raise RuntimeError(
@@ -149,6 +149,8 @@ def make_dual(tensor: Any, tangent: Any, *, level: int | None = None) -> Any:
             "make_dual(): the tensor already has a forward gradient at this level. Unpack it first, or open another "
             "level."
         )
+    if tangent.dtype != tensor.dtype:
+        tangent = tangent.to(tensor.dtype)
     if _runtime.tangent_of(tangent, chosen) is not None:
         raise RuntimeError(
             "make_dual(): the tangent has a forward gradient of its own at this level. Unpack it first, or open "

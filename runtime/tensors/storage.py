@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradsmith.runtime.arrays.device import device
-from gradsmith.runtime.graph.tensor import array_behind
+from gradsmith.runtime.graph.tensor import array_behind, from_array
 
 
 class UntypedStorage:
@@ -48,6 +48,14 @@ class UntypedStorage:
         """Bytes of an element: one."""
         return 1
 
+    def elements(self, dtype: np.dtype[Any]) -> Any:
+        """The memory as a tensor of one dimension, of elements of a dtype."""
+        memory = self._owner.ravel(order="K")
+        if memory.size and not np.may_share_memory(memory, self._owner):
+            raise RuntimeError("the memory of a tensor that shows an array with gaps cannot be shown as a whole")
+        count = memory.nbytes // dtype.itemsize
+        return from_array(memory.view(np.uint8)[: count * dtype.itemsize].view(dtype))
+
     def __len__(self) -> int:
         return self.size()
 
@@ -67,6 +75,10 @@ class TypedStorage(UntypedStorage):
         """Type of the elements."""
         dtype: np.dtype[Any] = self._owner.dtype
         return dtype
+
+    def elements(self, dtype: np.dtype[Any]) -> Any:
+        """The memory as a tensor of one dimension, of its own dtype."""
+        return super().elements(self.dtype)
 
     def untyped(self) -> UntypedStorage:
         """The memory without its dtype."""

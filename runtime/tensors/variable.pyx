@@ -318,7 +318,7 @@ cdef class Variable(TensorBase):
 
         Parameters
         ----------
-        source : Tensor, optional
+        source : Tensor or UntypedStorage or TypedStorage, optional
         storage_offset : int, optional
         size : tuple of int, optional
             What to show of the memory; all that `source` shows when it is not given.
@@ -330,7 +330,10 @@ cdef class Variable(TensorBase):
             When dtype or device differ, or when the size reaches beyond the memory.
         """
         from gradsmith.runtime.tensors.resizing import set_array
+        from gradsmith.runtime.tensors.storage import UntypedStorage
 
+        if isinstance(source, UntypedStorage):
+            source = source.elements(self.dtype)
         set_array(
             self,
             check_tensor_or_none(source, "set_", "source", 1),
