@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gradsmith.runtime.arrays.array import array_without_data, has_no_data
+from gradsmith.runtime.arrays.functions.counting.searches import searchsorted_of
 
 Array: TypeAlias = NDArray[Any]
 
@@ -100,7 +101,7 @@ def counted_rows(rows: Array, edges: Sequence[Array], weight: Array | None, dens
     places = np.zeros(len(rows), np.int64)
     for column, edge in zip(rows.T, edges):
         within &= (column >= edge[0]) & (column <= edge[-1])
-        found = np.searchsorted(edge, column, "right") - 1
+        found = searchsorted_of(edge, np.ascontiguousarray(column), False, True, None, None) - 1
         places = places * (len(edge) - 1) + np.minimum(found, len(edge) - 2)
     weights = None if weight is None else weight.reshape(-1)[within]
     counts = np.bincount(places[within], weights, int(np.prod(shape))).reshape(shape)

@@ -69,8 +69,9 @@ def raised(offsets: Array, low: int, dtype: np.dtype[Any]) -> Array:
 def consecutive_elements_of(a: Array, dim: int | None) -> Sets:
     """The first of every run of equal elements, or of equal slices along a dimension."""
     if dim is None:
-        values, inverse, counts = runs(a.reshape(-1, 1))
-        return values[:, 0], inverse.reshape(a.shape), counts
+        elements = a.reshape(-1)
+        places, inverse, counts = runs(elements.size, elements[1:] != elements[:-1])
+        return elements[places], inverse.reshape(a.shape), counts
     return along(None, a, dim)
 
 
@@ -85,18 +86,20 @@ def along(ordered: Any, a: Array, dim: int) -> Sets:
         return a.copy(), empty(), empty()
     rows = slices.reshape(len(slices), -1)
     if ordered is None:
-        values, inverse, counts = runs(rows)
+        places, inverse, counts = runs(len(rows), (rows[1:] != rows[:-1]).any(1))
+        values = rows[places]
     else:
         values, inverse, counts = ordered(rows, return_inverse=True, return_counts=True, axis=0)
     kept = values.reshape(len(values), *slices.shape[1:])
     return np.ascontiguousarray(np.moveaxis(kept, 0, axis)), inverse.reshape(-1), counts
 
 
-def runs(rows: Array) -> Sets:
-    starts = np.ones(len(rows), bool)
-    starts[1:] = (rows[1:] != rows[:-1]).any(1)
+def runs(count: int, differs: Array) -> Sets:
+    """Where runs begin, the run of each element, and their lengths, by whether an element differs from the one before."""
+    starts = np.ones(count, bool)
+    starts[1:] = differs
     places = np.flatnonzero(starts)
-    return rows[places], np.cumsum(starts) - 1, np.diff(places, append=len(rows))
+    return places, np.cumsum(starts) - 1, np.diff(places, append=count)
 
 
 def empty() -> Array:
