@@ -95,7 +95,7 @@ def along(ordered: Any, a: Array, dim: int) -> Sets:
 
 
 def runs(count: int, differs: Array) -> Sets:
-    """Where runs begin, the run of each element, and their lengths, by whether an element differs from the one before."""
+    """Where runs begin, the run of each element, and their lengths: does an element differ from the one before?"""
     starts = np.ones(count, bool)
     starts[1:] = differs
     places = np.flatnonzero(starts)
