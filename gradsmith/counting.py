@@ -297,5 +297,5 @@ def _triangle(op: str, starts: Integers, ends: Integers, dtype: DTypeLike, devic
         raise RuntimeError(f"{op}(): indices are int32 or int64, but dtype is {np.dtype(dtype)}")
     lengths = ends - starts
     rows = np.repeat(np.arange(starts.size), lengths)
-    steps = np.arange(rows.size) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return tensor(np.stack((rows, starts[rows] + steps)), dtype=dtype, device=device)
+    columns = np.arange(rows.size) + np.repeat(starts + lengths - np.cumsum(lengths), lengths)
+    return tensor(np.stack((rows, columns)), dtype=dtype, device=device)
