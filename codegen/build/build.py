@@ -27,6 +27,7 @@ from ..entries.reader import RawEntry, read, read_file
 from ..formula.callees import Callee, Callees
 from ..model import Backward, Op, Table, Variant
 from ..spec.errors import Collector
+from ..spec.helpers import WRITES
 from ..spec.schema import Signature
 from ..spec.usual_operators import operator_names
 from ..spec.vocabulary import FUNCTIONS_FOLDER, LOOP_UFUNCS, scan_functions
@@ -259,7 +260,7 @@ def _context(
     )
     returns = _multi_returns(declarations)
     if library is None:
-        writers = frozenset(name for name in functions if name.endswith("_into"))
+        writers = frozenset(name for name in functions if name.endswith(WRITES))
         return Context(callees, returns, _without(functions, writers), errors, writers)
     returns = library_returns(library) | returns
     return Context(callees, returns, functions, errors, function_kind="function that was given")

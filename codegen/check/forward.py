@@ -12,6 +12,7 @@ from ..formula.loops import why_not_loop
 from ..formula.scope import TENSOR, Scope
 from ..model import Forward
 from ..spec.errors import Problem, did_you_mean, hint_from
+from ..spec.helpers import WRITES
 from ..spec.reserved import derived_names, is_taken
 from ..spec.schema import Signature
 from ..spec.sizes import verify_sizes
@@ -125,7 +126,7 @@ def _array(raw: RawForward, declaration: Declaration, signature: Signature, cont
 
 def _writer(text: str, context: Context) -> str:
     """``index_put_into`` of a forward that is a call of ``index_put_of``."""
-    name = f"{called(text).removesuffix('_of')}_into"
+    name = f"{called(text).removesuffix('_of')}{WRITES}"
     return name if name in context.writers else ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..spec.helpers import helper_signatures
+from ..spec.helpers import WRITES, helper_writers
 from .callees import BUILTIN
 from .formula import Call, Expr, Name
 
@@ -29,6 +29,5 @@ def writer_of(expr: Expr) -> tuple[str, str] | None:
     """
     if not isinstance(expr, Call) or not isinstance(expr.arguments[0], Name) or expr.arguments[0].name != "self":
         return None
-    name = f"{expr.c_entry}_into"
-    declared = helper_signatures().get(expr.family, ())
-    return (expr.family, name) if name in {signature.base for signature in declared} else None
+    found = (expr.family, f"{expr.c_entry}{WRITES}")
+    return found if found in helper_writers() else None

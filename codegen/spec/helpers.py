@@ -22,6 +22,9 @@ FOLDER = Path(__file__).resolve().parents[2] / "runtime" / "formulas"
 MIXED = "mixed"  # of operands of two dtypes, see ResolverBase.promoting
 OVERLOADS = ("info", MIXED, "number")
 
+# Ends of the names of those that write into their first argument: the in-place forms of ops call them.
+WRITES = "_into"
+
 BUILTINS = (Signature.parse("int(bool x) -> int"),)
 
 _TYPE = re.compile(r"^ctypedef object (\w+)  # (\S+)$", re.MULTILINE)
@@ -30,7 +33,26 @@ _HELPER = re.compile(r"^cpdef\b(?: (\w+) (\w+)\(([^)]*)\)$)?", re.MULTILINE)
 
 @cache
 def helper_signatures() -> Mapping[str, tuple[Signature, ...]]:
-    """Module -> signatures of its helpers."""
+    """Module -> signatures of its helpers, which formulas may call."""
+    return {
+        module: tuple(helper for helper in helpers if not helper.base.endswith(WRITES))
+        for module, helpers in _declared().items()
+    }
+
+
+@cache
+def helper_writers() -> frozenset[tuple[str, str]]:
+    """Module and name of the helpers that write into their first argument what another helper makes of it."""
+    return frozenset(
+        (module, helper.base)
+        for module, helpers in _declared().items()
+        for helper in helpers
+        if helper.base.endswith(WRITES)
+    )
+
+
+@cache
+def _declared() -> Mapping[str, tuple[Signature, ...]]:
     types = scan_types((FOLDER / "schema_types.pxd").read_text(encoding="utf-8"))
     return {
         module: BUILTINS if module == "builtins" else tuple(scan_helpers(declarations(path), types))
